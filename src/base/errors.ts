@@ -1,0 +1,66 @@
+/**
+ * What went wrong, as the caller may know it. One table maps a kind to the HTTP status and to the wire's `error_type`.
+ * @see interface document, "Errors"; docs/errors.md
+ */
+const kinds = {
+  invalid_request: { status: 400, errorType: 'invalid_request' },
+  unauthenticated: { status: 401, errorType: 'authentication' },
+  payment_required: { status: 402, errorType: 'payment_required' },
+  permission_denied: { status: 403, errorType: 'permission_denied' },
+  guardrail_blocked: { status: 403, errorType: 'permission_denied' },
+  not_found: { status: 404, errorType: 'not_found' },
+  method_not_allowed: { status: 405, errorType: 'invalid_request' },
+  timeout: { status: 408, errorType: 'timeout' },
+  payload_too_large: { status: 413, errorType: 'payload_too_large' },
+  unprocessable: { status: 422, errorType: 'unprocessable' },
+  rate_limited: { status: 429, errorType: 'rate_limit_exceeded' },
+  internal: { status: 500, errorType: 'server' },
+  upstream_failed: { status: 502, errorType: 'provider_unavailable' },
+  unavailable: { status: 503, errorType: 'provider_overloaded' },
+  upstream_timeout: { status: 524, errorType: 'timeout' },
+  overloaded: { status: 529, errorType: 'provider_overloaded' },
+} as const satisfies Record<string, { status: number; errorType: string }>;
+
+export type ErrorKind = keyof typeof kinds;
+
+export interface GatewayErrorOptions {
+  /** Shown to the caller as `error.metadata`. */
+  metadata?: Record<string, unknown>;
+  /** Logged, never shown. */
+  cause?: unknown;
+  /** Sent as `Retry-After`, rounded up to whole seconds. */
+  retryAfterMs?: number;
+  /** A narrower `error_type` than the kind's own, such as `context_length_exceeded`. */
+  errorType?: string;
+  /** Further response headers, such as `Allow`. */
+  headers?: Record<string, string>;
+}
+
+const brand = Symbol.for('model-gateway.GatewayError');
+
+/** The only error that is shown to a caller. Its message says what was wrong and what would do, and holds no secret. */
+export class GatewayError extends Error {
+  readonly kind: ErrorKind;
+  readonly status: number;
+  readonly errorType: string;
+  readonly metadata: Record<string, unknown> | undefined;
+  readonly retryAfterMs: number | undefined;
+  readonly headers: Record<string, string> | undefined;
+  readonly [brand] = true;
+
+  constructor(kind: ErrorKind, message: string, options: GatewayErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'GatewayError';
+    this.kind = kind;
+    this.status = kinds[kind].status;
+    this.errorType = options.errorType ?? kinds[kind].errorType;
+    this.metadata = options.metadata;
+    this.retryAfterMs = options.retryAfterMs;
+    this.headers = options.headers;
+  }
+}
+
+/** Reads a brand, not `instanceof`: two copies of the package may be loaded. */
+export function isGatewayError(error: unknown): error is GatewayError {
+  return typeof error === 'object' && error !== null && (error as { [brand]?: unknown })[brand] === true;
+}
