@@ -1,0 +1,40 @@
+/**
+ * Money is integers: prices in pico-USD (1e-12), so that a price per token is exact, and amounts in nano-USD (1e-9).
+ * Decimal strings in, decimal numbers out; no floating point between.
+ */
+
+const decimal = /^(\d{1,15})(?:\.(\d+))?(?:e([+-]?\d{1,3}))?$/i;
+
+/**
+ * Reads a price in USD, such as `"0.0000025"` or `2.5e-6`. What is finer than a pico-USD is rounded up.
+ * @returns pico-USD, or null for what is no non-negative decimal or is beyond a million USD
+ */
+export function parsePrice(text: string | number): number | null {
+  const match = decimal.exec(String(text).trim());
+  if (!match) return null;
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  const digits = whole + fraction;
+  // The value is digits x 10^shift pico-USD.
+  const shift = 12 - fraction.length + Number(exponent);
+  if (shift > 24 || shift < -60) return /^0*$/.test(digits) ? 0 : null;
+  const value = BigInt(digits);
+  const scale = 10n ** BigInt(Math.abs(shift));
+  const pico = shift >= 0 ? value * scale : (value + scale - 1n) / scale;
+  return pico > 1_000_000_000_000_000_000n ? null : Number(pico);
+}
+
+/** `units` at a price each, exactly, in pico-USD. Both are non-negative integers. */
+export function multiply(units: number, pricePicoUsd: number): bigint {
+  return units === 0 || pricePicoUsd === 0 ? 0n : BigInt(units) * BigInt(pricePicoUsd);
+}
+
+/** Rounded up: a cost is never booked too low. Saturates at the largest exact integer (9 million USD). */
+export function picoToNano(pico: bigint): number {
+  const nano = (pico + 999n) / 1000n;
+  return nano > 9_007_199_254_740_991n ? Number.MAX_SAFE_INTEGER : Number(nano);
+}
+
+/** For the wire, where amounts are numbers of USD. */
+export function nanoToUsd(nanoUsd: number): number {
+  return nanoUsd / 1e9;
+}

@@ -1,0 +1,161 @@
+/** Server-sent events, cut out of bytes as they arrive. Own code, because the verbatim lane needs each event's bytes. */
+
+const LF = 10;
+const CR = 13;
+/** Drops a byte-order mark by itself. */
+const decoder = new TextDecoder();
+
+/** More bytes than allowed without the end of an event. */
+export class EventTooLarge extends Error {}
+
+/**
+ * Cuts a byte stream into events at blank lines (LF, CRLF or CR). After `push`, call `next` until it returns false; each
+ * time the event is `buffer.subarray(start, end)`, valid until the next `push`.
+ */
+export class EventFramer {
+  buffer: Uint8Array = new Uint8Array(0);
+  start = 0;
+  end = 0;
+  /** Where the valid bytes of `buffer` end. */
+  private filled = 0;
+  /** Bytes before this hold no event end. */
+  private scanned = 0;
+  private owned = false;
+  private newline = LF;
+  private fresh = true;
+  private readonly maxEventBytes: number;
+
+  constructor(maxEventBytes: number) {
+    this.maxEventBytes = maxEventBytes;
+  }
+
+  /** How many bytes wait for the rest of their event. */
+  get heldBytes(): number {
+    return this.filled - this.end;
+  }
+
+  push(bytes: Uint8Array): void {
+    if (this.fresh) this.learnNewline(bytes);
+    const held = this.filled - this.end;
+    if (held === 0) {
+      this.buffer = bytes;
+      this.owned = false;
+      this.scanned = 0;
+      this.filled = bytes.length;
+    } else {
+      this.grow(held, bytes);
+    }
+    this.start = this.end = held === 0 ? 0 : this.end;
+  }
+
+  /** Moves to the next whole event. @throws EventTooLarge */
+  next(): boolean {
+    this.start = this.end;
+    const boundary = this.findEnd();
+    const size = (boundary < 0 ? this.filled : boundary) - this.start;
+    if (size > this.maxEventBytes) throw new EventTooLarge(`an event of the stream is larger than ${this.maxEventBytes} bytes`);
+    if (boundary < 0) return false;
+    this.end = this.scanned = boundary;
+    return true;
+  }
+
+  /** At the end of the stream: the last event, where its blank line is missing. */
+  last(): boolean {
+    this.start = this.end;
+    this.end = this.filled;
+    return this.end > this.start;
+  }
+
+  /** Moves past bytes the caller has dealt with itself: whole events that start at `end`. */
+  skipTo(position: number): void {
+    this.start = this.end = position;
+    if (this.scanned < position) this.scanned = position;
+  }
+
+  get length(): number {
+    return this.filled;
+  }
+
+  /** A lone CR ends lines only in streams that use nothing else. */
+  private learnNewline(bytes: Uint8Array): void {
+    const lf = bytes.indexOf(LF);
+    const cr = bytes.indexOf(CR);
+    const undecided = lf < 0 && (cr < 0 || cr === bytes.length - 1);
+    if (undecided) return;
+    this.fresh = false;
+    if (cr >= 0 && (lf < 0 || cr < lf - 1)) this.newline = CR;
+  }
+
+  private grow(held: number, bytes: Uint8Array): void {
+    const needed = held + bytes.length;
+    if (!this.owned || this.filled + bytes.length > this.buffer.length) {
+      const larger = new Uint8Array(Math.max(needed, held * 2, 1024));
+      larger.set(this.buffer.subarray(this.end, this.filled));
+      this.scanned -= this.end;
+      this.buffer = larger;
+      this.owned = true;
+      this.filled = held;
+      this.end = 0;
+    }
+    this.buffer.set(bytes, this.filled);
+    this.filled += bytes.length;
+  }
+
+  /** Index after the blank line that ends the event at `start`, or -1. */
+  private findEnd(): number {
+    const { buffer, filled, newline } = this;
+    let at = Math.max(this.scanned, this.start);
+    for (;;) {
+      const line = buffer.indexOf(newline, at);
+      if (line < 0 || line >= filled) {
+        this.scanned = filled;
+        return -1;
+      }
+      // The line ending that would make the next line blank may not be here yet.
+      if (line + 1 >= filled) break;
+      const next = buffer[line + 1];
+      if (next === newline) return line + 2;
+      if (next === CR) {
+        if (line + 2 >= filled) break;
+        if (buffer[line + 2] === LF) return line + 3;
+      }
+      at = line + 1;
+      this.scanned = at;
+    }
+    this.scanned = Math.max(this.scanned, this.start);
+    return -1;
+  }
+}
+
+export interface SseEvent {
+  /** Payload: the data lines, joined by newlines. */
+  data: string;
+  /** The event's name, '' without one. */
+  name: string;
+}
+
+/** Reads one framed event; null for what carries no data: comments, blank lines, a bare name. */
+export function readEvent(bytes: Uint8Array): SseEvent | null {
+  const text = decoder.decode(bytes);
+  let data: string | null = null;
+  let name = '';
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    if (line.startsWith('data:')) {
+      const value = line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5);
+      data = data === null ? value : `${data}\n${value}`;
+    } else if (line.startsWith('event:')) {
+      name = line.slice(6).trim();
+    } else if (line.startsWith('{')) {
+      // Some servers write a bare JSON error into an open stream.
+      data = data === null ? line : `${data}\n${line}`;
+    }
+  }
+  return data === null || data.trim() === '' ? null : { data, name };
+}
+
+/** A frame whose payload is one line of JSON. */
+export function encodeEvent(json: string): string {
+  return `data: ${json}\n\n`;
+}
+
+export const doneFrame = 'data: [DONE]\n\n';

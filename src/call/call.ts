@@ -1,0 +1,35 @@
+import type { ChatRequest } from '../schema/chat.ts';
+import type { Trace } from './trace.ts';
+import type { ClientWire } from './wire.ts';
+
+export type Permission = 'inference' | 'management';
+
+/** Who asks, as the authentication found out. */
+export interface Caller {
+  permissions: readonly Permission[];
+  /** SHA-256 of the api key, hex; null where the embedder authenticates its own users. */
+  apiKeyHash: string | null;
+  workspaceId: string;
+  /** The embedder's id of the user, shown as `user_id` in error bodies; null for none. */
+  userId: string | null;
+}
+
+/** One request for a completion on its way through the pipeline. */
+export interface Call {
+  /** `gen-…`: the id of the completion, also sent as `X-Generation-Id`. */
+  id: string;
+  request: ChatRequest;
+  caller: Caller;
+  /** Aborted when the client leaves or the request's time is up; its reason says which (see `Abort`). */
+  signal: AbortSignal;
+  receivedAtMs: number;
+  /** Unix seconds: `created` in results and chunks. */
+  created: number;
+  /** true: the answer carries routing metadata. */
+  wantsMetadata: boolean;
+  /** The sticky-routing and grouping key: the body's `session_id`, else the header's. */
+  sessionId: string | null;
+  /** What the client's answer is encoded to. */
+  wire: ClientWire;
+  trace: Trace;
+}

@@ -1,0 +1,40 @@
+import type { Endpoint } from './model.ts';
+
+/** Names a credential without holding it: a plan carries no keys. */
+export type CredentialRef = { kind: 'operator'; provider: string };
+
+/** An endpoint that could serve, with the credential it would be called with. */
+export interface Candidate {
+  endpoint: Endpoint;
+  /** Display name of the endpoint's provider. */
+  providerName: string;
+  credential: CredentialRef;
+  isByok: boolean;
+}
+
+/** Why an endpoint is not a candidate. */
+export interface Exclusion {
+  model: string;
+  /** Tag of the endpoint: provider, or provider/variant. */
+  provider: string;
+  /** The rule that removed it, such as `only`, `zdr` or `max_price`. */
+  filter: string;
+}
+
+/** A planned step: may become several attempts when transient failures are retried. */
+export interface Try extends Candidate {
+  /** Place of the model in the list the caller gave: after a refusal that is the caller's fault the next model is tried. */
+  modelIndex: number;
+  /** `verbatim`: the provider's stream is forwarded as bytes. `decoded`: every chunk becomes an object. */
+  lane: 'verbatim' | 'decoded';
+}
+
+/** All that can be decided without I/O. Routing metadata and logs are this, printed. */
+export interface Plan {
+  /** Slug as sent. */
+  requested: string;
+  strategy: 'direct' | 'auto' | 'free' | 'latest' | 'alias' | 'fallback' | 'pareto' | 'bodybuilder' | 'fusion';
+  /** In the order they are tried. Never empty. */
+  tries: readonly Try[];
+  excluded: readonly Exclusion[];
+}
