@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { cache, root } from './paths.mjs';
+
+const stampFile = join(cache, 'build.json');
+const inputs = ['src', 'adapters', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts'];
+
+/**
+ * Builds dist unless it was made of these very sources.
+ * @param types  true: with type declarations, which take most of the time and which only packing needs
+ * @throws Error when tsup fails; its output has been shown
+ */
+export function ensureBuilt({ types }) {
+  const hash = hashInputs();
+  if (isBuilt(hash, types)) return;
+  build(hash, types);
+}
+
+function isBuilt(hash, types) {
+  if (!existsSync(stampFile) || !existsSync(join(root, 'dist', 'index.js'))) return false;
+  const stamp = JSON.parse(readFileSync(stampFile, 'utf8'));
+  return stamp.hash === hash && (stamp.types || !types);
+}
+
+function build(hash, types) {
+  const started = Date.now();
+  // Without a stamp until it is whole: an interrupted build is not taken for one.
+  rmSync(stampFile, { force: true });
+  const tsup = join(root, 'node_modules', 'tsup', 'dist', 'cli-default.js');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [tsup, ...(types ? [] : ['--no-dts'])], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`);
+  mkdirSync(cache, { recursive: true });
+  writeFileSync(stampFile, JSON.stringify({ hash, types }));
+  process.stdout.write(`Built in ${((Date.now() - started) / 1000).toFixed(1)} s.\n`);
+}
+
+/** By content, not by time: a checkout gives old content a new time. */
+function hashInputs() {
+  const hash = createHash('sha256');
+  const add = (path) => {
+    hash
+      .update(path)
+      .update('\0')
+      .update(readFileSync(join(root, path)))
+      .update('\0');
+  };
+  for (const input of inputs) {
+    if (input.includes('.')) add(input);
+    else for (const file of listFiles(input)) add(file);
+  }
+  return hash.digest('hex');
+}
+
+function listFiles(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      return entry.isDirectory() ? listFiles(path) : [path];
+    });
+}

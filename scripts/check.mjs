@@ -1,0 +1,109 @@
+// `npm test`, `npm run check` and its single steps: runs every step given, shows what failed, and ends with one line
+// that counts tests and steps together, so that the line agrees with the exit code.
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { ensureBuilt } from './build.mjs';
+import { addCounts, countsLine, noCounts } from './counts.mjs';
+import { cache, root } from './paths.mjs';
+
+const report = join(cache, 'vitest.json');
+const bin = (path) => join(root, 'node_modules', path);
+
+/** Quick ones run beside each other with their output held back; `tests` runs alone, with its output as it comes. */
+const steps = {
+  types: () => runQuietly('types', [bin('typescript/bin/tsc'), '--noEmit', '--project', root]),
+  lint: () => runQuietly('lint', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings']),
+  build: async () => {
+    ensureBuilt({ types: true });
+    return { ...noCounts, passed: 1 };
+  },
+  tests: runTests,
+};
+
+const wanted = process.argv.slice(2).filter((argument) => Object.hasOwn(steps, argument));
+const filters = process.argv.slice(2).filter((argument) => !Object.hasOwn(steps, argument));
+// `npm test -- test/unit/sse.test.ts` is somebody at work on one file.
+const chosen = filters.length > 0 && wanted.includes('tests') ? ['tests'] : wanted;
+
+const early = chosen.filter((name) => name !== 'tests' && name !== 'build');
+const waves = availableParallelism() > 1 ? [early] : early.map((name) => [name]);
+let counts = noCounts;
+for (const wave of [...waves, ...['tests', 'build'].filter((name) => chosen.includes(name)).map((name) => [name])]) {
+  for (const result of await Promise.all(wave.map(guarded))) counts = addCounts(counts, result);
+}
+process.stdout.write(`\n${countsLine(counts)}\n`);
+process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
+
+async function guarded(name) {
+  try {
+    return await steps[name]();
+  } catch (error) {
+    process.stdout.write(`${name} failed: ${error.message}\n`);
+    return { ...noCounts, failed: 1 };
+  }
+}
+
+async function runQuietly(name, args) {
+  const started = Date.now();
+  const { code, output } = await run(args, 'pipe');
+  const seconds = ((Date.now() - started) / 1000).toFixed(1);
+  process.stdout.write(code === 0 ? `${name} ok (${seconds} s)\n` : `${output}\n${name} failed (${seconds} s)\n\n`);
+  return { ...noCounts, [code === 0 ? 'passed' : 'failed']: 1 };
+}
+
+async function runTests() {
+  mkdirSync(cache, { recursive: true });
+  // An old report must not stand in for a run that never got to write one.
+  rmSync(report, { force: true });
+  const { code } = await run(
+    [
+      bin('vitest/vitest.mjs'),
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${report}`,
+      ...filters,
+    ],
+    'inherit',
+  );
+  const result = readReport();
+  if (result === null) return { ...noCounts, failed: 1 };
+  const counted = {
+    passed: result.numPassedTests,
+    failed: result.numFailedTests,
+    skipped: result.numPendingTests + result.numTodoTests,
+  };
+  if (counted.passed + counted.failed === 0) {
+    process.stdout.write('No test ran.\n');
+    return { ...counted, failed: 1 };
+  }
+  // A file that does not load, or an unhandled rejection, fails the run without failing a test.
+  return code !== 0 && counted.failed === 0 ? { ...counted, failed: 1 } : counted;
+}
+
+function readReport() {
+  try {
+    return JSON.parse(readFileSync(report, 'utf8'));
+  } catch (error) {
+    process.stdout.write(`The test run left no report: ${error.message}\n`);
+    return null;
+  }
+}
+
+function run(args, output) {
+  return new Promise((resolve, reject) => {
+    const env = process.stdout.isTTY ? process.env : { ...process.env, NO_COLOR: '1' };
+    const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', output, output] });
+    let text = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (part) => {
+        text += part;
+      });
+    }
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ code, output: text }));
+  });
+}

@@ -1,0 +1,20 @@
+/** What a run found. */
+export const noCounts = Object.freeze({ passed: 0, failed: 0, skipped: 0 });
+
+export function addCounts(a, b) {
+  return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
+}
+
+/** The line that ends every test command, alone on its line. */
+export function countsLine({ passed, failed, skipped }) {
+  return `${passed} passed, ${failed} failed, ${skipped} skipped`;
+}
+
+/** The last such line of a command's output, with or without what was skipped; null without one. */
+export function findCounts(output) {
+  const matches = [...output.matchAll(/(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/g)];
+  const last = matches.at(-1);
+  return last === undefined
+    ? null
+    : { passed: Number(last[1]), failed: Number(last[2]), skipped: Number(last[3] ?? 0) };
+}

@@ -1,0 +1,37 @@
+import { defineConfig } from 'tsup';
+
+/** `--no-dts`, which `npm start` uses, leaves out the declarations: they take most of the build's time. */
+export default defineConfig((flags) => ({
+  entry: {
+    index: 'src/index.ts',
+    node: 'adapters/node.ts',
+    express: 'adapters/express.ts',
+    koa: 'adapters/koa.ts',
+    next: 'adapters/next.ts',
+    bun: 'adapters/bun.ts',
+    cli: 'adapters/cli.ts',
+    'transport-undici': 'src/transport/undici.ts',
+    'transport-fetch': 'src/transport/fetch.ts',
+  },
+  format: 'esm',
+  target: ['es2023', 'node22'],
+  platform: 'neutral',
+  // What is shared goes into chunks: the adapters and the core then hold one copy of each error and brand.
+  splitting: true,
+  treeshake: false,
+  sourcemap: false,
+  clean: true,
+  silent: true,
+  // Chosen where the package is used, by the import condition of package.json.
+  external: ['#transport', /^node:/],
+  dts: flags.dts === false ? false : { entry: declarations },
+}));
+
+const declarations = {
+  index: 'src/index.ts',
+  node: 'adapters/node.ts',
+  express: 'adapters/express.ts',
+  koa: 'adapters/koa.ts',
+  next: 'adapters/next.ts',
+  bun: 'adapters/bun.ts',
+};

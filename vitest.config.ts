@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  // `#transport` is then the source file that Node uses, not the built one.
+  resolve: { conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source'] } },
+  test: {
+    environment: 'node',
+    include: ['test/**/*.test.ts'],
+    // The matrix runs on the built package, in its own installations.
+    exclude: ['test/matrix/**', '**/node_modules/**'],
+    testTimeout: 10_000,
+    hookTimeout: 20_000,
+  },
+});
