@@ -1,0 +1,63 @@
+import * as z from 'zod';
+import { cacheControlSchema } from './part.ts';
+import { jsonObject, textUpTo } from './text.ts';
+
+export const functionToolSchema = z.looseObject({
+  type: z.literal('function'),
+  function: z.looseObject({
+    name: textUpTo(64),
+    description: z.string().optional(),
+    /** JSON Schema of the arguments. */
+    parameters: jsonObject.optional(),
+    strict: z.boolean().nullish(),
+  }),
+  cache_control: cacheControlSchema.optional(),
+});
+export interface FunctionTool extends z.infer<typeof functionToolSchema> {}
+
+/**
+ * A tool the gateway runs, such as `service:web_search`. The prefix is the operator's brand, so that any is taken here;
+ * whether the tool exists is not a question of shape.
+ */
+export const serverToolSchema = z.looseObject({
+  type: z.custom<`${string}:${string}`>(
+    (value) => typeof value === 'string' && value.length <= 128 && /^[\w-]+:[\w-]+$/.test(value),
+    { error: 'expected a server tool such as "service:web_search"' },
+  ),
+  parameters: jsonObject.optional(),
+});
+export interface ServerTool extends z.infer<typeof serverToolSchema> {}
+
+/** Short form of `service:web_search`, with its parameters at the top level. */
+export const webSearchToolSchema = z.looseObject({
+  type: z.enum(['web_search', 'web_search_preview', 'web_search_preview_2025_03_11', 'web_search_2025_08_26']),
+  allowed_domains: z.array(z.string()).optional(),
+  excluded_domains: z.array(z.string()).optional(),
+  engine: z.string().optional(),
+  max_characters: z.int().optional(),
+  max_results: z.int().optional(),
+  max_total_results: z.int().optional(),
+  parameters: jsonObject.optional(),
+  search_context_size: z.enum(['low', 'medium', 'high']).optional(),
+  user_location: jsonObject.optional(),
+});
+export interface WebSearchTool extends z.infer<typeof webSearchToolSchema> {}
+
+// A plain union: a server tool's type is a pattern, which no discriminator can look up. Function tools come first and
+// so cost no second try.
+export const chatToolSchema = z.union([functionToolSchema, serverToolSchema, webSearchToolSchema]);
+export type ChatTool = FunctionTool | ServerTool | WebSearchTool;
+
+const namedToolChoiceSchema = z.looseObject({
+  type: z.literal('function'),
+  function: z.looseObject({ name: z.string() }),
+});
+export interface NamedToolChoice extends z.infer<typeof namedToolChoiceSchema> {}
+
+/** `{ type: <server tool type> }` forces a server tool; other types are an upstream's own and pass. */
+const otherToolChoiceSchema = z.looseObject({
+  type: z.string().refine((type) => type !== 'function', { error: 'expected the type of a server tool' }),
+});
+
+export const toolChoiceSchema = z.union([z.enum(['none', 'auto', 'required']), namedToolChoiceSchema, otherToolChoiceSchema]);
+export type ToolChoice = z.infer<typeof toolChoiceSchema>;

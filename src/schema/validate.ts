@@ -1,0 +1,189 @@
+import type * as z from 'zod';
+import type { ChatRequest } from './chat-request.ts';
+import type { NamedToolChoice } from './tool.ts';
+
+export interface ValidationIssue {
+  /** Where, such as `messages[0].content` or `metadata["my key"]`; '' is the whole value. */
+  path: string;
+  /** What was expected there. Never holds a value of the input, only names of keys. */
+  message: string;
+}
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/** A failed alternative of a union, or the issues of the value itself. */
+interface Finding {
+  path: Path;
+  /** Completes "expected …". */
+  expected?: string;
+  /** Instead of `expected`: a whole sentence. */
+  message?: string;
+}
+
+/**
+ * Turns zod's issues into paths and messages that may be shown to a caller. The texts are ours, not zod's: its own depend
+ * on a locale and an error map that the embedder may have set, and could then hold values of the input. Of a union only
+ * the alternative that the input came closest to is reported.
+ * @param limit  at most so many issues are listed; a long body can fail in a million places
+ */
+export function validationIssues(error: z.ZodError, limit = 100): ValidationIssue[] {
+  const found: ValidationIssue[] = [];
+  for (const issue of error.issues) {
+    for (const finding of explain(issue, [], limit)) {
+      if (found.length === limit) return found;
+      found.push({
+        path: formatPath(finding.path),
+        message: finding.message ?? `expected ${finding.expected}`,
+      });
+    }
+  }
+  return found;
+}
+
+function explain(issue: Issue, above: Path, limit: number): Finding[] {
+  const path = [...above, ...issue.path];
+  switch (issue.code) {
+    case 'invalid_type':
+      return [{ path, expected: nameType(issue.expected) }];
+    case 'invalid_value':
+      return [{ path, expected: oneOf(issue.values) }];
+    case 'too_big':
+      return [{ path, expected: `at most ${amount(issue.maximum, issue.origin)}` }];
+    case 'too_small':
+      return [{ path, expected: `at least ${amount(issue.minimum, issue.origin)}` }];
+    case 'invalid_format':
+      return [{ path, expected: issue.pattern === undefined ? issue.format : `a string like ${issue.pattern}` }];
+    case 'not_multiple_of':
+      return [{ path, expected: `a multiple of ${issue.divisor}` }];
+    case 'unrecognized_keys':
+      return issue.keys
+        .slice(0, limit)
+        .map((key) => ({ path: [...path, key], message: `unknown key ${quoteKey(key)}` }));
+    case 'invalid_key':
+      return explainInner(issue.issues, [], limit).map((finding) => ({
+        path,
+        message: `expected a key of ${finding.expected ?? 'another form'}`,
+      }));
+    case 'invalid_element':
+      return explainInner(issue.issues, path, limit);
+    case 'invalid_union':
+      return explainUnion(issue, path, limit);
+    case 'custom':
+      // The only texts zod passes on unread are those our own schemas give.
+      return [{ path, message: issue.message }];
+  }
+}
+
+function explainInner(issues: readonly Issue[], above: Path, limit: number): Finding[] {
+  return issues.slice(0, limit).flatMap((issue) => explain(issue, above, limit));
+}
+
+function explainUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, limit: number): Finding[] {
+  if (issue.errors.length === 0) {
+    const options = ('options' in issue && issue.options) || [];
+    return [{ path, expected: options.length === 0 ? 'another value' : oneOf(options) }];
+  }
+  const branches = issue.errors.map((issues) => ({
+    distance: distance(issues),
+    findings: explainInner(issues, path, limit),
+  }));
+  const least = Math.min(...branches.map((branch) => branch.distance));
+  const closest = branches.filter((branch) => branch.distance === least);
+  return joinExpected(closest.map((branch) => branch.findings)) ?? closest[0]?.findings ?? [];
+}
+
+/** How far the input is from an alternative: another kind of value, another `type`, or the right one with faults inside. */
+function distance(issues: readonly Issue[]): number {
+  if (issues.some((issue) => issue.path.length === 0 && issue.code !== 'unrecognized_keys' && !isBound(issue))) return 2;
+  return issues.some((issue) => issue.path.length === 1 && issue.path[0] === 'type') ? 1 : 0;
+}
+
+/** The kind of value is right, it is only too big or too small, such as a list with too many items. */
+function isBound(issue: Issue): boolean {
+  return issue.code === 'too_big' || issue.code === 'too_small';
+}
+
+/** Alternatives that all fail in one and the same place are one finding: "expected string or array". */
+function joinExpected(branches: readonly Finding[][]): Finding[] | null {
+  const [first, ...rest] = branches.map((findings) => findings[0]);
+  if (first === undefined || branches.some((findings) => findings.length !== 1)) return null;
+  const path = formatPath(first.path);
+  if (rest.some((finding) => finding === undefined || formatPath(finding.path) !== path)) return null;
+  const texts = [first, ...rest].map((finding) => finding?.expected ?? finding?.message?.replace(/^expected /, ''));
+  return [{ path: first.path, expected: [...new Set(texts)].join(' or ') }];
+}
+
+function nameType(expected: string): string {
+  if (expected === 'int') return 'integer';
+  if (expected === 'record') return 'object';
+  return expected === 'nonoptional' ? 'a value' : expected;
+}
+
+function amount(bound: number | bigint, origin: string): string {
+  if (origin === 'string') return `${bound} character${bound === 1 ? '' : 's'}`;
+  if (origin === 'array' || origin === 'set') return `${bound} item${bound === 1 ? '' : 's'}`;
+  if (origin === 'object' || origin === 'record') return `${bound} key${bound === 1 ? '' : 's'}`;
+  return String(bound);
+}
+
+function oneOf(values: readonly unknown[]): string {
+  const texts = values.map((value) => (typeof value === 'string' ? `"${value}"` : String(value)));
+  return texts.length > 1 ? `one of ${texts.join(', ')}` : (texts[0] ?? 'another value');
+}
+
+function formatPath(path: Path): string {
+  let text = '';
+  for (const key of path) {
+    if (typeof key === 'number') text += `[${key}]`;
+    else if (/^[A-Za-z_$][\w$-]{0,63}$/.test(String(key))) text += text === '' ? String(key) : `.${String(key)}`;
+    else text += `[${quoteKey(String(key))}]`;
+  }
+  return text;
+}
+
+/** A caller's key, bounded and without control characters. */
+function quoteKey(key: string): string {
+  return JSON.stringify(key.length > 64 ? `${key.slice(0, 63)}…` : key);
+}
+
+/**
+ * What is well-formed but contradicts itself; a caller is told with 422.
+ * - `reasoning_effort` differs from `reasoning.effort` (null counts as not given)
+ * - a tool message answers a call that no earlier assistant message made
+ * - `tool_choice` forces a function that is not in `tools`
+ * @see interface document, "reasoning_effort"; rulings, "Statuses"
+ */
+export function contradictions(request: ChatRequest): ValidationIssue[] {
+  const issues: ValidationIssue[] = [];
+  const inner = request.reasoning?.effort ?? null;
+  const outer = request.reasoning_effort ?? null;
+  if (inner !== null && outer !== null && inner !== outer) {
+    issues.push({ path: 'reasoning_effort', message: 'must not differ from reasoning.effort; send one of the two' });
+  }
+  const called = new Set<string>();
+  for (const [index, message] of request.messages.entries()) {
+    if (message.role === 'assistant') {
+      for (const call of message.tool_calls ?? []) called.add(call.id);
+    } else if (message.role === 'tool' && !called.has(message.tool_call_id)) {
+      issues.push({
+        path: `messages[${index}].tool_call_id`,
+        message: 'matches no tool call of an earlier assistant message',
+      });
+    }
+  }
+  const forced = forcedFunction(request);
+  if (forced !== null && !offersFunction(request, forced)) {
+    issues.push({ path: 'tool_choice.function.name', message: 'names a function that is not in tools' });
+  }
+  return issues;
+}
+
+function forcedFunction({ tool_choice: choice }: ChatRequest): string | null {
+  if (typeof choice !== 'object' || choice.type !== 'function') return null;
+  return (choice as NamedToolChoice).function.name;
+}
+
+function offersFunction(request: ChatRequest, name: string): boolean {
+  return request.tools?.some((tool) => tool.type === 'function' && tool.function.name === name) ?? false;
+}
