@@ -1,0 +1,53 @@
+import { UpstreamError } from '../base/upstream-error.ts';
+import type { TransportRequest } from './transport.ts';
+
+/** What HTTP allows in a field value (RFC 9110, section 5.5): no line break, no NUL, nothing beyond one byte. */
+const unsendableValue = /[^\t\x20-\x7e\x80-\xff]/;
+const headerName = /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/;
+
+/**
+ * Checks what only a mistaken configuration or credential can get wrong, before anything is sent. A client's own error
+ * for these holds the URL or the header value, key included.
+ * @returns the parsed URL
+ * @throws  UpstreamError fault `operator`: another credential or endpoint may do, the same again will not
+ */
+export function checkTarget(request: TransportRequest): URL {
+  const { headers } = request;
+  for (const name in headers) {
+    if (!headerName.test(name)) throw unsendable('a request header has an invalid name');
+    if (unsendableValue.test(headers[name] as string)) {
+      throw unsendable(`the request header ${name} holds a character that cannot be sent`);
+    }
+  }
+  const url = URL.parse(request.url);
+  if (url === null) throw unsendable('the URL of the provider is not valid');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    throw unsendable('the URL of the provider is neither http nor https');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw unsendable('the URL of the provider holds a user name or password: use a header');
+  }
+  return url;
+}
+
+function unsendable(message: string): UpstreamError {
+  return new UpstreamError(message, { reason: 'network', status: 502, fault: 'operator' });
+}
+
+/** Response headers as the contract has them: lower-case names, repeated ones joined by ", ". */
+export function joinHeaders(entries: Iterable<readonly [string, string | string[] | undefined]>): Record<string, string> {
+  const joined: Record<string, string> = {};
+  for (const [name, value] of entries) {
+    // Assigning to this one would change the prototype instead of adding a header.
+    if (value === undefined || name === '__proto__') continue;
+    const text = typeof value === 'string' ? value : value.join(', ');
+    joined[name] = Object.hasOwn(joined, name) ? `${joined[name]}, ${text}` : text;
+  }
+  return joined;
+}
+
+/** The wire's length and encoding do not describe the decompressed bytes that are read. */
+export function withoutEncoding(headers: Record<string, string>): Record<string, string> {
+  const { 'content-encoding': _encoding, 'content-length': _length, ...rest } = headers;
+  return rest;
+}

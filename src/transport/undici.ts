@@ -1,0 +1,108 @@
+import type { Agent, buildConnector } from 'undici';
+import { decompress, type Inflaters } from './decompress.ts';
+import { type Dispatchers, exchange } from './exchange.ts';
+import { socketWatch } from './socket-watch.ts';
+import { checkTarget, withoutEncoding } from './target.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+
+/**
+ * How long an idle connection is kept when the provider does not say, in milliseconds. Model APIs are called in bursts
+ * with pauses of seconds, and each new connection costs a TLS handshake; undici's own default is 4 seconds.
+ */
+const keepAliveMs = 30_000;
+
+interface Loaded {
+  Agent: typeof Agent;
+  buildConnector: typeof buildConnector;
+  inflaters: Inflaters;
+}
+
+/** The transport on Node: undici. */
+export function defaultTransport(): Transport {
+  return undiciTransport();
+}
+
+/**
+ * A transport over undici, with connections that are kept and as many of them as there are requests under way. undici
+ * is loaded by the first request. Time-outs are the caller's, by way of the signal; only connecting has undici's own
+ * limit of 10 seconds.
+ */
+export function undiciTransport(): Transport {
+  let loaded: Loaded | null = null;
+  const watch = socketWatch();
+  // undici sets the header limit per agent. In practice there is one limit, and so one entry.
+  const byHeaderBytes = new Map<number, Dispatchers & { close(): Promise<unknown> }>();
+
+  const dispatchersFor = (headerBytes: number, { Agent, buildConnector }: Loaded): Dispatchers => {
+    let dispatchers = byHeaderBytes.get(headerBytes);
+    if (dispatchers === undefined) {
+      const connect = buildConnector({ allowH2: false });
+      const options = {
+        allowH2: false,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        keepAliveTimeout: keepAliveMs,
+        maxHeaderSize: headerBytes,
+        connect: ((target, callback) =>
+          connect(target, (...result) => {
+            if (result[1] !== null) watch.add(result[1]);
+            callback(...result);
+          })) satisfies buildConnector.connector,
+      };
+      const pooled = new Agent(options);
+      const fresh = new Agent({ ...options, pipelining: 0 });
+      dispatchers = { pooled, fresh, watch, close: () => Promise.all([pooled.close(), fresh.close()]) };
+      byHeaderBytes.set(headerBytes, dispatchers);
+    }
+    return dispatchers;
+  };
+
+  const sendLoaded = (request: TransportRequest, modules: Loaded): Promise<TransportResponse> => {
+    const { signal } = request;
+    if (signal.aborted) return Promise.reject(signal.reason);
+    const sent = exchange(dispatchersFor(request.limits.headerBytes, modules), request, checkTarget(request));
+    return sent.then((response) => decoded(response, modules.inflaters));
+  };
+
+  return {
+    async send(request) {
+      if (loaded !== null) return sendLoaded(request, loaded);
+      loaded = await load();
+      return sendLoaded(request, loaded);
+    },
+    // Idle connections go at once; the promise also waits for the exchanges that are under way.
+    async close() {
+      const open = [...byHeaderBytes.values()];
+      byHeaderBytes.clear();
+      await Promise.all(open.map((dispatchers) => dispatchers.close()));
+    },
+  };
+}
+
+function decoded(response: TransportResponse, inflaters: Inflaters): TransportResponse {
+  const encoding = response.headers['content-encoding'];
+  if (encoding === undefined) return response;
+  try {
+    return {
+      status: response.status,
+      headers: withoutEncoding(response.headers),
+      body: decompress(response.body, encoding, inflaters),
+    };
+  } catch (error) {
+    response.body.cancel();
+    throw error;
+  }
+}
+
+async function load(): Promise<Loaded> {
+  const [undici, zlib] = await Promise.all([import('undici'), import('node:zlib')]);
+  return {
+    Agent: undici.Agent,
+    buildConnector: undici.buildConnector,
+    inflaters: {
+      gzip: () => zlib.createGunzip(),
+      deflate: (firstByte) => ((firstByte & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
+      br: () => zlib.createBrotliDecompress(),
+    },
+  };
+}
