@@ -1,9 +1,9 @@
 import type { Dispatcher } from 'undici';
 import { UpstreamError } from '../base/upstream-error.ts';
+import { joinHeaders } from './headers.ts';
 import { codeOf, toUpstreamError } from './network-error.ts';
 import { pieceBuffer } from './piece-buffer.ts';
 import type { Connection, SocketWatch } from './socket-watch.ts';
-import { joinHeaders } from './target.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 export interface Dispatchers {

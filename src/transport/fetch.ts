@@ -1,7 +1,8 @@
 import type { ByteSource } from '../base/bytes.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
+import { joinHeaders, withoutEncoding } from './headers.ts';
 import { toUpstreamError } from './network-error.ts';
-import { checkTarget, joinHeaders, withoutEncoding } from './target.ts';
+import { checkTarget } from './target.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /** The transport of every runtime without a better one: the global `fetch`. */

@@ -33,21 +33,3 @@ export function checkTarget(request: TransportRequest): URL {
 function unsendable(message: string): UpstreamError {
   return new UpstreamError(message, { reason: 'network', status: 502, fault: 'operator' });
 }
-
-/** Response headers as the contract has them: lower-case names, repeated ones joined by ", ". */
-export function joinHeaders(entries: Iterable<readonly [string, string | string[] | undefined]>): Record<string, string> {
-  const joined: Record<string, string> = {};
-  for (const [name, value] of entries) {
-    // Assigning to this one would change the prototype instead of adding a header.
-    if (value === undefined || name === '__proto__') continue;
-    const text = typeof value === 'string' ? value : value.join(', ');
-    joined[name] = Object.hasOwn(joined, name) ? `${joined[name]}, ${text}` : text;
-  }
-  return joined;
-}
-
-/** The wire's length and encoding do not describe the decompressed bytes that are read. */
-export function withoutEncoding(headers: Record<string, string>): Record<string, string> {
-  const { 'content-encoding': _encoding, 'content-length': _length, ...rest } = headers;
-  return rest;
-}

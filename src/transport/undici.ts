@@ -1,8 +1,9 @@
 import type { Agent, buildConnector } from 'undici';
 import { decompress, type Inflaters } from './decompress.ts';
 import { type Dispatchers, exchange } from './exchange.ts';
+import { withoutEncoding } from './headers.ts';
 import { socketWatch } from './socket-watch.ts';
-import { checkTarget, withoutEncoding } from './target.ts';
+import { checkTarget } from './target.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /**

@@ -1,0 +1,93 @@
+import type { ByteSource } from '../base/bytes.ts';
+import { UpstreamError } from '../base/upstream-error.ts';
+import { toUpstreamError } from './network-error.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+
+export interface SendLimits {
+  /** Longest body, decompressed, in bytes. */
+  bodyBytes: number;
+}
+
+/**
+ * One exchange over any transport, also an embedder's own: whatever it fails with becomes an UpstreamError, an abort
+ * stays the reason of the signal, and the body is counted while it is read.
+ * @throws UpstreamError, also from `body.read()`, `bad_answer` once the body is longer than `limits.bodyBytes`; the
+ *         signal's reason as it is
+ */
+export async function send(
+  transport: Transport,
+  request: TransportRequest,
+  limits: SendLimits,
+): Promise<TransportResponse> {
+  const { signal } = request;
+  if (signal.aborted) throw signal.reason;
+  try {
+    const response = await transport.send(request);
+    if (signal.aborted) {
+      response.body.cancel();
+      throw signal.reason;
+    }
+    return { ...response, body: counted(response.body, limits.bodyBytes, signal) };
+  } catch (error) {
+    throw signal.aborted ? signal.reason : toUpstreamError(error);
+  }
+}
+
+function counted(source: ByteSource, limitBytes: number, signal: AbortSignal): ByteSource {
+  let bytes = 0;
+  const onPiece = (piece: Uint8Array | null) => {
+    if (piece === null) return null;
+    bytes += piece.length;
+    if (bytes <= limitBytes) return piece;
+    source.cancel();
+    throw tooLarge(limitBytes);
+  };
+  const onError = (error: unknown): never => {
+    throw signal.aborted ? signal.reason : toUpstreamError(error);
+  };
+  return {
+    read: () => source.read().then(onPiece, onError),
+    cancel: () => source.cancel(),
+  };
+}
+
+/**
+ * Reads a body to its end as UTF-8, without a byte-order mark; invalid bytes become U+FFFD.
+ * @throws UpstreamError bad_answer when it is longer than `maxBytes`; the source is then cancelled
+ */
+export async function readText(source: ByteSource, maxBytes: number): Promise<string> {
+  const { text, isWhole } = await readUpTo(source, maxBytes);
+  if (!isWhole) throw tooLarge(maxBytes);
+  return text;
+}
+
+/**
+ * As `readText`, for bodies of which the beginning will do, such as error pages: beyond `maxBytes` the source is
+ * cancelled and what has come is returned. A body that breaks off gives what had come before, too.
+ * @throws what the source throws before the first byte, or after an abort
+ */
+export async function readTextBounded(source: ByteSource, maxBytes: number): Promise<string> {
+  return (await readUpTo(source, maxBytes)).text;
+}
+
+async function readUpTo(source: ByteSource, maxBytes: number): Promise<{ text: string; isWhole: boolean }> {
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const piece = await source.read();
+    if (piece === null) return { text: text + decoder.decode(), isWhole: true };
+    const room = maxBytes - bytes;
+    if (piece.length > room) {
+      source.cancel();
+      // The cut may go through a character; the half that is here is left out rather than replaced.
+      return { text: text + decoder.decode(piece.subarray(0, room), { stream: true }), isWhole: false };
+    }
+    bytes += piece.length;
+    text += decoder.decode(piece, { stream: true });
+  }
+}
+
+function tooLarge(limitBytes: number): UpstreamError {
+  return new UpstreamError(`the answer is larger than ${limitBytes} bytes`, { reason: 'bad_answer', status: 502 });
+}
