@@ -22,6 +22,8 @@ export default defineConfig((flags) => ({
   sourcemap: false,
   clean: true,
   silent: true,
+  // Deno and workerd know Node's modules only by their full name.
+  removeNodeProtocol: false,
   // Chosen where the package is used, by the import condition of package.json.
   external: ['#transport', /^node:/],
   dts: flags.dts === false ? false : { entry: declarations },
