@@ -5,3 +5,10 @@ export interface ByteSource {
   /** Stops the source and frees what it holds, such as the socket. Safe to call at any time and more than once. */
   cancel(): void;
 }
+
+/**
+ * Under this key a body stream may name the source it pulls from: `stream[streamSource] = source`. An adapter that
+ * finds one reads and cancels the source and leaves the stream alone, which saves what web streams cost per piece.
+ * A registered symbol: two copies of the package may be loaded.
+ */
+export const streamSource: unique symbol = Symbol.for('model-gateway.streamSource');

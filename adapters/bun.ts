@@ -1,0 +1,67 @@
+import type { Gateway } from '../src/index.ts';
+
+export interface GatewayFetchOptions {
+  /** The path the gateway is mounted at, without a trailing slash. Default `/v1`. */
+  basePath?: string;
+}
+
+/** What of `Bun.serve`'s server is used: a structural type, so that Bun's types are no dependency. */
+export interface BunServer {
+  port?: number | undefined;
+  hostname?: string | undefined;
+  timeout(request: Request, seconds: number): void;
+  stop(closeActiveConnections?: boolean): Promise<void>;
+}
+
+export type BunFetch = (request: Request, server: BunServer) => Promise<Response>;
+
+/** The `fetch` of `Bun.serve`: `Bun.serve({ port: 8787, fetch: gatewayFetch(gateway) })`. */
+export function gatewayFetch(gateway: Gateway, options: GatewayFetchOptions = {}): BunFetch {
+  return (request, server) => {
+    // Bun closes a connection on which nothing was sent for 10 s; a model may think for longer.
+    server.timeout(request, 0);
+    return gateway.handle(request, { basePath: options.basePath });
+  };
+}
+
+export interface ServeOptions extends GatewayFetchOptions {
+  /** 0: any free port. Default 8787. */
+  port?: number;
+  /** The address to listen on. Default `127.0.0.1`, which only this machine can reach. */
+  hostname?: string;
+  /** How long `close` lets open responses run before it cuts them. Default 10,000. */
+  drainMs?: number;
+}
+
+export interface RunningServer {
+  /** The base URL for clients, mount path included, such as `http://127.0.0.1:8787/v1`. */
+  url: string;
+  port: number;
+  /** Accepts nothing more, lets open responses finish for `drainMs`, then cuts what is left. The gateway stays open. */
+  close(drainMs?: number): Promise<void>;
+}
+
+interface BunGlobal {
+  serve(options: { port: number; hostname: string; fetch: BunFetch }): BunServer;
+}
+
+/**
+ * Serves the gateway on a port of its own, in Bun.
+ * @throws  Error outside Bun; the error of `Bun.serve`, such as one with the code EADDRINUSE
+ */
+export function serve(gateway: Gateway, options: ServeOptions = {}): RunningServer {
+  const { port = 8787, hostname = '127.0.0.1', basePath = '/v1', drainMs: defaultDrainMs = 10_000 } = options;
+  const { Bun } = globalThis as { Bun?: BunGlobal };
+  if (Bun === undefined) throw new Error('model-gateway/bun runs in Bun; in Node use serve of model-gateway/node');
+  const server = Bun.serve({ port, hostname, fetch: gatewayFetch(gateway, { basePath }) });
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname;
+  return {
+    url: `http://${host}:${server.port}${basePath}`,
+    port: server.port ?? port,
+    async close(drainMs = defaultDrainMs) {
+      const timer = setTimeout(() => void server.stop(true), drainMs);
+      await server.stop();
+      clearTimeout(timer);
+    },
+  };
+}

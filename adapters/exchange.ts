@@ -1,0 +1,152 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import { FastResponse, NodeRequest } from 'srvx/node';
+import type { Gateway, HandleContext } from '../src/index.ts';
+
+/** A request and its response as node:http, and whatever is built on it, hands them out. */
+export interface Exchange {
+  req: IncomingMessage;
+  res: ServerResponse;
+  /** The whole path and query, where a framework has shortened `req.url`. */
+  url?: string;
+}
+
+/**
+ * Answers one node:http request through the gateway. The client leaving aborts the request's signal and cancels the
+ * response's body; a client that reads slowly is waited for.
+ * @returns  settles, and never rejects, when the response has been handed to the socket or the client has left
+ */
+export async function answer(gateway: Gateway, exchange: Exchange, context: HandleContext): Promise<void> {
+  const { res } = exchange;
+  try {
+    const response = await gateway.handle(toRequest(exchange), { ...context, Response: fastResponse });
+    await send(res, response);
+  } catch {
+    // The gateway answers its own failures; what arrives here is a status or a header that cannot be sent.
+    if (res.headersSent) cut(res);
+    else writeHead(res, 500, ['content-length', '0']).end();
+  }
+}
+
+/** Keeps its body as it was given, so that JSON reaches the socket without a web stream in between. */
+const fastResponse = FastResponse as unknown as typeof Response;
+
+function toRequest({ req, res, url }: Exchange): Request {
+  const request: Request = new NodeRequest({ req, res });
+  const shortened = req.url;
+  if (url === undefined || url === shortened) return request;
+  // srvx reads `req.url` when the request's URL is first asked for, and keeps what it read.
+  req.url = url;
+  void request.url;
+  req.url = shortened;
+  return request;
+}
+
+async function send(res: ServerResponse, response: Response): Promise<void> {
+  const { status, headers, body } = takeApart(response);
+  const pieces = body instanceof ReadableStream ? piecesOf(body) : undefined;
+  if (res.destroyed) {
+    pieces?.cancel();
+  } else if (res.req.method === 'HEAD') {
+    pieces?.cancel();
+    writeHead(res, status, headers).end();
+  } else {
+    writeHead(res, status, headers);
+    if (pieces) await pump(pieces, res);
+    else res.end(body ?? undefined);
+  }
+}
+
+interface Head {
+  status: number;
+  /** Names and values in turn. */
+  headers: string[];
+}
+
+function takeApart(response: Response): Head & { body: unknown } {
+  if ('_toNodeResponse' in response) return (response as FastResponse)._toNodeResponse();
+  const headers: string[] = [];
+  for (const pair of response.headers) headers.push(...pair);
+  return { status: response.status, headers, body: response.body };
+}
+
+function writeHead(res: ServerResponse, status: number, headers: string[]): ServerResponse {
+  if (res.writeHead === ServerResponse.prototype.writeHead) return res.writeHead(status, headers);
+  // Middleware that replaced `writeHead`, as compression does, need not know the flat list.
+  res.statusCode = status;
+  const values = new Map<string, string[]>();
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const [name = '', value = ''] = headers.slice(i, i + 2);
+    values.set(name, [...(values.get(name) ?? []), value]);
+  }
+  for (const [name, list] of values) res.setHeader(name, list.length === 1 ? (list[0] ?? '') : list);
+  return res;
+}
+
+/** What a body gives, one piece at a time; null at the end. */
+interface Pieces {
+  read(): Promise<Uint8Array | null>;
+  cancel(): void;
+}
+
+/** The registered symbol of `streamSource` in src/base/bytes.ts. */
+const streamSource = Symbol.for('model-gateway.streamSource');
+
+/** Reading the source behind a stream measured 0.4 µs less per piece than reading the stream: a third of a response. */
+function piecesOf(stream: ReadableStream<Uint8Array> & { [streamSource]?: Pieces }): Pieces {
+  const source = stream[streamSource];
+  if (source !== undefined && !stream.locked) return source;
+  const reader = stream.getReader();
+  return {
+    read: () => reader.read().then(({ done, value }) => (done ? null : value)),
+    cancel: () => void reader.cancel().catch(nothing),
+  };
+}
+
+/** `flush` is what compression middleware adds: it holds back what is not flushed. */
+type Writable = ServerResponse & { flush?: () => void };
+
+async function pump(pieces: Pieces, res: Writable): Promise<void> {
+  const leave = () => pieces.cancel();
+  res.once('close', leave);
+  // A client learns at once that a slow request was accepted; the headers of a quick one travel with its first piece.
+  const early = setImmediate(() => {
+    res.flushHeaders();
+    res.flush?.();
+  });
+  try {
+    for (;;) {
+      const piece = await pieces.read();
+      clearImmediate(early);
+      if (piece === null || res.destroyed) break;
+      const hasRoom = res.write(piece);
+      res.flush?.();
+      if (!hasRoom) await drained(res);
+    }
+    if (!res.destroyed) res.end();
+  } catch {
+    cut(res);
+  } finally {
+    clearImmediate(early);
+    res.off('close', leave);
+  }
+}
+
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      res.off('close', go);
+      resolve();
+    };
+    res.once('drain', go);
+    res.once('close', go);
+  });
+}
+
+/** Ends the connection so that what was sent cannot be taken for the whole response. */
+function cut(res: ServerResponse): void {
+  // HTTP/1.0 knows no chunks: there, an orderly end of the connection is the end of the response.
+  if (res.req.httpVersion === '1.0') res.socket?.resetAndDestroy();
+  res.destroy();
+}
+
+function nothing(): void {}

@@ -1,0 +1,36 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Gateway } from '../src/index.ts';
+import { answer } from './exchange.ts';
+import { locate, parsedBody } from './mount.ts';
+
+export interface GatewayMiddlewareOptions {
+  /**
+   * The path of the gateway below the mount, such as `/llm`; `''` takes everything. Requests outside it go to the next
+   * middleware. Default: everything below `app.use('/v1', …)`, and `/v1` where the middleware is mounted at the root.
+   */
+  prefix?: string;
+}
+
+/** What of an Express request is used: a structural type, so that Express is no dependency. */
+export interface ExpressRequest extends IncomingMessage {
+  originalUrl: string;
+  baseUrl: string;
+  url: string;
+  body?: unknown;
+}
+
+export type ExpressMiddleware = (req: ExpressRequest, res: ServerResponse, next: (error?: unknown) => void) => void;
+
+/**
+ * The gateway as middleware of Express 5 or 4: `app.use('/v1', gatewayMiddleware(gateway))`. Works before and after
+ * `express.json()`, whose size limit then holds; mounted before it, the gateway's own limit does.
+ */
+export function gatewayMiddleware(gateway: Gateway, options: GatewayMiddlewareOptions = {}): ExpressMiddleware {
+  return (req, res, next) => {
+    const mount = { mountedAt: req.baseUrl, url: req.url, originalUrl: req.originalUrl };
+    const place = locate(mount, options.prefix);
+    if (place === undefined) return next();
+    const body = parsedBody(req, req.body);
+    void answer(gateway, { req, res, url: place.url }, { basePath: place.basePath, body });
+  };
+}

@@ -1,0 +1,34 @@
+import type { Gateway } from '../src/index.ts';
+
+export interface GatewayRouteOptions {
+  /** The path of the folder that holds the catch-all folder, such as `/api/v1`. Default: found from each request. */
+  basePath?: string;
+}
+
+/** What Next 15 and later pass to a route handler. `params` holds one array: the segments that the catch-all caught. */
+export interface RouteContext {
+  params: Promise<object>;
+}
+
+export type RouteHandler = (request: Request, context: RouteContext) => Promise<Response>;
+
+export type GatewayRoute = Record<(typeof methods)[number], RouteHandler>;
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
+
+/**
+ * The exports of a catch-all route of the app router, `app/api/v1/[...path]/route.ts`:
+ * `export const { GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS } = gatewayRoute(gateway)`.
+ */
+export function gatewayRoute(gateway: Gateway, options: GatewayRouteOptions = {}): GatewayRoute {
+  const handle: RouteHandler = async (request, context) =>
+    gateway.handle(request, { basePath: options.basePath ?? findBasePath(request, await context.params) });
+  return { GET: handle, POST: handle, PUT: handle, PATCH: handle, DELETE: handle, HEAD: handle, OPTIONS: handle };
+}
+
+/** The path without as many segments as were caught. Counted, not compared: caught segments may be decoded. */
+function findBasePath(request: Request, params: object): string {
+  const caught = Object.values(params).find(Array.isArray) ?? [];
+  const segments = new URL(request.url).pathname.replace(/\/$/, '').split('/');
+  return segments.slice(0, segments.length - caught.length).join('/');
+}

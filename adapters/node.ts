@@ -1,0 +1,108 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import type { Gateway } from '../src/index.ts';
+import { answer } from './exchange.ts';
+
+export interface NodeHandlerOptions {
+  /** The path the gateway is mounted at, without a trailing slash. Default `/v1`. */
+  basePath?: string;
+}
+
+/** A listener for `http.createServer`: `createServer(toNodeHandler(gateway)).listen(8787)`. */
+export function toNodeHandler(
+  gateway: Gateway,
+  options: NodeHandlerOptions = {},
+): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => void answer(gateway, { req, res }, { basePath: options.basePath });
+}
+
+export interface ServeOptions extends NodeHandlerOptions {
+  /** 0: any free port. Default 8787. */
+  port?: number;
+  /** The address to listen on. Default `127.0.0.1`, which only this machine can reach. */
+  hostname?: string;
+  /** How long `close` lets open responses run before it cuts them. Default 10,000. */
+  drainMs?: number;
+  /** How long an idle connection is kept. Default 65,000: longer than load balancers keep theirs. */
+  keepAliveTimeoutMs?: number;
+}
+
+export interface RunningServer {
+  /** The base URL for clients, mount path included, such as `http://127.0.0.1:8787/v1`. */
+  url: string;
+  port: number;
+  /**
+   * Accepts nothing more, lets open responses finish for `drainMs`, then cuts what is left. Resolves when every
+   * connection is closed. May be called again with a shorter time. The gateway itself stays open.
+   */
+  close(drainMs?: number): Promise<void>;
+}
+
+/**
+ * Serves the gateway on a port of its own.
+ * @throws  the error of `listen`, such as one with the code EADDRINUSE
+ */
+export async function serve(gateway: Gateway, options: ServeOptions = {}): Promise<RunningServer> {
+  const { port = 8787, hostname = '127.0.0.1', basePath = '/v1', drainMs: defaultDrainMs = 10_000 } = options;
+  const server = createServer(
+    { keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000 },
+    toNodeHandler(gateway, { basePath }),
+  );
+  const drain = trackConnections(server);
+  await listen(server, port, hostname);
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://${toUrlHost(address)}:${address.port}${basePath}`,
+    port: address.port,
+    close: (drainMs = defaultDrainMs) => drain(drainMs),
+  };
+}
+
+function listen(server: Server, port: number, hostname: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, hostname, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** An address that a client on this machine can use, also where the server listens on all of them. */
+function toUrlHost({ address, family }: AddressInfo): string {
+  if (address === '0.0.0.0' || address === '::') return '127.0.0.1';
+  return family === 'IPv6' ? `[${address}]` : address;
+}
+
+/**
+ * Counts the open responses of each connection and returns the server's orderly end. Node's own `close` takes a
+ * connection for idle once its response was ended, although the client has not yet read it all, and cuts it.
+ */
+function trackConnections(server: Server): (drainMs: number) => Promise<void> {
+  const open = new Map<Socket, number>();
+  let closed: Promise<void> | undefined;
+  server.on('connection', (socket) => {
+    open.set(socket, 0);
+    socket.once('close', () => open.delete(socket));
+  });
+  server.on('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
+    open.set(socket, (open.get(socket) ?? 0) + 1);
+    res.once('close', () => {
+      const left = (open.get(socket) ?? 1) - 1;
+      if (open.has(socket)) open.set(socket, left);
+      if (closed && left === 0) socket.end();
+    });
+  });
+  return (drainMs) => {
+    closed ??= new Promise((resolve) => {
+      NetServer.prototype.close.call(server, () => {
+        // Only stops the timer that watches for slow requests.
+        server.close();
+        resolve();
+      });
+      for (const [socket, responses] of open) if (responses === 0) socket.destroy();
+    });
+    const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+    return closed.finally(() => clearTimeout(timer));
+  };
+}
