@@ -8,11 +8,11 @@ export type AbortCause =
   | 'closing';
 
 export class CallAborted extends Error {
-  readonly cause: AbortCause;
+  readonly why: AbortCause;
 
-  constructor(cause: AbortCause) {
-    super(cause);
+  constructor(why: AbortCause) {
+    super(why);
     this.name = 'CallAborted';
-    this.cause = cause;
+    this.why = why;
   }
 }

@@ -6,11 +6,11 @@ import type { ChatChunk } from '../schema/chunk.ts';
 export interface Quirks {
   /** Request fields the provider refuses; they are left out. */
   dropParams?: readonly string[];
-  /** The field for the largest output. Default `max_completion_tokens` where the caller used it, else `max_tokens`. */
+  /** The field for the largest output. Default `max_tokens`, which nearly every server takes. */
   maxTokensField?: 'max_tokens' | 'max_completion_tokens';
   /** The provider refuses a smaller `max_tokens`; a smaller one is raised to it. */
   minMaxTokens?: number;
-  /** false: `developer` messages are sent as `system`. */
+  /** true: takes `developer` messages; else they are sent as `system`, which every server takes. */
   developerRole?: boolean;
   /** false: the provider refuses `stream_options`, and sends usage, if at all, unasked. */
   streamOptions?: boolean;
@@ -85,5 +85,5 @@ export interface Dialect {
   decodeResult(body: unknown, quirks: Quirks): DecodedResult;
   streamDecoder(quirks: Quirks): StreamDecoder;
   /** Reads the provider's error shape. `body` is bounded text of any kind: JSON, HTML, empty. */
-  decodeError(status: number, headers: Record<string, string>, body: string): UpstreamError;
+  decodeError(status: number, headers: Record<string, string>, body: string, nowMs: number): UpstreamError;
 }

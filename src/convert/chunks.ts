@@ -1,0 +1,112 @@
+import type { ChatChoice, ChatResult } from '../schema/chat.ts';
+import type { ChatChunk, ChunkChoice, ChunkToolCall } from '../schema/chunk.ts';
+
+/** A whole answer as the chunks of a stream, for an upstream that answered JSON where a stream was asked. */
+export function toChunks(result: ChatResult): ChatChunk[] {
+  const { choices, object: _object, usage: _usage, system_fingerprint: fingerprint, ...head } = result;
+  const start = { ...head, object: 'chat.completion.chunk' as const, ...(fingerprint === null ? {} : { system_fingerprint: fingerprint }) };
+  const chunks: ChatChunk[] = [];
+  for (const choice of choices) {
+    const { message, finish_reason, native_finish_reason, index, logprobs } = choice;
+    const { tool_calls: toolCalls, refusal, ...said } = message;
+    const delta = {
+      ...said,
+      ...(refusal ? { refusal } : {}),
+      ...(toolCalls ? { tool_calls: toolCalls.map((call, at) => ({ index: at, ...call })) } : {}),
+    } as ChunkChoice['delta'];
+    chunks.push({ ...start, choices: [{ index, delta, finish_reason: null, ...(logprobs ? { logprobs } : {}) }] });
+    chunks.push({ ...start, choices: [{ index, delta: {}, finish_reason, native_finish_reason }] });
+  }
+  return chunks;
+}
+
+interface OpenChoice {
+  choice: ChatChoice;
+  tools: Map<number, { id: string; type: 'function'; function: { name: string; arguments: string } }>;
+}
+
+/** Puts the chunks of a stream together into a whole answer: for a stream where JSON was asked. */
+export interface ChunkFolder {
+  add(chunk: ChatChunk): void;
+  /** The answer so far; null before the first chunk. */
+  result(): ChatResult | null;
+}
+
+export function chunkFolder(): ChunkFolder {
+  const open = new Map<number, OpenChoice>();
+  let head: ChatChunk | null = null;
+
+  function add(chunk: ChatChunk): void {
+    head ??= chunk;
+    for (const piece of chunk.choices) addChoice(piece);
+  }
+
+  function addChoice(piece: ChunkChoice): void {
+    const { index, delta, finish_reason, native_finish_reason, logprobs } = piece;
+    let entry = open.get(index);
+    if (!entry) {
+      const choice: ChatChoice = { index, message: { role: 'assistant', content: null, refusal: null }, finish_reason: null, native_finish_reason: null, logprobs: null };
+      entry = { choice, tools: new Map() };
+      open.set(index, entry);
+    }
+    const { choice } = entry;
+    const message = choice.message as Record<string, unknown>;
+    const { tool_calls: toolCalls, role: _role, ...said } = delta;
+    for (const key in said) message[key] = joined(message[key], said[key]);
+    for (const call of toolCalls ?? []) addToolCall(entry, call);
+    if (finish_reason !== null) {
+      choice.finish_reason = finish_reason;
+      choice.native_finish_reason = native_finish_reason ?? null;
+    }
+    if (logprobs) {
+      choice.logprobs = {
+        content: [...(choice.logprobs?.content ?? []), ...(logprobs.content ?? [])],
+        refusal: logprobs.refusal ? [...(choice.logprobs?.refusal ?? []), ...logprobs.refusal] : (choice.logprobs?.refusal ?? null),
+      };
+    }
+  }
+
+  function result(): ChatResult | null {
+    if (!head) return null;
+    const { choices: _choices, object: _object, system_fingerprint: fingerprint, ...rest } = head;
+    const choices = [...open.values()].sort((a, b) => a.choice.index - b.choice.index);
+    return {
+      ...rest,
+      object: 'chat.completion',
+      system_fingerprint: fingerprint ?? null,
+      choices: choices.map(({ choice, tools }) => {
+        if (tools.size === 0) return choice;
+        const calls = [...tools].sort(([a], [b]) => a - b).map(([, call]) => call);
+        return { ...choice, message: { ...choice.message, tool_calls: calls } };
+      }),
+    };
+  }
+
+  return { add, result };
+}
+
+function addToolCall(entry: OpenChoice, piece: ChunkToolCall): void {
+  let call = entry.tools.get(piece.index);
+  if (!call) {
+    call = { id: piece.id ?? `call_${piece.index}`, type: 'function', function: { name: '', arguments: '' } };
+    entry.tools.set(piece.index, call);
+  } else if (piece.id) call.id = piece.id;
+  if (piece.function?.name) call.function.name += piece.function.name;
+  if (piece.function?.arguments) call.function.arguments += piece.function.arguments;
+}
+
+/** Strings and lists grow; anything else is replaced. */
+function joined(before: unknown, after: unknown): unknown {
+  if (after === null || after === undefined) return before;
+  if (typeof before === 'string' && typeof after === 'string') return before + after;
+  if (Array.isArray(before) && Array.isArray(after)) return [...before, ...after];
+  if (isAudio(before) && isAudio(after)) {
+    return { ...before, ...after, data: (before.data ?? '') + (after.data ?? ''), transcript: (before.transcript ?? '') + (after.transcript ?? '') };
+  }
+  return after;
+}
+
+/** Audio arrives as fragments of base64 and of its transcript. */
+function isAudio(value: unknown): value is { data?: string; transcript?: string } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && ('data' in value || 'transcript' in value || 'id' in value);
+}

@@ -1,0 +1,7 @@
+import { openaiChat } from './openai-chat.ts';
+import type { Dialect } from './dialect.ts';
+
+/** Every dialect an option may name. */
+export const dialects = { 'openai-chat': openaiChat } as const satisfies Record<string, Dialect>;
+
+export type DialectName = keyof typeof dialects;

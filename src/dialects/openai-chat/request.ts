@@ -1,0 +1,107 @@
+import type { ChatMessage, ChatRequest, ChatTool } from '../../schema/chat.ts';
+import type { DialectRequest, EncodedRequest, Quirks } from '../dialect.ts';
+
+/** Fields that speak to the gateway, not to a provider. */
+const gatewayFields = new Set([
+  'model',
+  'models',
+  'provider',
+  'plugins',
+  'route',
+  'debug',
+  'trace',
+  'session_id',
+  'stop_server_tools_when',
+  'cache_control',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'reasoning',
+  'include_reasoning',
+  'usage',
+  'transforms',
+]);
+
+/** What other gateways and ours add to an assistant message; strict servers refuse it. */
+const addedMessageFields = ['reasoning', 'reasoning_content', 'reasoning_details', 'annotations', 'images'] as const;
+
+/**
+ * Builds the upstream body: unknown fields pass, nulls (which mean "not set") and the gateway's own fields do not, and
+ * usage is always asked for.
+ */
+export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest): EncodedRequest {
+  const dropParams = quirks.dropParams;
+  const dropped: string[] = [];
+  const payload: Record<string, unknown> = { model: upstreamModel };
+  for (const key in request) {
+    const value = (request as Record<string, unknown>)[key];
+    if (value === null || value === undefined || gatewayFields.has(key)) continue;
+    if (dropParams?.includes(key)) dropped.push(key);
+    else payload[key] = value;
+  }
+  payload.messages = encodeMessages(request.messages, quirks);
+  if (request.tools) payload.tools = request.tools.map(encodeTool);
+
+  const effort = request.reasoning_effort ?? request.reasoning?.effort;
+  if (effort !== undefined && effort !== null) {
+    if (dropParams?.includes('reasoning_effort')) dropped.push('reasoning_effort');
+    else payload.reasoning_effort = effort;
+  }
+  const largest = largestOutput(request);
+  if (largest !== null) {
+    const field = quirks.maxTokensField ?? 'max_tokens';
+    payload[field] = Math.max(largest, quirks.minMaxTokens ?? 0);
+  }
+  if (request.stream === true) {
+    if (quirks.streamOptions !== false) payload.stream_options = { ...request.stream_options, include_usage: true };
+  } else delete payload.stream;
+
+  return {
+    path: '/chat/completions',
+    headers: { 'content-type': 'application/json', accept: request.stream === true ? 'text/event-stream' : 'application/json' },
+    payload,
+    body: JSON.stringify(payload),
+    dropped,
+  };
+}
+
+/** The newer name wins where a caller sends both. */
+function largestOutput(request: ChatRequest): number | null {
+  return request.max_completion_tokens ?? request.max_tokens ?? null;
+}
+
+function encodeMessages(messages: readonly ChatMessage[], quirks: Quirks): readonly unknown[] {
+  let out: unknown[] | null = null;
+  for (let i = 0; i < messages.length; i++) {
+    const message = messages[i] as ChatMessage;
+    const encoded = encodeMessage(message, quirks);
+    if (encoded !== message) {
+      out ??= messages.slice(0, i);
+    }
+    out?.push(encoded);
+  }
+  return out ?? messages;
+}
+
+/** The message itself where nothing has to change, which is the usual case. */
+function encodeMessage(message: ChatMessage, quirks: Quirks): unknown {
+  const asSystem = message.role === 'developer' && quirks.developerRole !== true;
+  const added = message.role === 'assistant' && addedMessageFields.some((field) => field in message);
+  const parts = message.content;
+  const cached = Array.isArray(parts) && parts.some((part) => 'cache_control' in part);
+  if (!asSystem && !added && !cached) return message;
+  const encoded: Record<string, unknown> = { ...message };
+  if (asSystem) encoded.role = 'system';
+  if (added) for (const field of addedMessageFields) delete encoded[field];
+  if (cached) encoded.content = parts.map(withoutCacheControl);
+  return encoded;
+}
+
+function encodeTool(tool: ChatTool): unknown {
+  return 'cache_control' in tool ? withoutCacheControl(tool) : tool;
+}
+
+function withoutCacheControl(value: object): object {
+  const { cache_control: _, ...rest } = value as { cache_control?: unknown };
+  return rest;
+}

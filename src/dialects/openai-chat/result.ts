@@ -1,0 +1,67 @@
+import type { ChatChoice, ChatResult } from '../../schema/chat.ts';
+import type { DecodedResult } from '../dialect.ts';
+import { errorIn } from './errors.ts';
+import { readUsage } from './usage.ts';
+import { argumentsText, badAnswer, contentText, isObject, type Loose, normaliseFinishReason } from './values.ts';
+
+/** Reads a whole answer. A success status proves nothing: the body may be an error, or no completion at all. */
+export function decodeResult(body: unknown): DecodedResult {
+  if (!isObject(body)) throw badAnswer('The provider answered with something that is no chat completion.');
+  const error = errorIn(body);
+  if (error) throw error;
+  const choices = body.choices;
+  if (!Array.isArray(choices) || choices.length === 0) throw badAnswer('The provider answered without choices.');
+  const { usage: rawUsage, error: _error, provider: _provider, ...rest } = body;
+  const result: ChatResult = {
+    ...rest,
+    id: '',
+    object: 'chat.completion',
+    created: Number.isSafeInteger(body.created) ? (body.created as number) : 0,
+    model: '',
+    choices: choices.map(decodeChoice),
+    system_fingerprint: typeof body.system_fingerprint === 'string' ? body.system_fingerprint : null,
+  };
+  if (typeof body.service_tier !== 'string') delete result.service_tier;
+  return { result, usage: readUsage(rawUsage) };
+}
+
+function decodeChoice(raw: unknown, position: number): ChatChoice {
+  if (!isObject(raw) || !isObject(raw.message)) throw badAnswer('The provider answered with a choice that has no message.');
+  const { message, finish_reason: native, usage: _usage, logprobs, ...rest } = raw;
+  const decoded = decodeMessage(message);
+  const reason = typeof native === 'string' ? native : null;
+  const finishReason = normaliseFinishReason(reason ?? 'stop', Boolean(decoded.tool_calls));
+  if (finishReason === 'error') throw badAnswer(`The provider broke off its answer (${reason}).`, reason ?? undefined);
+  return {
+    ...rest,
+    index: Number.isSafeInteger(raw.index) ? (raw.index as number) : position,
+    message: decoded,
+    finish_reason: finishReason,
+    native_finish_reason: reason,
+    ...(isObject(logprobs) ? { logprobs: { ...logprobs, content: Array.isArray(logprobs.content) ? logprobs.content : null } } : { logprobs: null }),
+  } as ChatChoice;
+}
+
+function decodeMessage(raw: Loose): ChatChoice['message'] {
+  const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, refusal, audio, ...rest } = raw;
+  const message: Loose = { ...rest, role: 'assistant', content: contentText(content), refusal: typeof refusal === 'string' ? refusal : null };
+  const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
+  if (typeof thought === 'string') message.reasoning = thought;
+  if (isObject(audio)) message.audio = audio;
+  if (Array.isArray(toolCalls) && toolCalls.length > 0) message.tool_calls = toolCalls.map(decodeToolCall);
+  for (const key of ['annotations', 'reasoning_details', 'images', 'function_call']) if (message[key] === null) delete message[key];
+  return message as ChatChoice['message'];
+}
+
+function decodeToolCall(raw: unknown, position: number): Loose {
+  const call = isObject(raw) ? raw : {};
+  const called = isObject(call.function) ? call.function : {};
+  if (typeof called.name !== 'string') throw badAnswer('The provider answered with a tool call that names no function.');
+  const { index: _, ...rest } = call;
+  return {
+    ...rest,
+    id: typeof call.id === 'string' && call.id !== '' ? call.id : `call_${position}`,
+    type: 'function',
+    function: { ...called, name: called.name, arguments: argumentsText(called.arguments) || '{}' },
+  };
+}

@@ -1,0 +1,121 @@
+import { JsonError, parseJson } from '../../base/json.ts';
+import type { ChatChunk } from '../../schema/chunk.ts';
+import type { StreamDecoder, StreamPart } from '../dialect.ts';
+import { errorIn } from './errors.ts';
+import { readUsage } from './usage.ts';
+import { argumentsText, badAnswer, contentText, isObject, type Loose, normaliseFinishReason } from './values.ts';
+
+/** An event that nests deeper is no chat chunk. */
+const maxDepth = 64;
+
+interface ChoiceState {
+  /** Index of the latest tool call; -1 before the first. */
+  lastTool: number;
+}
+
+/** Reads a stream of chat chunks: normalises what servers do differently, and takes usage out wherever it is put. */
+export function streamDecoder(): StreamDecoder {
+  const states = new Map<number, ChoiceState>();
+
+  function decode(data: string): StreamPart[] {
+    if (data.trim() === '[DONE]') return [{ kind: 'done' }];
+    const event = parseEvent(data);
+    const error = errorIn(event);
+    if (error) return [{ kind: 'error', error }];
+    const parts: StreamPart[] = [];
+    const choices = Array.isArray(event.choices) ? event.choices : [];
+    if (choices.length > 0) parts.push({ kind: 'chunk', chunk: decodeChunk(event, choices) });
+    const usage = readUsage(event.usage) ?? readUsage(usageElsewhere(event, choices));
+    if (usage) parts.push({ kind: 'usage', usage });
+    return parts;
+  }
+
+  function decodeChunk(event: Loose, choices: unknown[]): ChatChunk {
+    const { usage: _usage, error: _error, provider: _provider, x_groq: _groq, ...rest } = event;
+    const chunk: Loose = {
+      ...rest,
+      id: '',
+      object: 'chat.completion.chunk',
+      created: Number.isSafeInteger(event.created) ? event.created : 0,
+      model: '',
+      choices: choices.map(decodeChoice),
+    };
+    if (typeof event.system_fingerprint !== 'string') delete chunk.system_fingerprint;
+    if (typeof event.service_tier !== 'string') delete chunk.service_tier;
+    return chunk as unknown as ChatChunk;
+  }
+
+  function decodeChoice(value: unknown, position: number): Loose {
+    const raw = isObject(value) ? value : {};
+    const { delta, message, usage: _usage, finish_reason: native, native_finish_reason: _native, logprobs, ...rest } = raw;
+    const index = Number.isSafeInteger(raw.index) ? (raw.index as number) : position;
+    const state = states.get(index) ?? { lastTool: -1 };
+    states.set(index, state);
+    const choice: Loose = {
+      ...rest,
+      index,
+      delta: decodeDelta(isObject(delta) ? delta : isObject(message) ? message : {}, state),
+      finish_reason: null,
+    };
+    if (isObject(logprobs)) choice.logprobs = { ...logprobs, content: Array.isArray(logprobs.content) ? logprobs.content : null };
+    if (typeof native === 'string' && native !== '') {
+      choice.finish_reason = normaliseFinishReason(native, state.lastTool >= 0);
+      choice.native_finish_reason = native;
+    }
+    return choice;
+  }
+
+  return { decode };
+}
+
+function parseEvent(data: string): Loose {
+  let event: unknown;
+  try {
+    event = parseJson(data, maxDepth);
+  } catch (error) {
+    if (error instanceof JsonError) throw badAnswer(`The provider sent a stream event that is ${error.message}.`);
+    throw error;
+  }
+  if (!isObject(event)) throw badAnswer('The provider sent a stream event that is no object.');
+  return event;
+}
+
+function decodeDelta(raw: Loose, state: ChoiceState): Loose {
+  const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, role, refusal, audio, ...rest } = raw;
+  const delta: Loose = rest;
+  for (const key in delta) if (delta[key] === null) delete delta[key];
+  if (role !== undefined && role !== null) delta.role = 'assistant';
+  if (content !== undefined) delta.content = contentText(content);
+  const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
+  if (typeof thought === 'string') delta.reasoning = thought;
+  if (typeof refusal === 'string') delta.refusal = refusal;
+  if (isObject(audio)) delta.audio = audio;
+  if (Array.isArray(toolCalls) && toolCalls.length > 0) {
+    delta.tool_calls = toolCalls.filter(isObject).map((call) => decodeToolCall(call, state));
+  }
+  return delta;
+}
+
+/** A fragment of a tool call. Its index is what clients put fragments together by, and some servers leave it out. */
+function decodeToolCall(raw: Loose, state: ChoiceState): Loose {
+  const startsCall = typeof raw.id === 'string' && raw.id !== '';
+  const index = Number.isSafeInteger(raw.index) ? (raw.index as number) : startsCall ? state.lastTool + 1 : Math.max(state.lastTool, 0);
+  state.lastTool = Math.max(state.lastTool, index);
+  const call: Loose = { index };
+  if (startsCall) call.id = raw.id;
+  if (startsCall || raw.type === 'function') call.type = 'function';
+  if (isObject(raw.function)) {
+    const called: Loose = {};
+    if (typeof raw.function.name === 'string' && raw.function.name !== '') called.name = raw.function.name;
+    if (raw.function.arguments !== undefined && raw.function.arguments !== null) called.arguments = argumentsText(raw.function.arguments);
+    call.function = called;
+  }
+  return call;
+}
+
+/** Some servers put usage into a choice, or into an object of their own. */
+function usageElsewhere(event: Loose, choices: unknown[]): unknown {
+  const first = choices[0];
+  if (isObject(first) && isObject(first.usage)) return first.usage;
+  return isObject(event.x_groq) ? event.x_groq.usage : undefined;
+}

@@ -1,0 +1,52 @@
+import { UpstreamError } from '../../base/upstream-error.ts';
+import type { FinishReason } from '../../schema/chat.ts';
+
+export type Loose = Record<string, unknown>;
+
+export function isObject(value: unknown): value is Loose {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function badAnswer(message: string, providerCode?: string): UpstreamError {
+  return new UpstreamError(message, { reason: 'bad_answer', status: 502, providerCode });
+}
+
+const finishReasons: Record<string, FinishReason> = {
+  stop: 'stop',
+  length: 'length',
+  tool_calls: 'tool_calls',
+  content_filter: 'content_filter',
+  error: 'error',
+  // Spellings of servers that translate from other dialects.
+  function_call: 'tool_calls',
+  tool_call: 'tool_calls',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_length: 'length',
+  safety: 'content_filter',
+  sensitive: 'content_filter',
+  // The answer was broken off: calling it whole would be a lie.
+  abort: 'error',
+  network_error: 'error',
+  insufficient_system_resource: 'error',
+};
+
+/** Ours for a provider's word. A word nobody knows means an ordinary end. */
+export function normaliseFinishReason(native: string, calledTools: boolean): FinishReason {
+  const reason = finishReasons[native.toLowerCase()] ?? 'stop';
+  return reason === 'stop' && calledTools ? 'tool_calls' : reason;
+}
+
+/** Text of a content field: a string, or the text parts of a list. */
+export function contentText(content: unknown): string | null {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return null;
+  let text = '';
+  for (const part of content) if (isObject(part) && typeof part.text === 'string') text += part.text;
+  return text;
+}
+
+export function argumentsText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null || value === undefined ? '' : JSON.stringify(value);
+}

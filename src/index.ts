@@ -1,0 +1,1 @@
+export type { Gateway, HandleContext } from './gateway.ts';
