@@ -1,0 +1,48 @@
+import { UpstreamError } from '../../base/upstream-error.ts';
+import type { Outcome } from './outcome.ts';
+import type { Refusal } from './request.ts';
+
+/** OpenAI's `type` and `code` of an error status. */
+const kinds: Readonly<Record<number, { type: string; code: string | null }>> = {
+  401: { type: 'invalid_request_error', code: 'invalid_api_key' },
+  402: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  403: { type: 'permission_error', code: 'permission_denied' },
+  404: { type: 'invalid_request_error', code: 'model_not_found' },
+  408: { type: 'timeout', code: null },
+  429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  529: { type: 'overloaded_error', code: 'overloaded' },
+};
+
+/** An answer that is sent as it is. */
+export type Document = Outcome & { kind: 'document' };
+
+export interface ErrorBody {
+  error: { message: string; type: string; param: string | null; code: string | null };
+}
+
+/** An error body as OpenAI writes it. */
+export function errorBody(status: number, message: string, details: { code?: string | null; param?: string | null } = {}): ErrorBody {
+  const kind = kinds[status] ?? { type: status >= 500 ? 'server_error' : 'invalid_request_error', code: null };
+  return { error: { message, type: kind.type, param: details.param ?? null, code: details.code ?? kind.code } };
+}
+
+/** An answer with an error status. `retryAfter` in seconds. */
+export function failure(status: number, message: string, details: { code?: string | null; param?: string | null; retryAfter?: number } = {}): Document {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (details.retryAfter !== undefined) headers['retry-after'] = String(details.retryAfter);
+  return { kind: 'document', status, headers, body: JSON.stringify(errorBody(status, message, details)) };
+}
+
+export function refusalOutcome(refusal: Refusal): Document {
+  return failure(refusal.status, refusal.message, { code: refusal.code, param: refusal.param });
+}
+
+/** What `error-mid-stream` breaks off with; as JSON it is the whole answer. */
+export function midStreamFailure(): Document {
+  return failure(500, 'The sandbox breaks off here because the model is sandbox/error-mid-stream.');
+}
+
+/** What a transport throws when there is no connection, or no longer. */
+export function networkError(message: string): UpstreamError {
+  return new UpstreamError(message, { reason: 'network', status: 502 });
+}

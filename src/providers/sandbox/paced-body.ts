@@ -1,0 +1,73 @@
+import type { ByteSource } from '../../base/bytes.ts';
+import type { Clock } from '../../base/clock.ts';
+
+/** A part of a body and when it is sent, in milliseconds since the epoch; `Infinity`: never, the body stays open. */
+export type Piece = { atMs: number; text: string } | { atMs: number; error: Error };
+
+/** Pieces that are due together travel together, up to so many characters. */
+const joinedCharacters = 16_384;
+
+/**
+ * A body that arrives in time: pieces a slow reader has missed are there at once, as with a socket.
+ * @param signal  its abort rejects what is pending and every later read with `signal.reason`
+ */
+export function pacedBody(clock: Clock, signal: AbortSignal, pieces: Iterator<Piece, void>): ByteSource {
+  const encoder = new TextEncoder();
+  let next = pieces.next();
+  /** Ends the read that is waiting. */
+  let wake: (() => void) | null = null;
+  let cancelled = false;
+
+  const onAbort = () => wake?.();
+  const close = () => {
+    cancelled = true;
+    signal.removeEventListener('abort', onAbort);
+    wake?.();
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+
+  const waitUntil = (atMs: number) =>
+    new Promise<void>((resolve) => {
+      // Infinity has no timer: only an abort or a cancel ends it.
+      const stop = atMs === Infinity ? () => {} : clock.after(atMs - clock.now(), () => wake?.());
+      wake = () => {
+        wake = null;
+        stop();
+        resolve();
+      };
+    });
+
+  const takeDue = (): string => {
+    let text = '';
+    while (!next.done && 'text' in next.value && next.value.atMs <= clock.now() && text.length < joinedCharacters) {
+      text += next.value.text;
+      next = pieces.next();
+    }
+    return text;
+  };
+
+  return {
+    async read() {
+      for (;;) {
+        if (signal.aborted) throw signal.reason;
+        if (cancelled) return null;
+        if (next.done) {
+          close();
+          return null;
+        }
+        if (next.value.atMs > clock.now()) {
+          await waitUntil(next.value.atMs);
+          continue;
+        }
+        if ('error' in next.value) {
+          const { error } = next.value;
+          close();
+          throw error;
+        }
+        const text = takeDue();
+        if (text !== '') return encoder.encode(text);
+      }
+    },
+    cancel: close,
+  };
+}

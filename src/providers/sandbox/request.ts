@@ -1,0 +1,132 @@
+import { z } from 'zod';
+
+/** What a request may ask of the sandbox through its top-level field `sandbox`. Times in milliseconds. */
+const sandboxOptions = z.strictObject({
+  /** Until the first token; as JSON it is part of the time until the answer. */
+  first_token_ms: z.int().min(0).max(600_000).optional(),
+  /** From one token to the next. */
+  token_ms: z.int().min(0).max(60_000).optional(),
+  /** How many tokens a made-up text has, or how many come before a fault. */
+  tokens: z.int().min(0).max(131_072).optional(),
+  /** Any model: fail with this HTTP status instead of answering. */
+  status: z.int().min(400).max(599).optional(),
+  /** `Retry-After` of a failure, in seconds. */
+  retry_after: z.int().min(0).max(86_400).optional(),
+  /** `flaky`: how often it fails before it answers once. */
+  failures: z.int().min(1).max(9).optional(),
+  /** How many of the prompt tokens the usage reports as read from a cache. */
+  cached_tokens: z.int().min(0).optional(),
+});
+
+const part = z.looseObject({ type: z.string(), text: z.string().optional() });
+const toolCall = z.looseObject({ function: z.looseObject({ name: z.string(), arguments: z.string() }).optional() });
+const message = z.looseObject({
+  role: z.string(),
+  name: z.string().optional(),
+  content: z.union([z.string(), z.array(part)]).nullish(),
+  tool_calls: z.array(toolCall).nullish(),
+});
+const tool = z.looseObject({
+  type: z.string(),
+  function: z.looseObject({ name: z.string(), parameters: z.unknown() }).optional(),
+});
+
+const wireRequest = z.looseObject({
+  model: z.string(),
+  messages: z.array(message).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
+  n: z.int().min(1).max(16).nullish(),
+  tools: z.array(tool).nullish(),
+  tool_choice: z.union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }).optional() })]).nullish(),
+  response_format: z.looseObject({
+    type: z.string(),
+    json_schema: z.looseObject({ schema: z.unknown() }).optional(),
+  }).nullish(),
+  sandbox: sandboxOptions.nullish(),
+});
+
+export type SandboxOptions = z.infer<typeof sandboxOptions>;
+export type SandboxMessage = z.infer<typeof message>;
+
+/** A chat request as the sandbox understands it. */
+export interface SandboxRequest {
+  /** Without the leading `sandbox/`. */
+  model: string;
+  messages: readonly SandboxMessage[];
+  stream: boolean;
+  includeUsage: boolean;
+  /** null: up to the model's own limit. */
+  maxTokens: number | null;
+  stop: readonly string[];
+  choices: number;
+  /** The function tools, in the order offered; `parameters` is a JSON schema or undefined. */
+  tools: readonly { name: string; parameters: unknown }[];
+  /** The tools as sent, whose text counts as prompt. */
+  toolsText: string;
+  /** `none`, `auto`, `required`, or the tool that has to be called. */
+  toolChoice: string | { name: string };
+  /** The JSON schema asked for by `response_format`; undefined without one. */
+  jsonSchema: unknown;
+  options: SandboxOptions;
+}
+
+/** Why the sandbox refuses a request: becomes an OpenAI-style error body. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly code: string | null;
+  readonly param: string | null;
+
+  constructor(message: string, { status = 400, code = null, param = null }: { status?: number; code?: string | null; param?: string | null } = {}) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.code = code;
+    this.param = param;
+  }
+}
+
+/**
+ * @param body  the request body as text
+ * @throws Refusal (400) naming the first wrong field and what was expected
+ */
+export function readRequest(body: string): SandboxRequest {
+  let json: unknown;
+  try {
+    json = JSON.parse(body);
+  } catch {
+    throw new Refusal('The body is not valid JSON.');
+  }
+  const parsed = wireRequest.safeParse(json);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const path = issue?.path.join('.') ?? '';
+    throw new Refusal(`${path || 'body'}: ${issue?.message ?? 'invalid'}`, { param: path || null });
+  }
+  const wire = parsed.data;
+  const tools = (wire.tools ?? []).flatMap(({ type, function: f }) => (type === 'function' && f ? [{ name: f.name, parameters: f.parameters }] : []));
+  const choice = wire.tool_choice;
+  return {
+    model: wire.model.replace(/^sandbox\//, ''),
+    messages: wire.messages,
+    stream: wire.stream ?? false,
+    includeUsage: wire.stream_options?.include_usage ?? false,
+    maxTokens: wire.max_completion_tokens ?? wire.max_tokens ?? null,
+    stop: (typeof wire.stop === 'string' ? [wire.stop] : (wire.stop ?? [])).filter((stop) => stop !== ''),
+    choices: wire.n ?? 1,
+    tools,
+    toolsText: wire.tools && wire.tools.length > 0 ? JSON.stringify(wire.tools) : '',
+    toolChoice: typeof choice === 'object' && choice?.function ? choice.function : typeof choice === 'string' ? choice : 'auto',
+    jsonSchema: wire.response_format?.type === 'json_schema' ? wire.response_format.json_schema?.schema : undefined,
+    options: wire.sandbox ?? {},
+  };
+}
+
+/** The text of a message, its text parts joined; '' without any. */
+export function textOf(message: SandboxMessage): string {
+  if (typeof message.content === 'string') return message.content;
+  return (message.content ?? []).map((part) => part.text ?? '').join('');
+}

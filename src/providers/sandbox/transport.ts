@@ -1,0 +1,89 @@
+import { wait, type Clock } from '../../base/clock.ts';
+import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
+import { failure, midStreamFailure, refusalOutcome } from './failure.ts';
+import { perform, type Turn } from './models.ts';
+import type { Outcome } from './outcome.ts';
+import { pacedBody } from './paced-body.ts';
+import { endMs, jsonPieces, streamPieces, type Performance } from './play.ts';
+import { readRequest, Refusal } from './request.ts';
+import { countPromptTokens } from './tokens.ts';
+
+/** The longest prompt, in tokens; a longer one is refused like any provider would. */
+export const contextLength = 131_072;
+
+/** An upstream inside this process: OpenAI's chat completions over a Transport instead of over a socket. */
+export function createSandboxTransport({ clock }: { clock: Clock }): Transport {
+  let requests = 0;
+  const flaky = new Map<number, number>();
+  const turnOf = (number: number): Turn => ({
+    number,
+    countFlaky(failures) {
+      const count = flaky.get(failures) ?? 0;
+      flaky.set(failures, count + 1);
+      return count;
+    },
+  });
+
+  return {
+    async send(request) {
+      request.signal.throwIfAborted();
+      requests += 1;
+      const startMs = clock.now();
+      try {
+        return await answer(request, turnOf(requests), startMs, clock);
+      } catch (error) {
+        if (error instanceof Refusal) return documentResponse(refusalOutcome(error), request.signal, clock);
+        throw error;
+      }
+    },
+  };
+}
+
+async function answer(request: TransportRequest, turn: Turn, startMs: number, clock: Clock): Promise<TransportResponse> {
+  const { signal } = request;
+  if (request.method !== 'POST' || !new URL(request.url).pathname.endsWith('/chat/completions')) {
+    return documentResponse(failure(404, 'The sandbox serves POST /chat/completions only.'), signal, clock);
+  }
+  const asked = readRequest(typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body));
+  const promptTokens = countPromptTokens(asked);
+  if (promptTokens > contextLength) {
+    throw new Refusal(`The prompt has ${promptTokens} tokens; the sandbox takes ${contextLength}.`, { code: 'context_length_exceeded', param: 'messages' });
+  }
+  const outcome = perform(asked, turn);
+  if (outcome.kind === 'silence') return await silence(signal);
+  if (outcome.kind !== 'answer') {
+    // A failure comes at once, unless the request asks for time.
+    const delayMs = asked.options.first_token_ms ?? 0;
+    if (delayMs > 0) await wait(clock, delayMs, signal);
+    if (outcome.kind === 'unreachable') throw outcome.error;
+    return documentResponse(outcome, signal, clock);
+  }
+  const performance: Performance = {
+    answer: outcome,
+    id: `chatcmpl-sandbox-${turn.number}`,
+    model: asked.model,
+    startMs,
+    promptTokens,
+    cachedTokens: asked.options.cached_tokens ?? 0,
+    includeUsage: asked.includeUsage,
+  };
+  if (asked.stream) {
+    const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
+    return { status: 200, headers, body: pacedBody(clock, signal, streamPieces(performance)) };
+  }
+  const delayMs = endMs(performance) - clock.now();
+  if (delayMs > 0) await wait(clock, delayMs, signal);
+  if (outcome.fault?.kind === 'error') return documentResponse(midStreamFailure(), signal, clock);
+  return { status: 200, headers: { 'content-type': 'application/json' }, body: pacedBody(clock, signal, jsonPieces(performance)) };
+}
+
+function documentResponse({ status, headers, body }: Outcome & { kind: 'document' }, signal: AbortSignal, clock: Clock): TransportResponse {
+  return { status, headers, body: pacedBody(clock, signal, [{ atMs: clock.now(), text: body }].values()) };
+}
+
+function silence(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../../src/base/clock.ts';
+
+export interface ManualClock extends Clock {
+  /**
+   * Moves time on by `ms`, running every timer that falls due on the way, in order, each at its own moment. Promises
+   * settle before the first timer, after each and at the end, so that a timer started by one that just ran counts too.
+   */
+  advance(ms: number): Promise<void>;
+  /**
+   * Moves time on, from timer to timer, until the promise settles; gives its value or its error. For work within the
+   * process: real I/O may not be ready when the next timer is.
+   * @throws Error when nothing is left that time could bring about
+   */
+  until<T>(promise: Promise<T>): Promise<T>;
+  /** Timers that have neither run nor been stopped. */
+  readonly pending: number;
+  /** When the next timer is due; null without one. */
+  readonly nextMs: number | null;
+}
+
+/** A clock that moves when told to. `startMs` is milliseconds since the Unix epoch. */
+export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
+  let nowMs = startMs;
+  // In order of time, then of starting.
+  const timers: { atMs: number; callback: () => void }[] = [];
+
+  const runNext = () => {
+    const timer = timers.shift();
+    if (!timer) return;
+    nowMs = Math.max(nowMs, timer.atMs);
+    timer.callback();
+  };
+
+  return {
+    now: () => nowMs,
+    after(ms, callback) {
+      const timer = { atMs: nowMs + Math.max(ms, 0), callback };
+      const later = timers.findIndex(({ atMs }) => atMs > timer.atMs);
+      timers.splice(later < 0 ? timers.length : later, 0, timer);
+      return () => {
+        const index = timers.indexOf(timer);
+        if (index >= 0) timers.splice(index, 1);
+      };
+    },
+    async advance(ms) {
+      const endMs = nowMs + ms;
+      await settle();
+      while (timers[0] && timers[0].atMs <= endMs) {
+        runNext();
+        await settle();
+      }
+      nowMs = endMs;
+      await settle();
+    },
+    async until(promise) {
+      let isSettled = false;
+      const note = () => {
+        isSettled = true;
+      };
+      promise.then(note, note);
+      await settle();
+      while (!isSettled) {
+        if (timers.length === 0) throw new Error('The promise waits for something other than this clock');
+        runNext();
+        await settle();
+      }
+      return promise;
+    },
+    get pending() {
+      return timers.length;
+    },
+    get nextMs() {
+      return timers[0]?.atMs ?? null;
+    },
+  };
+}
+
+/** Lets promises settle: a turn of the event loop runs all that is ready, and what that makes ready. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 3; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+}
