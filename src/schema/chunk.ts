@@ -1,37 +1,39 @@
 import * as z from 'zod';
+import { jsonObject, list } from './bounded.ts';
 import { choiceErrorSchema, finishReasonSchema, logprobsSchema } from './chat-result.ts';
 import { serviceMetadataSchema } from './envelope.ts';
 import { audioOutputSchema, imageOutputSchema, reasoningDetailSchema } from './message.ts';
+import { count, integer, optionalText, text, textOrNull } from './scalars.ts';
 import { usageSchema } from './usage.ts';
 
 /** A piece of a tool call; `index` says which. What is absent was said before or comes later; nothing is null. */
 export const chunkToolCallSchema = z.looseObject({
-  index: z.int().nonnegative(),
-  id: z.string().optional(),
+  index: count,
+  id: optionalText,
   type: z.literal('function').optional(),
-  function: z.looseObject({ name: z.string().optional(), arguments: z.string().optional() }).optional(),
+  function: z.looseObject({ name: optionalText, arguments: optionalText }).optional(),
 });
 export interface ChunkToolCall extends z.infer<typeof chunkToolCallSchema> {}
 
 export const chunkDeltaSchema = z.looseObject({
   role: z.literal('assistant').optional(),
-  content: z.string().nullish(),
-  reasoning: z.string().nullish(),
-  reasoning_details: z.array(reasoningDetailSchema).optional(),
-  refusal: z.string().nullish(),
-  tool_calls: z.array(chunkToolCallSchema).optional(),
+  content: textOrNull,
+  reasoning: textOrNull,
+  reasoning_details: list(reasoningDetailSchema).optional(),
+  refusal: textOrNull,
+  tool_calls: list(chunkToolCallSchema).optional(),
   audio: audioOutputSchema.optional(),
-  images: z.array(imageOutputSchema).optional(),
-  annotations: z.array(z.looseObject({ type: z.string() })).optional(),
+  images: list(imageOutputSchema).optional(),
+  annotations: list(z.looseObject({ type: text })).optional(),
 });
 export interface ChunkDelta extends z.infer<typeof chunkDeltaSchema> {}
 
 export const chunkChoiceSchema = z.looseObject({
-  index: z.int().nonnegative(),
+  index: count,
   delta: chunkDeltaSchema,
   /** null until the last chunk of the choice. */
   finish_reason: finishReasonSchema.nullable(),
-  native_finish_reason: z.string().nullish(),
+  native_finish_reason: textOrNull,
   logprobs: logprobsSchema.nullish(),
 });
 export interface ChunkChoice extends z.infer<typeof chunkChoiceSchema> {}
@@ -41,22 +43,22 @@ export interface ChunkChoice extends z.infer<typeof chunkChoiceSchema> {}
  * known clients break on a null there.
  */
 export const chatChunkSchema = z.looseObject({
-  id: z.string(),
+  id: text,
   object: z.literal('chat.completion.chunk'),
   /** Unix timestamp in seconds. */
-  created: z.int(),
-  model: z.string(),
+  created: integer,
+  model: text,
   /** Display name of the provider that serves. */
-  provider: z.string().optional(),
-  choices: z.array(chunkChoiceSchema),
-  system_fingerprint: z.string().optional(),
-  service_tier: z.string().nullish(),
+  provider: optionalText,
+  choices: list(chunkChoiceSchema),
+  system_fingerprint: optionalText,
+  service_tier: textOrNull,
   /** On the usage chunk only, whose `choices` are empty. */
   usage: usageSchema.optional(),
   /** On the last chunk of a stream that failed after its first event. */
   error: choiceErrorSchema.optional(),
   /** On the debug chunk only. */
-  debug: z.looseObject({ echo_upstream_body: z.record(z.string(), z.unknown()).optional() }).optional(),
+  debug: z.looseObject({ echo_upstream_body: jsonObject.optional() }).optional(),
   service_metadata: serviceMetadataSchema.optional(),
 });
 export interface ChatChunk extends z.infer<typeof chatChunkSchema> {}

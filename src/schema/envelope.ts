@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { jsonObject, list } from './bounded.ts';
+import { count, integer, numberOrNull, optionalText, text, textOrNull } from './scalars.ts';
 
 export const routingStrategies = [
   'direct',
@@ -22,56 +24,56 @@ export const pipelineStageTypes = [
 ] as const;
 
 /** A try that was sent to a provider and what it answered: an HTTP status. */
-export const routerAttemptSchema = z.looseObject({ provider: z.string(), model: z.string(), status: z.int() });
+export const routerAttemptSchema = z.looseObject({ provider: text, model: text, status: integer });
 export interface RouterAttempt extends z.infer<typeof routerAttemptSchema> {}
 
 /** A stage that did something to the request or the answer. */
 export const pipelineStageSchema = z.looseObject({
   type: z.enum(pipelineStageTypes),
-  name: z.string(),
-  summary: z.string().optional(),
-  data: z.record(z.string(), z.unknown()).optional(),
-  guardrail_id: z.string().optional(),
-  guardrail_scope: z.string().optional(),
-  cost_usd: z.number().nullish(),
+  name: text,
+  summary: optionalText,
+  data: jsonObject.optional(),
+  guardrail_id: optionalText,
+  guardrail_scope: optionalText,
+  cost_usd: numberOrNull,
 });
 export interface PipelineStage extends z.infer<typeof pipelineStageSchema> {}
 
 /** How a request was routed: shown when the caller opted in. */
 export const serviceMetadataSchema = z.looseObject({
   /** Model slug as sent. */
-  requested: z.string(),
+  requested: text,
   strategy: z.enum(routingStrategies),
-  region: z.string().nullable(),
-  summary: z.string(),
+  region: text.nullable(),
+  summary: text,
   /** 1: the first try served; 0: no provider was reached. */
-  attempt: z.int().nonnegative(),
+  attempt: count,
   is_byok: z.boolean(),
   /** None is selected when the request failed. */
   endpoints: z.looseObject({
-    total: z.int().nonnegative(),
-    available: z.array(z.looseObject({ provider: z.string(), model: z.string(), selected: z.boolean() })),
+    total: count,
+    available: list(z.looseObject({ provider: text, model: text, selected: z.boolean() })),
   }),
-  attempts: z.array(routerAttemptSchema).optional(),
+  attempts: list(routerAttemptSchema).optional(),
   params: z
     .looseObject({
       quality_floor: z.number().optional(),
       throughput_floor: z.number().optional(),
-      version_group: z.string().optional(),
+      version_group: optionalText,
     })
     .optional(),
-  pipeline: z.array(pipelineStageSchema).optional(),
+  pipeline: list(pipelineStageSchema).optional(),
 });
 export interface ServiceMetadata extends z.infer<typeof serviceMetadataSchema> {}
 
 /** Body of every answer that is not a success; `code` equals the HTTP status. */
 export const errorBodySchema = z.looseObject({
   error: z.looseObject({
-    code: z.int(),
-    message: z.string(),
-    metadata: z.record(z.string(), z.unknown()).nullish(),
+    code: integer,
+    message: text,
+    metadata: jsonObject.nullish(),
   }),
   service_metadata: serviceMetadataSchema.nullish(),
-  user_id: z.string().nullish(),
+  user_id: textOrNull,
 });
 export interface ErrorBody extends z.infer<typeof errorBodySchema> {}

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { optionalText, text } from './scalars.ts';
 
 /** Marks the end of what a provider may keep in its prompt cache. */
 export const cacheControlSchema = z.looseObject({
@@ -9,7 +10,7 @@ export interface CacheControl extends z.infer<typeof cacheControlSchema> {}
 
 export const textPartSchema = z.looseObject({
   type: z.literal('text'),
-  text: z.string(),
+  text: text,
   cache_control: cacheControlSchema.optional(),
 });
 export interface TextPart extends z.infer<typeof textPartSchema> {}
@@ -18,7 +19,7 @@ export const imagePartSchema = z.looseObject({
   type: z.literal('image_url'),
   image_url: z.looseObject({
     /** http(s) or data URL. */
-    url: z.string(),
+    url: text,
     detail: z.enum(['auto', 'low', 'high', 'original']).optional(),
   }),
 });
@@ -27,11 +28,11 @@ export interface ImagePart extends z.infer<typeof imagePartSchema> {}
 export const audioPartSchema = z.looseObject({
   type: z.literal('input_audio'),
   /** `data` is base64, never a URL; which `format` will do depends on the model. */
-  input_audio: z.looseObject({ data: z.string(), format: z.string() }),
+  input_audio: z.looseObject({ data: text, format: text }),
 });
 export interface AudioPart extends z.infer<typeof audioPartSchema> {}
 
-const videoInput = z.looseObject({ url: z.string() });
+const videoInput = z.looseObject({ url: text });
 
 export const videoPartSchema = z.looseObject({ type: z.literal('video_url'), video_url: videoInput });
 export interface VideoPart extends z.infer<typeof videoPartSchema> {}
@@ -44,9 +45,9 @@ export const filePartSchema = z.looseObject({
   type: z.literal('file'),
   /** `file_data` is a data URL or a URL. */
   file: z.looseObject({
-    file_data: z.string().optional(),
-    filename: z.string().optional(),
-    file_id: z.string().optional(),
+    file_data: optionalText,
+    filename: optionalText,
+    file_id: optionalText,
   }),
 });
 export interface FilePart extends z.infer<typeof filePartSchema> {}

@@ -1,18 +1,18 @@
 import * as z from 'zod';
-import { jsonObject } from './text.ts';
+import { jsonObject, list } from './bounded.ts';
+import { integer, optionalFlag, optionalPositive, optionalText, optionalTexts, text, textOrNull } from './scalars.ts';
 
 // Default true; false switches the plugin off for this request. The readers apply it: a schema that filled it in would
 // rewrite what we forward.
-const enabled = z.boolean().optional();
-const domains = z.array(z.string()).optional();
+const enabled = optionalFlag;
 
 const autoRouter = z.looseObject({
   id: z.literal('auto-router'),
   enabled,
   /** Patterns, `*` matches anything. */
-  allowed_models: z.array(z.string()).optional(),
+  allowed_models: optionalTexts,
   /** 0 is pure quality, 10 the cheapest. */
-  cost_quality_tradeoff: z.int().min(0).max(10).optional(),
+  cost_quality_tradeoff: integer.min(0).max(10).optional(),
 });
 
 const moderation = z.looseObject({ id: z.literal('moderation'), enabled });
@@ -21,18 +21,18 @@ const web = z.looseObject({
   id: z.literal('web'),
   enabled,
   engine: z.enum(['native', 'exa', 'firecrawl', 'parallel', 'perplexity']).optional(),
-  max_results: z.int().min(1).optional(),
-  max_uses: z.int().min(1).optional(),
-  search_prompt: z.string().optional(),
-  include_domains: domains,
-  exclude_domains: domains,
+  max_results: optionalPositive,
+  max_uses: optionalPositive,
+  search_prompt: optionalText,
+  include_domains: optionalTexts,
+  exclude_domains: optionalTexts,
   user_location: z
     .looseObject({
       type: z.literal('approximate'),
-      city: z.string().nullish(),
-      region: z.string().nullish(),
-      country: z.string().nullish(),
-      timezone: z.string().nullish(),
+      city: textOrNull,
+      region: textOrNull,
+      country: textOrNull,
+      timezone: textOrNull,
     })
     .optional(),
 });
@@ -40,19 +40,17 @@ const web = z.looseObject({
 const webFetch = z.looseObject({
   id: z.literal('web-fetch'),
   enabled,
-  allowed_domains: domains,
-  blocked_domains: domains,
-  max_content_tokens: z.int().min(1).optional(),
-  max_uses: z.int().min(1).optional(),
+  allowed_domains: optionalTexts,
+  blocked_domains: optionalTexts,
+  max_content_tokens: optionalPositive,
+  max_uses: optionalPositive,
 });
 
 const fileParser = z.looseObject({
   id: z.literal('file-parser'),
   enabled,
   /** `pdf-text` is the deprecated name of `cloudflare-ai`. */
-  pdf: z
-    .looseObject({ engine: z.enum(['mistral-ocr', 'native', 'cloudflare-ai', 'pdf-text']).optional() })
-    .optional(),
+  pdf: z.looseObject({ engine: z.enum(['mistral-ocr', 'native', 'cloudflare-ai', 'pdf-text']).optional() }).optional(),
 });
 
 const responseHealing = z.looseObject({ id: z.literal('response-healing'), enabled });
@@ -73,14 +71,13 @@ const fusion = z.looseObject({
   id: z.literal('fusion'),
   enabled,
   /** Judges and writes the answer. */
-  model: z.string().optional(),
+  model: optionalText,
   /** Run in parallel. */
-  analysis_models: z.array(z.string()).min(1).max(8).optional(),
-  max_tool_calls: z.int().min(1).max(16).optional(),
+  analysis_models: list(text).min(1).max(8).optional(),
+  max_tool_calls: integer.min(1).max(16).optional(),
   preset: z.enum(['general-high', 'general-budget', 'general-fast']).optional(),
   /** An empty list switches tools off. */
-  tools: z
-    .array(z.looseObject({ type: z.string(), parameters: jsonObject.optional() }))
+  tools: list(z.looseObject({ type: text, parameters: jsonObject.optional() }))
     .max(8)
     .optional(),
 });

@@ -1,10 +1,17 @@
 import * as z from 'zod';
+import { list } from './bounded.ts';
+import { flagOrNull, text } from './scalars.ts';
 
-const slugs = z.array(z.string()).nullish();
-const flag = z.boolean().nullish();
+const slugs = list(text).nullish();
 
 /** USD; a decimal string without sign or exponent, or a number. */
-const price = z.union([z.string().max(40).regex(/^(\d+\.?\d*|\.\d+)$/), z.number().nonnegative()]);
+const price = z.union([
+  z
+    .string()
+    .max(40)
+    .regex(/^(\d+\.?\d*|\.\d+)$/),
+  z.number().nonnegative(),
+]);
 
 const cutoff = z.number().nonnegative().nullish();
 
@@ -28,22 +35,17 @@ export const providerPreferencesSchema = z.strictObject({
   only: slugs,
   ignore: slugs,
   /** Default true. */
-  allow_fallbacks: flag,
+  allow_fallbacks: flagOrNull,
   /** Default false. */
-  require_parameters: flag,
+  require_parameters: flagOrNull,
   /** Default `allow`. */
   data_collection: z.enum(['allow', 'deny']).nullish(),
   /** false has no effect. */
-  zdr: flag,
-  enforce_distillable_text: flag,
-  quantizations: z
-    .array(z.enum(['int4', 'int8', 'fp4', 'fp6', 'fp8', 'fp16', 'bf16', 'fp32', 'unknown']))
-    .nullish(),
+  zdr: flagOrNull,
+  enforce_distillable_text: flagOrNull,
+  quantizations: list(z.enum(['int4', 'int8', 'fp4', 'fp6', 'fp8', 'fp16', 'bf16', 'fp32', 'unknown'])).nullish(),
   sort: z
-    .union([
-      sortBy,
-      z.strictObject({ by: sortBy.nullish(), partition: z.enum(['model', 'none']).nullish() }),
-    ])
+    .union([sortBy, z.strictObject({ by: sortBy.nullish(), partition: z.enum(['model', 'none']).nullish() })])
     .nullish(),
   /** `prompt` and `completion` in USD per million tokens, the others in USD per unit. */
   max_price: z

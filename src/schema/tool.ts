@@ -1,15 +1,16 @@
 import * as z from 'zod';
+import { jsonObject, textUpTo } from './bounded.ts';
 import { cacheControlSchema } from './part.ts';
-import { jsonObject, textUpTo } from './text.ts';
+import { flagOrNull, optionalInteger, optionalText, optionalTexts, text } from './scalars.ts';
 
 export const functionToolSchema = z.looseObject({
   type: z.literal('function'),
   function: z.looseObject({
     name: textUpTo(64),
-    description: z.string().optional(),
+    description: optionalText,
     /** JSON Schema of the arguments. */
     parameters: jsonObject.optional(),
-    strict: z.boolean().nullish(),
+    strict: flagOrNull,
   }),
   cache_control: cacheControlSchema.optional(),
 });
@@ -31,12 +32,12 @@ export interface ServerTool extends z.infer<typeof serverToolSchema> {}
 /** Short form of `service:web_search`, with its parameters at the top level. */
 export const webSearchToolSchema = z.looseObject({
   type: z.enum(['web_search', 'web_search_preview', 'web_search_preview_2025_03_11', 'web_search_2025_08_26']),
-  allowed_domains: z.array(z.string()).optional(),
-  excluded_domains: z.array(z.string()).optional(),
-  engine: z.string().optional(),
-  max_characters: z.int().optional(),
-  max_results: z.int().optional(),
-  max_total_results: z.int().optional(),
+  allowed_domains: optionalTexts,
+  excluded_domains: optionalTexts,
+  engine: optionalText,
+  max_characters: optionalInteger,
+  max_results: optionalInteger,
+  max_total_results: optionalInteger,
   parameters: jsonObject.optional(),
   search_context_size: z.enum(['low', 'medium', 'high']).optional(),
   user_location: jsonObject.optional(),
@@ -50,7 +51,7 @@ export type ChatTool = FunctionTool | ServerTool | WebSearchTool;
 
 const namedToolChoiceSchema = z.looseObject({
   type: z.literal('function'),
-  function: z.looseObject({ name: z.string() }),
+  function: z.looseObject({ name: text }),
 });
 export interface NamedToolChoice extends z.infer<typeof namedToolChoiceSchema> {}
 
@@ -59,5 +60,9 @@ const otherToolChoiceSchema = z.looseObject({
   type: z.string().refine((type) => type !== 'function', { error: 'expected the type of a server tool' }),
 });
 
-export const toolChoiceSchema = z.union([z.enum(['none', 'auto', 'required']), namedToolChoiceSchema, otherToolChoiceSchema]);
+export const toolChoiceSchema = z.union([
+  z.enum(['none', 'auto', 'required']),
+  namedToolChoiceSchema,
+  otherToolChoiceSchema,
+]);
 export type ToolChoice = z.infer<typeof toolChoiceSchema>;

@@ -1,7 +1,5 @@
 import * as z from 'zod';
-
-const count = z.int().nonnegative();
-const countOrNull = count.nullish();
+import { count, countOrNull, number, numberOrNull, optionalCount, optionalFlag } from './scalars.ts';
 
 /**
  * Tokens of a request. `cost` is in USD and left out when unknown, as are the details' members: a known client throws on
@@ -13,10 +11,10 @@ export const usageSchema = z.looseObject({
   total_tokens: count,
   prompt_tokens_details: z
     .looseObject({
-      cached_tokens: count.optional(),
-      cache_write_tokens: count.optional(),
-      audio_tokens: count.optional(),
-      video_tokens: count.optional(),
+      cached_tokens: optionalCount,
+      cache_write_tokens: optionalCount,
+      audio_tokens: optionalCount,
+      video_tokens: optionalCount,
     })
     .nullish(),
   completion_tokens_details: z
@@ -29,12 +27,12 @@ export const usageSchema = z.looseObject({
     })
     .nullish(),
   cost: z.number().optional(),
-  is_byok: z.boolean().optional(),
+  is_byok: optionalFlag,
   cost_details: z
     .looseObject({
-      upstream_inference_cost: z.number().nullish(),
-      upstream_inference_prompt_cost: z.number(),
-      upstream_inference_completions_cost: z.number(),
+      upstream_inference_cost: numberOrNull,
+      upstream_inference_prompt_cost: number,
+      upstream_inference_completions_cost: number,
     })
     .nullish(),
   server_tool_use_details: z

@@ -95,7 +95,8 @@ function explainUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, limit: nu
 
 /** How far the input is from an alternative: another kind of value, another `type`, or the right one with faults inside. */
 function distance(issues: readonly Issue[]): number {
-  if (issues.some((issue) => issue.path.length === 0 && issue.code !== 'unrecognized_keys' && !isBound(issue))) return 2;
+  if (issues.some((issue) => issue.path.length === 0 && issue.code !== 'unrecognized_keys' && !isBound(issue)))
+    return 2;
   return issues.some((issue) => issue.path.length === 1 && issue.path[0] === 'type') ? 1 : 0;
 }
 
