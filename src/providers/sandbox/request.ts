@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What a request may ask of the sandbox through its top-level field `sandbox`. Times in milliseconds. */
 const sandboxOptions = z.strictObject({
@@ -28,7 +28,7 @@ const message = z.looseObject({
 });
 const tool = z.looseObject({
   type: z.string(),
-  function: z.looseObject({ name: z.string(), parameters: z.unknown() }).optional(),
+  function: z.looseObject({ name: z.string(), parameters: z.unknown().optional() }).optional(),
 });
 
 const wireRequest = z.looseObject({
@@ -44,7 +44,7 @@ const wireRequest = z.looseObject({
   tool_choice: z.union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }).optional() })]).nullish(),
   response_format: z.looseObject({
     type: z.string(),
-    json_schema: z.looseObject({ schema: z.unknown() }).optional(),
+    json_schema: z.looseObject({ schema: z.unknown().optional() }).optional(),
   }).nullish(),
   sandbox: sandboxOptions.nullish(),
 });
