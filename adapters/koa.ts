@@ -23,7 +23,8 @@ export interface KoaContext {
   respond?: boolean;
 }
 
-export type KoaMiddleware = (context: KoaContext, next: () => Promise<unknown>) => Promise<void>;
+/** Generic, so that `app.use` does not take the context's type for an extension of the app's own. */
+export type KoaMiddleware = <C extends KoaContext>(context: C, next: () => Promise<unknown>) => Promise<void>;
 
 /**
  * The gateway as middleware of Koa 3: `app.use(gatewayMiddleware(gateway, { prefix: '/v1' }))`. Works with and without

@@ -1,4 +1,7 @@
+import { describe, expect, it } from 'vitest';
 import { serve, toNodeHandler } from '../../adapters/node.ts';
+import { keepAlive, nextPiece, readAll, receive, send } from '../contract/adapters/client.ts';
+import { fakeGateway, floodPiece, floodPieces } from '../contract/adapters/fake-gateway.ts';
 import { adapterContract } from '../contract/adapters/suite.ts';
 import { hostListener } from './hosts.ts';
 
@@ -11,4 +14,76 @@ adapterContract('serve below another path', {
     const server = await serve(gateway, { port: 0, basePath: '/api/llm', drainMs: 0 });
     return { baseUrl: server.url, close: () => server.close() };
   },
+});
+
+describe('serve', () => {
+  it('names the base URL and the port it got, for IPv6 as well', async () => {
+    const v4 = await serve(fakeGateway('streams'), { port: 0 });
+    expect(v4.url).toBe(`http://127.0.0.1:${v4.port}/v1`);
+    await v4.close();
+    const everywhere = await serve(fakeGateway('streams'), { port: 0, hostname: '0.0.0.0', basePath: '' });
+    expect(everywhere.url).toBe(`http://127.0.0.1:${everywhere.port}`);
+    await everywhere.close();
+  });
+
+  it('rejects when the port is taken', async () => {
+    const first = await serve(fakeGateway('streams'), { port: 0 });
+    await expect(serve(fakeGateway('streams'), { port: first.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await first.close();
+  });
+
+  it('closes at once where nothing is open, idle connections included', async () => {
+    const server = await serve(fakeGateway('streams'), { port: 0 });
+    const agent = keepAlive();
+    await receive(`${server.url}/echo`, { body: '{}', agent });
+    await server.close();
+    agent.destroy();
+    await expect(receive(`${server.url}/echo`, { body: '{}' })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
+  it('lets an open stream finish before it closes, and accepts nothing more', async () => {
+    const gateway = fakeGateway('sources');
+    const server = await serve(gateway, { port: 0 });
+    const agent = keepAlive();
+    const { response } = send(`${server.url}/stream`, { body: '{}', agent });
+    const stream = await gateway.nextStream();
+    stream.write('data: 1\n\n');
+    const received = await response;
+    expect(await nextPiece(received)).toBe('data: 1\n\n');
+
+    const closed = server.close();
+    await expect(receive(`${server.url}/echo`, { body: '{}' })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    stream.write('data: 2\n\n');
+    expect(await nextPiece(received)).toBe('data: 2\n\n');
+    stream.end();
+    expect(await readAll(received)).toMatchObject({ whole: true });
+    await closed;
+    agent.destroy();
+  });
+
+  it('does not cut a response that was ended but not yet read', async () => {
+    const gateway = fakeGateway('sources');
+    const server = await serve(gateway, { port: 0 });
+    const { response } = send(`${server.url}/flood`, { body: '{}' });
+    const received = await response;
+    const closed = server.close();
+    let bytes = 0;
+    for await (const piece of received) bytes += (piece as Buffer).length;
+    expect(bytes).toBe(floodPieces * floodPiece.length);
+    await closed;
+  });
+
+  it('cuts what is still open when the time is up, or when it is closed again with less', async () => {
+    const gateway = fakeGateway('sources');
+    const server = await serve(gateway, { port: 0, drainMs: 60_000 });
+    const { response } = send(`${server.url}/stream`, { body: '{}' });
+    const stream = await gateway.nextStream();
+    const received = await response;
+    const closed = server.close();
+    void server.close(0);
+    await closed;
+    await stream.cancelled;
+    expect(stream.signal.aborted).toBe(true);
+    expect(await readAll(received)).toMatchObject({ whole: false });
+  });
 });

@@ -1,4 +1,5 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { Readable } from 'node:stream';
 
 export interface Sent {
   method?: string;
@@ -47,7 +48,7 @@ export async function readAll(response: IncomingMessage): Promise<Received> {
 }
 
 /** The next piece of a response, as it arrived; null at the end. */
-export async function nextPiece(response: IncomingMessage): Promise<string | null> {
+export async function nextPiece(response: Readable): Promise<string | null> {
   for (;;) {
     const piece: Buffer | null = response.read();
     if (piece !== null) return piece.toString();
