@@ -3,7 +3,8 @@ import { list } from './bounded.ts';
 import { contentPartSchema, textPartSchema } from './part.ts';
 import { optionalInteger, optionalText, text, textOrNull } from './scalars.ts';
 
-const textContent = z.union([text, list(textPartSchema)]);
+// A union of one, so that another type of part is told apart from a faulty text.
+const textContent = z.union([text, list(z.discriminatedUnion('type', [textPartSchema]))]);
 const anyContent = z.union([text, list(contentPartSchema)]);
 
 export const systemMessageSchema = z.looseObject({

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { list } from './bounded.ts';
+import { expectations } from './expectations.ts';
 import { flagOrNull, text } from './scalars.ts';
 
 const slugs = list(text).nullish();
@@ -9,7 +10,7 @@ const price = z.union([
   z
     .string()
     .max(40)
-    .regex(/^(\d+\.?\d*|\.\d+)$/),
+    .regex(/^(\d+\.?\d*|\.\d+)$/, { error: expectations.decimal }),
   z.number().nonnegative(),
 ]);
 

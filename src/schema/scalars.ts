@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { list } from './bounded.ts';
+import { expectations } from './expectations.ts';
 
 // One instance each, shared by all shapes: a schema costs some 20 µs and a kilobyte when the module loads.
 export const text = z.string();
@@ -10,7 +11,7 @@ export const optionalTexts = list(text).optional();
 export const optionalFlag = z.boolean().optional();
 export const flagOrNull = z.boolean().nullish();
 
-export const integer = z.int();
+export const integer = z.int({ error: expectations.integer });
 export const optionalInteger = integer.optional();
 export const integerOrNull = integer.nullish();
 /** Zero or more. */

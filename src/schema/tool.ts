@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { jsonObject, textUpTo } from './bounded.ts';
+import { expectations } from './expectations.ts';
 import { cacheControlSchema } from './part.ts';
 import { flagOrNull, optionalInteger, optionalText, optionalTexts, text } from './scalars.ts';
 
@@ -23,7 +24,7 @@ export interface FunctionTool extends z.infer<typeof functionToolSchema> {}
 export const serverToolSchema = z.looseObject({
   type: z.custom<`${string}:${string}`>(
     (value) => typeof value === 'string' && value.length <= 128 && /^[\w-]+:[\w-]+$/.test(value),
-    { error: 'expected a server tool such as "service:web_search"' },
+    { error: expectations.serverTool },
   ),
   parameters: jsonObject.optional(),
 });
@@ -57,7 +58,7 @@ export interface NamedToolChoice extends z.infer<typeof namedToolChoiceSchema> {
 
 /** `{ type: <server tool type> }` forces a server tool; other types are an upstream's own and pass. */
 const otherToolChoiceSchema = z.looseObject({
-  type: z.string().refine((type) => type !== 'function', { error: 'expected the type of a server tool' }),
+  type: z.string().refine((type) => type !== 'function', { error: expectations.functionChoice, abort: true }),
 });
 
 export const toolChoiceSchema = z.union([

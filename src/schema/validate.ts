@@ -1,5 +1,6 @@
 import type * as z from 'zod';
 import type { ChatRequest } from './chat-request.ts';
+import { isExpectation } from './expectations.ts';
 import type { NamedToolChoice } from './tool.ts';
 
 export interface ValidationIssue {
@@ -43,6 +44,9 @@ export function validationIssues(error: z.ZodError, limit = 100): ValidationIssu
 
 function explain(issue: Issue, above: Path, limit: number): Finding[] {
   const path = [...above, ...issue.path];
+  if (isExpectation(issue.message) && issue.code !== 'too_big' && issue.code !== 'too_small') {
+    return [{ path, expected: issue.message.replace(/^expected /, '') }];
+  }
   switch (issue.code) {
     case 'invalid_type':
       return [{ path, expected: nameType(issue.expected) }];
@@ -53,7 +57,7 @@ function explain(issue: Issue, above: Path, limit: number): Finding[] {
     case 'too_small':
       return [{ path, expected: `at least ${amount(issue.minimum, issue.origin)}` }];
     case 'invalid_format':
-      return [{ path, expected: issue.pattern === undefined ? issue.format : `a string like ${issue.pattern}` }];
+      return [{ path, expected: `a string of the form ${issue.pattern ?? issue.format}` }];
     case 'not_multiple_of':
       return [{ path, expected: `a multiple of ${issue.divisor}` }];
     case 'unrecognized_keys':
@@ -70,8 +74,7 @@ function explain(issue: Issue, above: Path, limit: number): Finding[] {
     case 'invalid_union':
       return explainUnion(issue, path, limit);
     case 'custom':
-      // The only texts zod passes on unread are those our own schemas give.
-      return [{ path, message: issue.message }];
+      return [{ path, expected: 'another value' }];
   }
 }
 
@@ -84,20 +87,24 @@ function explainUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, limit: nu
     const options = ('options' in issue && issue.options) || [];
     return [{ path, expected: options.length === 0 ? 'another value' : oneOf(options) }];
   }
-  const branches = issue.errors.map((issues) => ({
-    distance: distance(issues),
-    findings: explainInner(issues, path, limit),
-  }));
-  const least = Math.min(...branches.map((branch) => branch.distance));
-  const closest = branches.filter((branch) => branch.distance === least);
-  return joinExpected(closest.map((branch) => branch.findings)) ?? closest[0]?.findings ?? [];
+  const least = Math.min(...issue.errors.map(distance));
+  const closest = issue.errors
+    .filter((issues) => distance(issues) === least)
+    // Of an alternative of another `type`, what else is wrong does not matter.
+    .map((issues) => (least === 1 ? issues.filter(isAboutType) : issues))
+    .map((issues) => explainInner(issues, path, limit));
+  return joinExpected(closest) ?? closest[0] ?? [];
 }
 
 /** How far the input is from an alternative: another kind of value, another `type`, or the right one with faults inside. */
 function distance(issues: readonly Issue[]): number {
   if (issues.some((issue) => issue.path.length === 0 && issue.code !== 'unrecognized_keys' && !isBound(issue)))
     return 2;
-  return issues.some((issue) => issue.path.length === 1 && issue.path[0] === 'type') ? 1 : 0;
+  return issues.some(isAboutType) ? 1 : 0;
+}
+
+function isAboutType(issue: Issue): boolean {
+  return issue.path.length === 1 && issue.path[0] === 'type';
 }
 
 /** The kind of value is right, it is only too big or too small, such as a list with too many items. */
@@ -153,9 +160,10 @@ function quoteKey(key: string): string {
  * - `reasoning_effort` differs from `reasoning.effort` (null counts as not given)
  * - a tool message answers a call that no earlier assistant message made
  * - `tool_choice` forces a function that is not in `tools`
+ * @param limit  at most so many are listed
  * @see interface document, "reasoning_effort"; rulings, "Statuses"
  */
-export function contradictions(request: ChatRequest): ValidationIssue[] {
+export function contradictions(request: ChatRequest, limit = 100): ValidationIssue[] {
   const issues: ValidationIssue[] = [];
   const inner = request.reasoning?.effort ?? null;
   const outer = request.reasoning_effort ?? null;
@@ -164,6 +172,7 @@ export function contradictions(request: ChatRequest): ValidationIssue[] {
   }
   const called = new Set<string>();
   for (const [index, message] of request.messages.entries()) {
+    if (issues.length >= limit) return issues;
     if (message.role === 'assistant') {
       for (const call of message.tool_calls ?? []) called.add(call.id);
     } else if (message.role === 'tool' && !called.has(message.tool_call_id)) {
@@ -174,7 +183,7 @@ export function contradictions(request: ChatRequest): ValidationIssue[] {
     }
   }
   const forced = forcedFunction(request);
-  if (forced !== null && !offersFunction(request, forced)) {
+  if (issues.length < limit && forced !== null && !offersFunction(request, forced)) {
     issues.push({ path: 'tool_choice.function.name', message: 'names a function that is not in tools' });
   }
   return issues;
