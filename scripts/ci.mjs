@@ -1,0 +1,28 @@
+// `.ci/run`: the tests, then the matrix, each as a newcomer would start it; the second runs also where the first fails.
+import { spawn } from 'node:child_process';
+import process from 'node:process';
+import { addCounts, findCounts, noCounts } from './counts.mjs';
+import { root } from './paths.mjs';
+
+let counts = noCounts;
+for (const command of ['npm test', 'npm run test:matrix']) {
+  process.stdout.write(`\n$ ${command}\n`);
+  const { code, output } = await run(command);
+  const counted = findCounts(output) ?? noCounts;
+  // A failure that no count shows still fails.
+  counts = addCounts(counts, code !== 0 && counted.failed === 0 ? { ...counted, failed: 1 } : counted);
+}
+process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed\n`);
+process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
+
+function run(command) {
+  return new Promise((resolve) => {
+    const child = spawn(command, { cwd: root, shell: true, stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (part) => {
+      output += part;
+      process.stdout.write(part);
+    });
+    child.on('close', (code) => resolve({ code, output }));
+  });
+}

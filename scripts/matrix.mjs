@@ -1,0 +1,131 @@
+// `npm run test:matrix [-- folder …]`: what is too heavy for every run. Each folder of test/matrix with a run.mjs is one
+// part, with its own packages where it has a package.json. All are given the project as users get it: packed, and
+// installed in an application outside of this folder, so that nothing is found here by luck.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { ensureBuilt } from './build.mjs';
+import { addCounts, countsLine, findCounts, noCounts } from './counts.mjs';
+import { install, isInstalled, npm } from './install.mjs';
+import { cache, root } from './paths.mjs';
+
+const matrix = join(root, 'test', 'matrix');
+/** A part that hangs fails alone. */
+const timeoutMs = 8 * 60_000;
+
+const known = readdirSync(matrix).filter((name) => existsSync(join(matrix, name, 'run.mjs')));
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !known.includes(name));
+if (unknown.length > 0) {
+  process.stderr.write(`No such part: ${unknown.join(', ')}. There are: ${known.join(', ')}.\n`);
+  process.exit(1);
+}
+
+let running = null;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    stopRunning();
+    process.exit(130);
+  });
+}
+// Real path: on some systems the temporary folder is a link, which runtimes resolve differently.
+const app = mkdtempSync(join(tmpdir(), 'model-gateway-app-'));
+process.on('exit', () => rmSync(app, { recursive: true, force: true }));
+
+let counts = noCounts;
+try {
+  const tarball = pack();
+  installApp(tarball);
+  const env = { ...process.env, MODEL_GATEWAY_TARBALL: tarball, MODEL_GATEWAY_APP: app };
+  for (const name of asked.length > 0 ? asked : known) counts = addCounts(counts, await runPart(name, env));
+} catch (error) {
+  process.stdout.write(`${error.message}\n`);
+  counts = addCounts(counts, { ...noCounts, failed: 1 });
+}
+process.stdout.write(`\n${countsLine(counts)}\n`);
+process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
+
+/** Returns the path of the package as it would be published. */
+function pack() {
+  ensureBuilt({ types: true });
+  const folder = join(cache, 'package');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  // Built above; the package's own prepack would do it again through npm.
+  if (!npm(root, ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', folder])) {
+    throw new Error('npm pack failed.');
+  }
+  return join(folder, readdirSync(folder)[0]);
+}
+
+/** An application whose only dependency is the package. */
+function installApp(tarball) {
+  const manifest = { name: 'app', private: true, type: 'module', dependencies: { 'model-gateway': `file:${tarball}` } };
+  writeFileSync(join(app, 'package.json'), JSON.stringify(manifest));
+  const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-package-lock'];
+  if (!npm(app, ['install', ...quiet])) throw new Error('The packed package cannot be installed.');
+}
+
+async function runPart(name, env) {
+  const folder = join(matrix, name);
+  const started = Date.now();
+  process.stdout.write(`\n── ${name}\n`);
+  try {
+    if (
+      existsSync(join(folder, 'package.json')) &&
+      !(existsSync(join(folder, 'package-lock.json')) && isInstalled(folder))
+    ) {
+      install(folder);
+    }
+  } catch (error) {
+    process.stdout.write(`${error.message}\n# ${name}: 0 passed, 1 failed\n`);
+    return { ...noCounts, failed: 1 };
+  }
+  const { code, output } = await run(folder, env);
+  const counted = findCounts(output);
+  process.stdout.write(`(${name}: ${((Date.now() - started) / 1000).toFixed(0)} s)\n`);
+  if (counted === null) process.stdout.write(`${name} ended with code ${code} and counted nothing\n`);
+  const result = counted ?? noCounts;
+  return result.failed === 0 && (code !== 0 || counted === null) ? { ...result, failed: 1 } : result;
+}
+
+function run(folder, env) {
+  return new Promise((resolve) => {
+    // A group of its own, so that whatever it starts can be ended with it.
+    const child = spawn(process.execPath, ['run.mjs'], {
+      cwd: folder,
+      env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running = child;
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (part) => {
+      output += part;
+      process.stdout.write(part);
+    });
+    child.stderr.pipe(process.stderr, { end: false });
+    const timer = setTimeout(() => {
+      process.stdout.write(`stopped after ${timeoutMs / 1000} s\n`);
+      stopRunning();
+    }, timeoutMs);
+    child.on('exit', (code) => {
+      clearTimeout(timer);
+      // Whatever it left behind would hold our pipes open.
+      stopRunning();
+      running = null;
+      child.stdout.on('close', () => resolve({ code, output }));
+    });
+  });
+}
+
+function stopRunning() {
+  if (running?.pid === undefined) return;
+  try {
+    process.kill(-running.pid, 'SIGKILL');
+  } catch {
+    // The group has already ended.
+  }
+}

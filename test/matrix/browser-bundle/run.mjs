@@ -1,0 +1,39 @@
+// The package bundles for browsers without anything of Node's, and what comes out works without Node's globals.
+import { writeFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join } from 'node:path';
+import process from 'node:process';
+import { build } from 'esbuild';
+import { app, runEssentials } from '../run-essentials.mjs';
+
+await runEssentials('browser-bundle', async (program) => {
+  const bundle = join(app, 'bundle.mjs');
+  const { metafile } = await build({
+    entryPoints: [program],
+    outfile: bundle,
+    bundle: true,
+    format: 'esm',
+    target: 'es2023',
+    platform: 'browser',
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports.map(({ path }) => path));
+  if (imports.length > 0) throw new Error(`The bundle imports ${imports.join(', ')}`);
+  const nodes = Object.keys(metafile.inputs).filter(
+    (input) =>
+      /node_modules\/undici\/|transport-undici/.test(input) || builtinModules.includes(input.replace(/^node:/, '')),
+  );
+  if (nodes.length > 0) throw new Error(`The bundle holds ${nodes.join(', ')}`);
+  const [{ bytes }] = Object.values(metafile.outputs);
+  process.stdout.write(`bundle: ${Math.round(bytes / 1024)} KiB, not minified\n`);
+
+  const page = join(app, 'page.mjs');
+  writeFileSync(
+    page,
+    `for (const name of ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate']) delete globalThis[name];
+await import('./bundle.mjs');
+`,
+  );
+  return [process.execPath, page];
+});

@@ -1,0 +1,305 @@
+// What must hold on every runtime, in plain JavaScript with web-standard globals only: the same file runs on Node, Bun,
+// Deno, workerd and in a browser bundle.
+
+/**
+ * Runs every check.
+ * @param createGateway  of the package under test, as that runtime resolves it
+ * @param upstreamUrl    base URL of the loopback upstream
+ * @param log            takes one line per check
+ * @returns              how many passed and failed
+ */
+export async function runEssentials({ createGateway, upstreamUrl, log }) {
+  const counts = { passed: 0, failed: 0 };
+  for (const [name, check] of Object.entries(checks)) {
+    try {
+      await withinSeconds(20, check({ createGateway, upstreamUrl }));
+      counts.passed++;
+      log(`ok   ${name}`);
+    } catch (error) {
+      counts.failed++;
+      log(`FAIL ${name}: ${error?.stack ?? error}`);
+    }
+  }
+  return counts;
+}
+
+const checks = {
+  async 'answers a whole completion under its own id and model'(context) {
+    const { gateway, sent } = scripted(context, () => json(completion('Hello')));
+    const response = await ask(gateway, {});
+    const body = await response.json();
+    equal(response.status, 200, 'status');
+    equal(body.model, 'acme/fast', 'model');
+    notEqual(body.id, 'upstream-1', 'id');
+    equal(body.choices[0].message.content, 'Hello', 'content');
+    equal(body.choices[0].finish_reason, 'stop', 'finish_reason');
+    equal(body.usage.total_tokens, 7, 'total_tokens');
+    equal(sent.length, 1, 'requests upstream');
+    equal(sent[0].url, 'https://one.invalid/v1/chat/completions', 'upstream URL');
+    equal(sent[0].headers.get('authorization'), 'Bearer upstream-key-one', 'upstream key');
+    equal(JSON.parse(sent[0].body).model, 'fast-1', 'upstream model');
+  },
+
+  async 'puts a stream together that arrives cut at odd bytes'(context) {
+    const words = ['Grüße ', '你好 ', '👋🏽 ', 'end'];
+    const { gateway, sent } = scripted(context, () => stream(cut(encode(streamText(words)), 7)));
+    const response = await ask(gateway, { stream: true });
+    equal(response.status, 200, 'status');
+    const { chunks, done } = await readEvents(response);
+    equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), words.join(''), 'content');
+    equal(new Set(chunks.map(({ id }) => id)).size, 1, 'ids');
+    check(
+      chunks.every(({ id }) => id !== 'upstream-1'),
+      'the id is the gateway’s own',
+    );
+    check(
+      chunks.every(({ model }) => model === 'acme/fast'),
+      'every chunk names the model asked for',
+    );
+    equal(chunks.filter(({ choices }) => choices.length === 0).length, 1, 'usage chunks');
+    equal(chunks.at(-1).usage.total_tokens, 7, 'total_tokens');
+    check(done, '[DONE] ends the stream');
+    equal(JSON.parse(sent[0].body).stream_options?.include_usage, true, 'usage asked for');
+  },
+
+  async 'answers 401 without a key, and with a wrong one'(context) {
+    const { gateway, sent } = scripted(context, () => json(completion('never')));
+    for (const authorization of [undefined, 'Bearer wrong']) {
+      const response = await ask(gateway, {}, { authorization });
+      equal(response.status, 401, 'status');
+      equal((await response.json()).error.code, 401, 'error.code');
+    }
+    equal(sent.length, 0, 'requests upstream');
+  },
+
+  async 'answers 400 with what was wrong'(context) {
+    const { gateway, sent } = scripted(context, () => json(completion('never')));
+    const response = await ask(gateway, { temperature: 9 });
+    const text = await response.text();
+    equal(response.status, 400, 'status');
+    equal(JSON.parse(text).error.code, 400, 'error.code');
+    check(text.includes('temperature'), 'the answer names the field');
+    equal(sent.length, 0, 'requests upstream');
+  },
+
+  async 'falls over to the next endpoint after a 500'(context) {
+    const { gateway, sent } = scripted(context, ({ url }) =>
+      url.startsWith('https://one.') ? json({ error: { message: 'broken' } }, 500) : json(completion('from two')),
+    );
+    const body = await (await ask(gateway, {})).json();
+    equal(body.choices[0].message.content, 'from two', 'content');
+    equal(sent.at(-1).headers.get('authorization'), 'Bearer upstream-key-two', 'upstream key');
+    check(sent.length >= 2, 'both were tried');
+  },
+
+  async 'tells of an upstream that breaks off'(context) {
+    const { gateway } = scripted(context, () =>
+      stream([encode(events([chunk({ role: 'assistant', content: 'Hel' })]))]),
+    );
+    const { chunks } = await readEvents(await ask(gateway, { stream: true }));
+    const last = chunks.at(-1);
+    check(last.error !== undefined, 'the last chunk holds an error');
+    equal(last.choices[0].finish_reason, 'error', 'finish_reason');
+    check(!chunks.some(({ choices }) => choices[0]?.finish_reason === 'stop'), 'it is not presented as complete');
+  },
+
+  async 'closes the upstream when the client leaves'(context) {
+    let cancelled;
+    const closed = new Promise((resolve) => {
+      cancelled = resolve;
+    });
+    const first = encode(events([chunk({ role: 'assistant', content: 'one' })]));
+    const { gateway } = scripted(context, () => {
+      const body = new ReadableStream({ start: (sink) => sink.enqueue(first), cancel: cancelled });
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    });
+    const client = new AbortController();
+    const response = await ask(gateway, { stream: true }, { signal: client.signal });
+    const reader = response.body.getReader();
+    await reader.read();
+    client.abort();
+    await reader.cancel().catch(() => {});
+    await withinSeconds(2, closed);
+  },
+
+  async 'adds routing metadata where it is asked for'(context) {
+    const { gateway } = scripted(context, () => json(completion('Hello')));
+    const plain = await (await ask(gateway, {})).json();
+    equal(plain.service_metadata, undefined, 'unasked metadata');
+    const body = await (await ask(gateway, {}, { 'x-service-metadata': 'enabled' })).json();
+    equal(typeof body.service_metadata, 'object', 'service_metadata');
+  },
+
+  async 'answers from the sandbox, whole and streamed'(context) {
+    const gateway = context.createGateway({ providers: { sandbox: {} }, apiKeys: [apiKey] });
+    const request = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Good morning, Ωmega' }] };
+    const body = await (await ask(gateway, request)).json();
+    check(body.choices[0].message.content.includes('Good morning, Ωmega'), 'the echo holds the message');
+    const { chunks, done } = await readEvents(await ask(gateway, { ...request, stream: true }));
+    const text = chunks.map((part) => part.choices[0]?.delta.content ?? '').join('');
+    equal(text, body.choices[0].message.content, 'streamed content');
+    check(done, '[DONE] ends the stream');
+  },
+
+  async 'talks to a real upstream through its own transport'(context) {
+    const gateway = real(context);
+    for (const model of ['local/plain', 'local/zipped']) {
+      const response = await ask(gateway, { model });
+      equal(response.status, 200, `${model} status`);
+      equal((await response.json()).choices[0].message.content, 'one two', `${model} content`);
+    }
+    const { chunks, done } = await readEvents(await ask(gateway, { model: 'local/plain', stream: true }));
+    equal(chunks.map((part) => part.choices[0]?.delta.content ?? '').join(''), 'one two', 'streamed content');
+    check(done, '[DONE] ends the stream');
+    await gateway.close();
+  },
+
+  async 'hangs up on a real upstream when the client leaves'(context) {
+    const gateway = real(context);
+    const before = await closedEarly(context);
+    const client = new AbortController();
+    const response = await ask(gateway, { model: 'local/endless', stream: true }, { signal: client.signal });
+    const reader = response.body.getReader();
+    await reader.read();
+    client.abort();
+    await reader.cancel().catch(() => {});
+    await withinSeconds(
+      5,
+      (async () => {
+        while ((await closedEarly(context)) === before);
+      })(),
+    );
+    await gateway.close();
+  },
+};
+
+const apiKey = { key: 'gateway-key', permissions: ['inference'] };
+
+/** A gateway whose upstreams are a function. */
+function scripted({ createGateway }, answer) {
+  const sent = [];
+  const gateway = createGateway({
+    providers: {
+      one: { baseUrl: 'https://one.invalid/v1', apiKey: 'upstream-key-one' },
+      two: { baseUrl: 'https://two.invalid/v1', apiKey: 'upstream-key-two' },
+    },
+    models: [
+      {
+        slug: 'acme/fast',
+        endpoints: [
+          { provider: 'one', model: 'fast-1' },
+          { provider: 'two', model: 'fast-2' },
+        ],
+      },
+    ],
+    apiKeys: [apiKey],
+    async fetch(input, init) {
+      const request = new Request(input, init);
+      const seen = { url: request.url, headers: request.headers, body: await request.text() };
+      sent.push(seen);
+      return answer(seen);
+    },
+  });
+  return { gateway, sent };
+}
+
+function real({ createGateway, upstreamUrl }) {
+  return createGateway({ providers: { local: { baseUrl: `${upstreamUrl}/v1` } }, apiKeys: [apiKey] });
+}
+
+async function closedEarly({ upstreamUrl }) {
+  return (await fetch(`${upstreamUrl}/closed-early`)).text();
+}
+
+function ask(gateway, fields, { signal, ...headers } = {}) {
+  const sent = new Headers({ 'content-type': 'application/json', authorization: `Bearer ${apiKey.key}` });
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined) sent.delete(name);
+    else sent.set(name, value);
+  }
+  const body = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }], ...fields };
+  return gateway.fetch('https://gateway.invalid/v1/chat/completions', {
+    method: 'POST',
+    headers: sent,
+    body: JSON.stringify(body),
+    signal,
+  });
+}
+
+async function readEvents(response) {
+  const text = await response.text();
+  const data = text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []));
+  const chunks = data.filter((item) => item !== '[DONE]').map((item) => JSON.parse(item));
+  return { chunks, done: data.at(-1) === '[DONE]' };
+}
+
+const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
+
+function completion(content) {
+  const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
+  return { id: 'upstream-1', object: 'chat.completion', created: 1, model: 'fast-1', choices, usage };
+}
+
+function chunk(delta, finishReason = null) {
+  const choices = [{ index: 0, delta, finish_reason: finishReason }];
+  return { id: 'upstream-1', object: 'chat.completion.chunk', created: 1, model: 'fast-1', choices };
+}
+
+function streamText(words) {
+  const parts = words.map((content, at) => chunk(at === 0 ? { role: 'assistant', content } : { content }));
+  return `${events([...parts, chunk({}, 'stop'), { ...chunk({}), choices: [], usage }])}data: [DONE]\n\n`;
+}
+
+function events(chunks) {
+  return chunks.map((data) => `data: ${JSON.stringify(data)}\n\n`).join('');
+}
+
+function encode(text) {
+  return new TextEncoder().encode(text);
+}
+
+function cut(bytes, size) {
+  const pieces = [];
+  for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
+  return pieces;
+}
+
+function json(body, status = 200) {
+  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
+}
+
+function stream(pieces) {
+  const left = [...pieces];
+  const body = new ReadableStream({
+    pull(sink) {
+      const piece = left.shift();
+      if (piece === undefined) sink.close();
+      else sink.enqueue(piece);
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+async function withinSeconds(seconds, promise) {
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`not within ${seconds} s`)), seconds * 1000);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function check(condition, claim) {
+  if (!condition) throw new Error(`does not hold: ${claim}`);
+}
+
+function equal(actual, expected, what) {
+  check(Object.is(actual, expected), `${what} is ${JSON.stringify(expected)}; it is ${JSON.stringify(actual)}`);
+}
+
+function notEqual(actual, unwanted, what) {
+  check(!Object.is(actual, unwanted), `${what} is not ${JSON.stringify(unwanted)}`);
+}

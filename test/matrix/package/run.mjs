@@ -1,0 +1,97 @@
+// The package as its users get it: its manifest, its types under every way of resolving them, its contents, its imports.
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, sep } from 'node:path';
+import process from 'node:process';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+
+const { MODEL_GATEWAY_TARBALL: tarball, MODEL_GATEWAY_APP: app } = process.env;
+if (app === undefined) throw new Error('MODEL_GATEWAY_APP is not set: run this with `npm run test:matrix`.');
+
+const installed = join(app, 'node_modules', 'model-gateway');
+const manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+const subpaths = Object.keys(manifest.exports).filter((path) => !path.endsWith('.json'));
+const specifiers = subpaths.map((path) => path.replace(/^\./, manifest.name));
+
+const counts = { passed: 0, failed: 0 };
+await check('publint finds nothing', async () => {
+  const bytes = readFileSync(tarball);
+  const { messages } = await publint({ pack: { tarball: new Uint8Array(bytes).buffer }, strict: true });
+  return messages.map((message) => formatMessage(message, manifest)).join('\n');
+});
+await check('its types resolve for ESM (attw)', () => {
+  const attw = createRequire(import.meta.url)
+    .resolve('@arethetypeswrong/cli/package.json')
+    .replace('package.json', 'dist/index.js');
+  return failureOf(process.execPath, [attw, tarball, '--profile', 'esm-only', '--no-emoji', '--no-color']);
+});
+await check('its types compile, checked in full, in a strict project', () => {
+  const names = specifiers.map((specifier, at) => `import * as m${at} from '${specifier}';`);
+  writeFileSync(
+    join(app, 'consumer.ts'),
+    `${names.join('\n')}\nexport const all = [${names.map((_, at) => `m${at}`)}];\n`,
+  );
+  const require = createRequire(import.meta.url);
+  const tsc = require.resolve('typescript/bin/tsc');
+  const typeRoots = tsc.slice(0, tsc.lastIndexOf(`${sep}typescript${sep}`)) + `${sep}@types`;
+  const options = {
+    strict: true,
+    noEmit: true,
+    target: 'es2023',
+    lib: ['es2024', 'dom', 'dom.iterable', 'dom.asynciterable'],
+  };
+  for (const module of ['nodenext', 'preserve']) {
+    const project = join(app, `tsconfig.${module}.json`);
+    const compilerOptions = { ...options, module, typeRoots: [typeRoots], types: ['node'] };
+    writeFileSync(project, JSON.stringify({ compilerOptions, files: ['consumer.ts'] }));
+    const failure = failureOf(process.execPath, [tsc, '--project', project]);
+    if (failure) return failure;
+  }
+  return '';
+});
+await check('it holds what it runs on, and nothing else', () => {
+  const { stdout } = spawnSync('tar', ['-tzf', tarball], { encoding: 'utf8' });
+  const files = stdout.trim().split('\n');
+  const foreign = files.filter(
+    (file) => !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|(README|CHANGELOG)\.md|LICENSE|package\.json)$/.test(file),
+  );
+  const missing = ['README.md', 'CHANGELOG.md', 'LICENSE', 'dist/cli.js'].filter(
+    (file) => !files.includes(`package/${file}`),
+  );
+  return [...foreign.map((file) => `holds ${file}`), ...missing.map((file) => `misses ${file}`)].join('\n');
+});
+for (const specifier of specifiers) {
+  await check(`importing ${specifier} does nothing`, () => {
+    // What an import starts keeps the process alive; what it says is output.
+    const program = `const before = Object.keys(globalThis).join(); await import('${specifier}');
+if (Object.keys(globalThis).join() !== before) console.log('it changes the globals');`;
+    const options = { cwd: app, encoding: 'utf8', timeout: 10_000 };
+    const { status, stdout, stderr, error } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', program],
+      options,
+    );
+    return status === 0 ? stdout + stderr : (error?.message ?? stderr);
+  });
+}
+process.stdout.write(`# package: ${counts.passed} passed, ${counts.failed} failed\n`);
+process.exitCode = counts.failed > 0 ? 1 : 0;
+
+/** @param find  returns what is wrong; '' where nothing is */
+async function check(name, find) {
+  let problem;
+  try {
+    problem = await find();
+  } catch (error) {
+    problem = error.stack;
+  }
+  counts[problem ? 'failed' : 'passed']++;
+  process.stdout.write(problem ? `FAIL ${name}:\n${problem}\n` : `ok   ${name}\n`);
+}
+
+function failureOf(command, args) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, { cwd: app, encoding: 'utf8' });
+  return status === 0 ? '' : (error?.message ?? `${stdout}${stderr}`);
+}
