@@ -40,9 +40,10 @@ export function ensureInstalled() {
  */
 export function isInstalled(folder) {
   const record = join(folder, 'node_modules', '.package-lock.json');
-  if (!existsSync(record)) return false;
+  const lock = join(folder, 'package-lock.json');
+  if (!existsSync(record) || !existsSync(lock)) return false;
   const installed = readJson(record).packages;
-  return Object.entries(readJson(join(folder, 'package-lock.json')).packages).every(
+  return Object.entries(readJson(lock).packages).every(
     // Optional packages are mostly for other platforms.
     ([path, wanted]) => path === '' || wanted.optional || installed[path]?.version === wanted.version,
   );

@@ -2,7 +2,7 @@
 // part, with its own packages where it has a package.json. All are given the project as users get it: packed, and
 // installed in an application outside of this folder, so that nothing is found here by luck.
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -73,12 +73,7 @@ async function runPart(name, env) {
   const started = Date.now();
   process.stdout.write(`\n── ${name}\n`);
   try {
-    if (
-      existsSync(join(folder, 'package.json')) &&
-      !(existsSync(join(folder, 'package-lock.json')) && isInstalled(folder))
-    ) {
-      install(folder);
-    }
+    if (existsSync(join(folder, 'package.json')) && !isInstalled(folder)) install(folder);
   } catch (error) {
     process.stdout.write(`${error.message}\n# ${name}: 0 passed, 1 failed\n`);
     return { ...noCounts, failed: 1 };

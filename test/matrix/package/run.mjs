@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, sep } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
@@ -35,7 +35,7 @@ await check('its types compile, checked in full, in a strict project', () => {
   );
   const require = createRequire(import.meta.url);
   const tsc = require.resolve('typescript/bin/tsc');
-  const typeRoots = tsc.slice(0, tsc.lastIndexOf(`${sep}typescript${sep}`)) + `${sep}@types`;
+  const typeRoots = join(dirname(tsc), '..', '..', '@types');
   const options = {
     strict: true,
     noEmit: true,
