@@ -1,6 +1,7 @@
 /** Escape sequences of terminals: CSI (colours, cursor), OSC (titles, links), and the two-character ones. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const escapeSequences = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -~]?/g;
+const escapeSequences =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -~]?/g;
 /** Control characters and the separators U+2028 and U+2029, which end a line in some viewers of logs. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const separators = /[\x00-\x20\x7f-\xa0\u2028\u2029]+/g;

@@ -24,7 +24,7 @@ function spellingsOf(secrets: readonly string[]): string[] {
     for (const spelling of plain) {
       spellings.add(spelling);
       spellings.add(`Bearer ${spelling}`);
-      spellings.add(spelling.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()));
+      spellings.add(spelling.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()));
       spellings.add(spelling.replaceAll('/', '\\/'));
     }
     for (const spelling of base64SpellingsOf(secret)) spellings.add(spelling);

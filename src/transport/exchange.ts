@@ -21,11 +21,7 @@ export interface Dispatchers {
  * A connection may die in the pool in the very moment it is chosen. When it had served a request before and not one
  * byte of an answer came back, the request goes out once more, on a new connection.
  */
-export function exchange(
-  dispatchers: Dispatchers,
-  request: TransportRequest,
-  target: URL,
-): Promise<TransportResponse> {
+export function exchange(dispatchers: Dispatchers, request: TransportRequest, target: URL): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
     const { signal } = request;
     let controller: Dispatcher.DispatchController | null = null;

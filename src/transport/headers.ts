@@ -8,7 +8,9 @@ export { cleanText } from '../base/clean-text.ts';
 export { parseRetryAfter, parseRetryAfterMs, retryAfterOf } from '../base/retry-after.ts';
 
 /** Response headers as the contract has them: lower-case names, repeated ones joined by ", ". */
-export function joinHeaders(entries: Iterable<readonly [string, string | string[] | undefined]>): Record<string, string> {
+export function joinHeaders(
+  entries: Iterable<readonly [string, string | string[] | undefined]>,
+): Record<string, string> {
   const joined: Record<string, string> = {};
   for (const [name, value] of entries) {
     // Assigning to this one would change the prototype instead of adding a header.

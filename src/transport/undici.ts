@@ -46,7 +46,8 @@ export function undiciTransport(): Transport {
         maxHeaderSize: headerBytes,
         connect: ((target, callback) =>
           connect(target, (...result) => {
-            if (result[1] !== null) watch.add(result[1]);
+            // Contrary to its type, nothing is passed instead of null when connecting failed.
+            if (result[1]) watch.add(result[1]);
             callback(...result);
           })) satisfies buildConnector.connector,
       };
