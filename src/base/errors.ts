@@ -34,6 +34,8 @@ export interface GatewayErrorOptions {
   errorType?: string;
   /** Further response headers, such as `Allow`. */
   headers?: Record<string, string>;
+  /** Routing metadata for a caller who asked for it; sent beside `error`. */
+  route?: unknown;
 }
 
 const brand = Symbol.for('model-gateway.GatewayError');
@@ -46,6 +48,7 @@ export class GatewayError extends Error {
   readonly metadata: Record<string, unknown> | undefined;
   readonly retryAfterMs: number | undefined;
   readonly headers: Record<string, string> | undefined;
+  readonly route: unknown;
   readonly [brand] = true;
 
   constructor(kind: ErrorKind, message: string, options: GatewayErrorOptions = {}) {
@@ -57,6 +60,7 @@ export class GatewayError extends Error {
     this.metadata = options.metadata;
     this.retryAfterMs = options.retryAfterMs;
     this.headers = options.headers;
+    this.route = options.route;
   }
 }
 

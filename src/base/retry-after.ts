@@ -68,7 +68,6 @@ function utc(year: number, month: string, day: string, time: readonly string[]):
 
 /** RFC 9110: a two-digit year that seems to be more than 50 years ahead is the latest past year with these digits. */
 function fullYear(twoDigits: number, nowMs: number): number {
-  const thisYear = new Date(nowMs).getUTCFullYear();
-  const sameCentury = thisYear - (thisYear % 100) + twoDigits;
-  return sameCentury > thisYear + 50 ? sameCentury - 100 : sameCentury;
+  const latest = new Date(nowMs).getUTCFullYear() + 50;
+  return Math.floor((latest - twoDigits) / 100) * 100 + twoDigits;
 }

@@ -1,8 +1,10 @@
 import type { Model } from '../call/model.ts';
 import { openaiChat } from '../dialects/openai-chat.ts';
 import { defineProvider } from './provider.ts';
-import { models, usualMaxCompletionTokens } from './sandbox/models.ts';
-import { contextLength, createSandboxTransport } from './sandbox/transport.ts';
+import { models } from './sandbox/models.ts';
+import { usualMaxCompletionTokens } from './sandbox/speak.ts';
+import { contextLength } from './sandbox/tokens.ts';
+import { createSandboxTransport } from './sandbox/transport.ts';
 
 /**
  * An upstream inside this process, for trying out and for tests: no network, no key, no model. It speaks OpenAI's chat

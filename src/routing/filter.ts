@@ -1,6 +1,7 @@
 import { parsePrice } from '../base/money.ts';
 import type { Endpoint } from '../call/model.ts';
-import type { ChatRequest, ProviderPreferences } from '../schema/chat.ts';
+import type { ChatRequest } from '../schema/chat.ts';
+import type { ProviderPreferences } from '../schema/preferences.ts';
 
 /** A rule that may remove an endpoint; its key is the name shown in `metadata.excluded`. */
 type Rule = (endpoint: Endpoint) => boolean;

@@ -53,11 +53,21 @@ function explain(issue: Issue, above: Path, limit: number): Finding[] {
     case 'invalid_value':
       return [{ path, expected: oneOf(issue.values) }];
     case 'too_big':
-      return [{ path, expected: `at most ${amount(issue.maximum, issue.origin)}` }];
+      return [
+        {
+          path,
+          expected: `${issue.inclusive === false ? 'less than' : 'at most'} ${amount(issue.maximum, issue.origin)}`,
+        },
+      ];
     case 'too_small':
-      return [{ path, expected: `at least ${amount(issue.minimum, issue.origin)}` }];
+      return [
+        {
+          path,
+          expected: `${issue.inclusive === false ? 'more than' : 'at least'} ${amount(issue.minimum, issue.origin)}`,
+        },
+      ];
     case 'invalid_format':
-      return [{ path, expected: `a string of the form ${issue.pattern ?? issue.format}` }];
+      return [{ path, expected: `a string of the form ${issue.format === 'regex' ? issue.pattern : issue.format}` }];
     case 'not_multiple_of':
       return [{ path, expected: `a multiple of ${issue.divisor}` }];
     case 'unrecognized_keys':

@@ -63,8 +63,8 @@ export async function readText(source: ByteSource, maxBytes: number): Promise<st
 
 /**
  * As `readText`, for bodies of which the beginning will do, such as error pages: beyond `maxBytes` the source is
- * cancelled and what has come is returned. A body that breaks off gives what had come before, too.
- * @throws what the source throws before the first byte, or after an abort
+ * cancelled and what has come is returned.
+ * @throws what the source throws
  */
 export async function readTextBounded(source: ByteSource, maxBytes: number): Promise<string> {
   return (await readUpTo(source, maxBytes)).text;

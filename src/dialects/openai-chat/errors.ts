@@ -1,5 +1,6 @@
+import { cleanText } from '../../base/clean-text.ts';
+import { retryAfterOf } from '../../base/retry-after.ts';
 import { UpstreamError } from '../../base/upstream-error.ts';
-import { cleanText, retryAfterOf } from '../../transport/headers.ts';
 import { isObject, type Loose } from './values.ts';
 
 interface ErrorText {

@@ -21,13 +21,21 @@ export interface ErrorBody {
 }
 
 /** An error body as OpenAI writes it. */
-export function errorBody(status: number, message: string, details: { code?: string | null; param?: string | null } = {}): ErrorBody {
+export function errorBody(
+  status: number,
+  message: string,
+  details: { code?: string | null; param?: string | null } = {},
+): ErrorBody {
   const kind = kinds[status] ?? { type: status >= 500 ? 'server_error' : 'invalid_request_error', code: null };
   return { error: { message, type: kind.type, param: details.param ?? null, code: details.code ?? kind.code } };
 }
 
 /** An answer with an error status. `retryAfter` in seconds. */
-export function failure(status: number, message: string, details: { code?: string | null; param?: string | null; retryAfter?: number } = {}): Document {
+export function failure(
+  status: number,
+  message: string,
+  details: { code?: string | null; param?: string | null; retryAfter?: number } = {},
+): Document {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (details.retryAfter !== undefined) headers['retry-after'] = String(details.retryAfter);
   return { kind: 'document', status, headers, body: JSON.stringify(errorBody(status, message, details)) };

@@ -5,8 +5,16 @@ export function isSchema(value: unknown): value is Schema {
 }
 
 const tightest = {
-  minimum: Math.max, exclusiveMinimum: Math.max, minLength: Math.max, minItems: Math.max, minProperties: Math.max,
-  maximum: Math.min, exclusiveMaximum: Math.min, maxLength: Math.min, maxItems: Math.min, maxProperties: Math.min,
+  minimum: Math.max,
+  exclusiveMinimum: Math.max,
+  minLength: Math.max,
+  minItems: Math.max,
+  minProperties: Math.max,
+  maximum: Math.min,
+  exclusiveMaximum: Math.min,
+  maxLength: Math.min,
+  maxItems: Math.min,
+  maxProperties: Math.min,
 } satisfies Record<string, (a: number, b: number) => number>;
 
 function isLimit(key: string): key is keyof typeof tightest {
@@ -22,19 +30,28 @@ export function mergeSchemas(a: Schema, b: Schema): Schema | null {
     else if (key === 'properties' && isSchema(ours) && isSchema(theirs)) merged[key] = mergeProperties(ours, theirs);
     else if (key === 'required') merged[key] = [...new Set([...list(ours), ...list(theirs)])];
     else if (key === 'type') {
-      const types = listOrOne(ours).filter((type) => listOrOne(theirs).includes(type) || (type === 'integer' && listOrOne(theirs).includes('number')));
-      const narrowed = types.length > 0 ? types : listOrOne(theirs).filter((type) => type === 'integer' && listOrOne(ours).includes('number'));
+      const types = listOrOne(ours).filter(
+        (type) => listOrOne(theirs).includes(type) || (type === 'integer' && listOrOne(theirs).includes('number')),
+      );
+      const narrowed =
+        types.length > 0
+          ? types
+          : listOrOne(theirs).filter((type) => type === 'integer' && listOrOne(ours).includes('number'));
       if (narrowed.length === 0) return null;
       merged[key] = narrowed;
     } else if (key === 'enum') {
-      const values = list(ours).filter((value) => list(theirs).some((other) => JSON.stringify(other) === JSON.stringify(value)));
+      const values = list(ours).filter((value) =>
+        list(theirs).some((other) => JSON.stringify(other) === JSON.stringify(value)),
+      );
       if (values.length === 0) return null;
       merged[key] = values;
-    } else if (isLimit(key) && typeof ours === 'number' && typeof theirs === 'number') merged[key] = tightest[key](ours, theirs);
+    } else if (isLimit(key) && typeof ours === 'number' && typeof theirs === 'number')
+      merged[key] = tightest[key](ours, theirs);
     else if (key === 'allOf') merged[key] = [...list(ours), ...list(theirs)];
     else if (['anyOf', 'oneOf', '$ref'].includes(key)) merged.allOf = [...list(merged.allOf), { [key]: theirs }];
     else if (key === 'items') merged[key] = { allOf: [ours, theirs] };
-    else if (key === 'additionalProperties') merged[key] = ours === false || theirs === false ? false : { allOf: [ours, theirs] };
+    else if (key === 'additionalProperties')
+      merged[key] = ours === false || theirs === false ? false : { allOf: [ours, theirs] };
     else if (['const', 'pattern', 'format', 'multipleOf', 'prefixItems', 'uniqueItems'].includes(key)) return null;
   }
   return closeProperties(merged, a, b);
@@ -42,7 +59,8 @@ export function mergeSchemas(a: Schema, b: Schema): Schema | null {
 
 function mergeProperties(a: Schema, b: Schema): Schema {
   const merged: Record<string, unknown> = { ...a };
-  for (const [name, schema] of Object.entries(b)) merged[name] = Object.hasOwn(a, name) ? { allOf: [a[name], schema] } : schema;
+  for (const [name, schema] of Object.entries(b))
+    merged[name] = Object.hasOwn(a, name) ? { allOf: [a[name], schema] } : schema;
   return merged;
 }
 

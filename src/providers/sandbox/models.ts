@@ -1,9 +1,10 @@
-import { failure, networkError, type Document } from './failure.ts';
-import type { Answer, Choice, Fault, Outcome, Token } from './outcome.ts';
-import { Refusal, textOf, type SandboxRequest } from './request.ts';
-import { sampleJson, SampleError } from './sample-json.ts';
+import { type Document, failure, networkError } from './failure.ts';
+import type { Fault, Outcome } from './outcome.ts';
+import { Refusal, type SandboxRequest, textOf } from './request.ts';
+import { sampleJson } from './sample-json.ts';
+import { SampleError } from './sample-scalar.ts';
+import { content, speak, usualMaxCompletionTokens } from './speak.ts';
 import { loremText, reasoningText, refusalText } from './texts.ts';
-import { splitTokens } from './tokens.ts';
 
 /** What a model may know beyond the request. */
 export interface Turn {
@@ -27,7 +28,6 @@ export interface SandboxModel {
   perform(request: SandboxRequest, turn: Turn): Outcome;
 }
 
-export const usualMaxCompletionTokens = 4_096;
 /** Of 8 characters each: 1 MiB. */
 const largeEventTokens = 131_072;
 
@@ -38,32 +38,100 @@ export const models: readonly SandboxModel[] = [
   { id: 'free', name: 'Lorem, free of charge', priceFactor: 0, perform: lorem },
   { id: 'expensive', name: 'Lorem, expensive', priceFactor: 1_000, perform: lorem },
   { id: 'tool-call', name: 'Tool call', parameters: ['tools', 'tool_choice'], perform: callTool },
-  { id: 'json', name: 'JSON', parameters: ['response_format', 'structured_outputs'], perform: (request) => speak(request, () => content(jsonText(request))) },
-  { id: 'reasoning', name: 'Reasoning', parameters: ['reasoning'], perform: (request) => speak(request, (choice) => [{ kind: 'reasoning', text: reasoningText }, ...content(loremText(choice, request.options.tokens))]) },
-  { id: 'refusal', name: 'Refusal', perform: (request) => speak(request, () => [{ kind: 'refusal', text: refusalText }]) },
-  { id: 'content-filter', name: 'Content filter', perform: (request) => speak(request, (choice) => content(loremText(choice, request.options.tokens ?? 5)), { finishReason: 'content_filter' }) },
-  { id: 'no-usage', name: 'No usage', perform: (request) => speak(request, (choice) => content(loremText(choice, request.options.tokens)), { reportsUsage: false }) },
+  {
+    id: 'json',
+    name: 'JSON',
+    parameters: ['response_format', 'structured_outputs'],
+    perform: (request) => speak(request, () => content(jsonText(request))),
+  },
+  {
+    id: 'reasoning',
+    name: 'Reasoning',
+    parameters: ['reasoning', 'reasoning_effort'],
+    perform: (request) =>
+      speak(request, (choice) => [
+        { kind: 'reasoning', text: request.reasons ? reasoningText : '' },
+        ...content(loremText(choice, request.options.tokens)),
+      ]),
+  },
+  {
+    id: 'refusal',
+    name: 'Refusal',
+    perform: (request) => speak(request, () => [{ kind: 'refusal', text: refusalText }]),
+  },
+  {
+    id: 'content-filter',
+    name: 'Content filter',
+    perform: (request) =>
+      speak(request, (choice) => content(loremText(choice, request.options.tokens ?? 5)), {
+        finishReason: 'content_filter',
+      }),
+  },
+  {
+    id: 'no-usage',
+    name: 'No usage',
+    perform: (request) =>
+      speak(request, (choice) => content(loremText(choice, request.options.tokens)), { reportsUsage: false }),
+  },
   { id: 'large-event', name: 'Large event', maxCompletionTokens: largeEventTokens, perform: largeEvent },
-  { id: 'slow', name: 'Slow', perform: (request) => speak(request, (choice) => content(loremText(choice, request.options.tokens ?? 20)), { firstTokenMs: 3_000, tokenMs: 200 }) },
+  {
+    id: 'slow',
+    name: 'Slow',
+    perform: (request) =>
+      speak(request, (choice) => content(loremText(choice, request.options.tokens ?? 20)), {
+        firstTokenMs: 3_000,
+        tokenMs: 200,
+      }),
+  },
   { id: 'timeout', name: 'Time-out', perform: () => ({ kind: 'silence' }) },
   { id: 'stall', name: 'Stall', perform: faulty('silence') },
-  { id: 'unreachable', name: 'Unreachable', perform: () => ({ kind: 'unreachable', error: networkError('The connection was refused') }) },
+  {
+    id: 'unreachable',
+    name: 'Unreachable',
+    perform: () => ({ kind: 'unreachable', error: networkError('The connection was refused') }),
+  },
   { id: 'reset', name: 'Connection reset', perform: faulty('reset') },
   { id: 'cut-stream', name: 'Cut stream', perform: faulty('cut') },
   { id: 'error-mid-stream', name: 'Error in the stream', perform: faulty('error') },
   { id: 'error-in-200', name: 'Error with status 200', perform: () => ({ ...fail(500, 'error-in-200'), status: 200 }) },
   { id: 'bad-json', name: 'Malformed JSON', perform: faulty('bad-json', 0) },
-  { id: 'html', name: 'HTML page', perform: () => page('text/html', '<!doctype html>\n<html><head><title>The sandbox</title></head><body><h1>This is no answer</h1></body></html>\n') },
-  { id: 'empty', name: 'Empty answer', perform: ({ stream }) => page(stream ? 'text/event-stream' : 'application/json', '') },
+  {
+    id: 'html',
+    name: 'HTML page',
+    perform: () =>
+      page(
+        'text/html',
+        '<!doctype html>\n<html><head><title>The sandbox</title></head><body><h1>This is no answer</h1></body></html>\n',
+      ),
+  },
+  {
+    id: 'empty',
+    name: 'Empty answer',
+    perform: ({ stream }) => page(stream ? 'text/event-stream' : 'application/json', ''),
+  },
   { id: 'flaky', name: 'Flaky', perform: flaky },
-  { id: 'rate-limited', name: 'Rate limited', perform: ({ options }) => fail(429, 'rate-limited', { retryAfter: options.retry_after ?? 30 }) },
-  { id: 'overloaded', name: 'Overloaded', perform: ({ options }) => fail(529, 'overloaded', { retryAfter: options.retry_after }) },
-  { id: 'context-length', name: 'Context length exceeded', perform: () => fail(400, 'context-length', { code: 'context_length_exceeded', param: 'messages' }) },
-  ...[400, 401, 402, 403, 404, 408, 413, 422, 500, 503].map((status): SandboxModel => ({
-    id: `error-${status}`,
-    name: `Error ${status}`,
-    perform: ({ options }) => fail(status, `error-${status}`, { retryAfter: options.retry_after }),
-  })),
+  {
+    id: 'rate-limited',
+    name: 'Rate limited',
+    perform: ({ options }) => fail(429, 'rate-limited', { retryAfter: options.retry_after ?? 1 }),
+  },
+  {
+    id: 'overloaded',
+    name: 'Overloaded',
+    perform: ({ options }) => fail(529, 'overloaded', { retryAfter: options.retry_after }),
+  },
+  {
+    id: 'context-length',
+    name: 'Context length exceeded',
+    perform: () => fail(400, 'context-length', { code: 'context_length_exceeded', param: 'messages' }),
+  },
+  ...[400, 401, 402, 403, 404, 408, 413, 422, 500, 503].map(
+    (status): SandboxModel => ({
+      id: `error-${status}`,
+      name: `Error ${status}`,
+      perform: ({ options }) => fail(status, `error-${status}`, { retryAfter: options.retry_after }),
+    }),
+  ),
 ];
 
 /**
@@ -71,58 +139,18 @@ export const models: readonly SandboxModel[] = [
  * @throws Refusal for an unknown model, and for what the model cannot do
  */
 export function perform(request: SandboxRequest, turn: Turn): Outcome {
-  const model = findModel(request.model);
+  const model = models.find(({ id }) => id === request.model);
   if (!model) {
-    throw new Refusal(`The sandbox has no model "${request.model.slice(0, 100)}". It has: ${models.map(({ id }) => id).join(', ')}.`, { status: 404, param: 'model' });
+    throw new Refusal(
+      `The sandbox has no model "${request.model.slice(0, 100)}". It has: ${models.map(({ id }) => id).join(', ')}.`,
+      { status: 404, param: 'model' },
+    );
   }
   const { status, retry_after: retryAfter } = request.options;
-  if (status !== undefined) return failure(status, `The sandbox answers ${status} because sandbox.status asks for it.`, { retryAfter });
-  return model.perform(request, turn);
-}
-
-export function findModel(id: string): SandboxModel | undefined {
-  return models.find((model) => model.id === id);
-}
-
-interface Manner {
-  finishReason?: Choice['finishReason'];
-  reportsUsage?: boolean;
-  inOneEvent?: boolean;
-  fault?: Fault;
-  firstTokenMs?: number;
-  tokenMs?: number;
-}
-
-/** Cuts what each choice says, in longer texts, into tokens, as far as `stop` and the limits allow, and adds the pace. */
-function speak(request: SandboxRequest, say: (choice: number) => readonly Token[], manner: Manner = {}): Answer {
-  const longest = findModel(request.model)?.maxCompletionTokens ?? usualMaxCompletionTokens;
-  const limit = Math.min(request.maxTokens ?? longest, longest);
-  const choices = Array.from({ length: request.choices }, (_, index): Choice => {
-    const tokens = say(index).flatMap((part) => tokensOf(part, request.stop, limit + 1));
-    const isCut = tokens.length > limit;
-    return { tokens: isCut ? tokens.slice(0, limit) : tokens, finishReason: isCut ? 'length' : (manner.finishReason ?? 'stop') };
-  });
-  return {
-    kind: 'answer',
-    choices,
-    pace: {
-      firstTokenMs: request.options.first_token_ms ?? manner.firstTokenMs ?? 20,
-      tokenMs: request.options.token_ms ?? manner.tokenMs ?? 10,
-    },
-    fault: manner.fault ?? null,
-    reportsUsage: manner.reportsUsage ?? true,
-    inOneEvent: manner.inOneEvent ?? false,
-  };
-}
-
-function tokensOf(part: Token, stop: readonly string[], limit: number): Token[] {
-  if (part.kind === 'call') return [part];
-  const ends = part.kind === 'content' ? stop.map((sequence) => part.text.indexOf(sequence)).filter((at) => at >= 0) : [];
-  return splitTokens(part.text.slice(0, Math.min(...ends, part.text.length)), limit).map((text) => ({ kind: part.kind, text }));
-}
-
-function content(text: string): Token[] {
-  return [{ kind: 'content', text }];
+  if (status !== undefined)
+    return failure(status, `The sandbox answers ${status} because sandbox.status asks for it.`, { retryAfter });
+  const longest = model.maxCompletionTokens ?? usualMaxCompletionTokens;
+  return model.perform({ ...request, maxTokens: Math.min(request.maxTokens ?? longest, longest) }, turn);
 }
 
 function lorem(request: SandboxRequest): Outcome {
@@ -141,13 +169,17 @@ function jsonText({ jsonSchema }: SandboxRequest): string {
 
 function callTool(request: SandboxRequest, turn: Turn): Outcome {
   const last = request.messages.at(-1);
-  if (last?.role === 'tool') return speak(request, () => content(`The sandbox called a tool, which answered: ${textOf(last)}`));
+  if (last?.role === 'tool')
+    return speak(request, () => content(`The sandbox called a tool, which answered: ${textOf(last)}`));
   const { tools, toolChoice } = request;
-  if (tools.length === 0) return speak(request, () => content('The sandbox has no tool to call: the request offers no function.'));
-  if (toolChoice === 'none') return speak(request, () => content('The sandbox called no tool, because tool_choice is "none".'));
+  if (tools.length === 0)
+    return speak(request, () => content('The sandbox has no tool to call: the request offers no function.'));
+  if (toolChoice === 'none')
+    return speak(request, () => content('The sandbox called no tool, because tool_choice is "none".'));
   const tool = typeof toolChoice === 'string' ? tools[0] : tools.find(({ name }) => name === toolChoice.name);
   if (!tool) throw new Refusal('tool_choice: names a function that is not in tools', { param: 'tool_choice' });
-  const values = tool.parameters === undefined || tool.parameters === null ? {} : sampleFor(tool.parameters, `tools: ${tool.name}`);
+  const values =
+    tool.parameters === undefined || tool.parameters === null ? {} : sampleFor(tool.parameters, `tools: ${tool.name}`);
   return speak(
     request,
     (choice) => [
@@ -162,20 +194,27 @@ function sampleFor(schema: unknown, param: string): unknown {
   try {
     return sampleJson(schema);
   } catch (error) {
-    if (error instanceof SampleError) throw new Refusal(`The sandbox cannot make a value for ${param}: ${error.message}`, { param });
+    if (error instanceof SampleError)
+      throw new Refusal(`The sandbox cannot make a value for ${param}: ${error.message}`, { param });
     throw error;
   }
 }
 
 function largeEvent(request: SandboxRequest): Outcome {
   // One choice whatever `n` says: sixteen of this size would be a burden on the process that hosts the sandbox.
-  return speak({ ...request, choices: 1 }, () => content(' sandbox'.repeat(request.options.tokens ?? largeEventTokens)), { inOneEvent: true });
+  return speak(
+    { ...request, choices: 1 },
+    () => content(' sandbox'.repeat(request.options.tokens ?? largeEventTokens)),
+    { inOneEvent: true },
+  );
 }
 
-/** A lorem that breaks after some tokens. */
+/** A text that breaks when all but its last token are there. */
 function faulty(kind: Fault['kind'], after = 5): SandboxModel['perform'] {
-  return (request) =>
-    speak(request, (choice) => content(loremText(choice)), { fault: { kind, afterTokens: request.options.tokens ?? after } });
+  return (request) => {
+    const afterTokens = request.options.tokens ?? after;
+    return speak(request, (choice) => content(loremText(choice, afterTokens + 1)), { fault: { kind, afterTokens } });
+  };
 }
 
 function flaky(request: SandboxRequest, turn: Turn): Outcome {

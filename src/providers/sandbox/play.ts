@@ -55,7 +55,8 @@ export function* streamPieces(performance: Performance): Generator<Piece, void> 
   const { answer, startMs } = performance;
   const reportsUsage = performance.includeUsage && answer.reportsUsage;
   const chunkHead = head(performance, 'chat.completion.chunk');
-  const chunk = (choices: unknown[], usage: unknown = null) => `data: ${JSON.stringify({ ...chunkHead, choices, ...(reportsUsage ? { usage } : {}) })}\n\n`;
+  const chunk = (choices: unknown[], usage: unknown = null) =>
+    `data: ${JSON.stringify({ ...chunkHead, choices, ...(reportsUsage ? { usage } : {}) })}\n\n`;
   const delta = (index: number, fields: object, finishReason: string | null = null) =>
     chunk([{ index, delta: fields, logprobs: null, finish_reason: finishReason }]);
 
@@ -64,7 +65,11 @@ export function* streamPieces(performance: Performance): Generator<Piece, void> 
     const atMs = roundMs(answer, startMs, round);
     if (fault && round >= fault.afterTokens) return yield* faultPieces(fault.kind, atMs);
     for (const [index, { tokens, finishReason }] of answer.choices.entries()) {
-      if (round === 0) yield { atMs, text: delta(index, { role: 'assistant', content: tokens[0]?.kind === 'content' ? '' : null, refusal: null }) };
+      if (round === 0)
+        yield {
+          atMs,
+          text: delta(index, { role: 'assistant', content: tokens[0]?.kind === 'content' ? '' : null, refusal: null }),
+        };
       const said = deltaOf(inOneEvent ? tokens : tokens.slice(round, round + 1));
       if (said) yield { atMs, text: delta(index, said) };
       // A fault takes the place of the end, also where the text was too short for it.
@@ -95,7 +100,8 @@ function* faultPieces(kind: NonNullable<Answer['fault']>['kind'], atMs: number):
   if (kind === 'silence') yield { atMs: Infinity, text: '' };
   else if (kind === 'reset') yield { atMs, error: networkError('The connection was reset') };
   else if (kind === 'error') yield { atMs, text: `data: ${midStreamFailure().body}\n\n` };
-  else if (kind === 'bad-json') yield { atMs, text: 'data: {"id":"chatcmpl-sandbox","object":"chat.completion.chunk","choices":[{"index":0,\n\n' };
+  else if (kind === 'bad-json')
+    yield { atMs, text: 'data: {"id":"chatcmpl-sandbox","object":"chat.completion.chunk","choices":[{"index":0,\n\n' };
 }
 
 function head({ id, model, startMs }: Performance, object: string) {
@@ -115,9 +121,14 @@ function roundMs({ pace }: Answer, startMs: number, round: number): number {
 function deltaOf(tokens: readonly Token[]): object | null {
   const [first] = tokens;
   if (!first) return null;
-  if (first.kind === 'call') return { tool_calls: [{ index: 0, id: first.id, type: 'function', function: { name: first.name, arguments: '' } }] };
+  if (first.kind === 'call')
+    return {
+      tool_calls: [{ index: 0, id: first.id, type: 'function', function: { name: first.name, arguments: '' } }],
+    };
   const text = textOf(tokens, first.kind);
-  return first.kind === 'arguments' ? { tool_calls: [{ index: 0, function: { arguments: text } }] } : { [first.kind]: text };
+  return first.kind === 'arguments'
+    ? { tool_calls: [{ index: 0, function: { arguments: text } }] }
+    : { [first.kind]: text };
 }
 
 function messageOf({ tokens }: Choice) {
@@ -129,7 +140,13 @@ function messageOf({ tokens }: Choice) {
     content: has('content') || tokens.length === 0 ? textOf(tokens, 'content') : null,
     refusal: has('refusal') ? textOf(tokens, 'refusal') : null,
     ...(has('reasoning') ? { reasoning: textOf(tokens, 'reasoning') } : {}),
-    ...(call ? { tool_calls: [{ id: call.id, type: 'function', function: { name: call.name, arguments: textOf(tokens, 'arguments') } }] } : {}),
+    ...(call
+      ? {
+          tool_calls: [
+            { id: call.id, type: 'function', function: { name: call.name, arguments: textOf(tokens, 'arguments') } },
+          ],
+        }
+      : {}),
   };
 }
 

@@ -41,11 +41,17 @@ const wireRequest = z.looseObject({
   stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
   n: z.int().min(1).max(16).nullish(),
   tools: z.array(tool).nullish(),
-  tool_choice: z.union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }).optional() })]).nullish(),
-  response_format: z.looseObject({
-    type: z.string(),
-    json_schema: z.looseObject({ schema: z.unknown().optional() }).optional(),
-  }).nullish(),
+  tool_choice: z
+    .union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }).optional() })])
+    .nullish(),
+  response_format: z
+    .looseObject({
+      type: z.string(),
+      json_schema: z.looseObject({ schema: z.unknown().optional() }).optional(),
+    })
+    .nullish(),
+  reasoning: z.looseObject({ effort: z.string().nullish(), enabled: z.boolean().nullish() }).nullish(),
+  reasoning_effort: z.string().nullish(),
   sandbox: sandboxOptions.nullish(),
 });
 
@@ -71,6 +77,8 @@ export interface SandboxRequest {
   toolChoice: string | { name: string };
   /** The JSON schema asked for by `response_format`; undefined without one. */
   jsonSchema: unknown;
+  /** false: the request switches reasoning off. */
+  reasons: boolean;
   options: SandboxOptions;
 }
 
@@ -80,7 +88,10 @@ export class Refusal extends Error {
   readonly code: string | null;
   readonly param: string | null;
 
-  constructor(message: string, { status = 400, code = null, param = null }: { status?: number; code?: string | null; param?: string | null } = {}) {
+  constructor(
+    message: string,
+    { status = 400, code = null, param = null }: { status?: number; code?: string | null; param?: string | null } = {},
+  ) {
     super(message);
     this.name = 'Refusal';
     this.status = status;
@@ -107,7 +118,9 @@ export function readRequest(body: string): SandboxRequest {
     throw new Refusal(`${path || 'body'}: ${issue?.message ?? 'invalid'}`, { param: path || null });
   }
   const wire = parsed.data;
-  const tools = (wire.tools ?? []).flatMap(({ type, function: f }) => (type === 'function' && f ? [{ name: f.name, parameters: f.parameters }] : []));
+  const tools = (wire.tools ?? []).flatMap(({ type, function: f }) =>
+    type === 'function' && f ? [{ name: f.name, parameters: f.parameters }] : [],
+  );
   const choice = wire.tool_choice;
   return {
     model: wire.model.replace(/^sandbox\//, ''),
@@ -119,8 +132,10 @@ export function readRequest(body: string): SandboxRequest {
     choices: wire.n ?? 1,
     tools,
     toolsText: wire.tools && wire.tools.length > 0 ? JSON.stringify(wire.tools) : '',
-    toolChoice: typeof choice === 'object' && choice?.function ? choice.function : typeof choice === 'string' ? choice : 'auto',
+    toolChoice:
+      typeof choice === 'object' && choice?.function ? choice.function : typeof choice === 'string' ? choice : 'auto',
     jsonSchema: wire.response_format?.type === 'json_schema' ? wire.response_format.json_schema?.schema : undefined,
+    reasons: (wire.reasoning?.effort ?? wire.reasoning_effort) !== 'none' && wire.reasoning?.enabled !== false,
     options: wire.sandbox ?? {},
   };
 }

@@ -1,18 +1,18 @@
 import { isSchema, list, listOrOne, mergeSchemas, type Schema } from './merge-schema.ts';
-import { samplePattern } from './sample-pattern.ts';
-
-/** The schema asks for what the sandbox cannot make; the message says where and what. */
-export class SampleError extends Error {}
+import { check, fits, number, SampleError, sampleNumber, sampleString } from './sample-scalar.ts';
 
 /** Keywords that forbid or depend on what else is there: a value made without a validator could break them. */
-const unsupported = ['not', 'if', 'contains', 'dependentRequired', 'dependentSchemas', 'dependencies', 'patternProperties', 'propertyNames', '$dynamicRef'];
-
-/** The value of a string with that `format`. */
-const formats: Readonly<Record<string, string>> = {
-  'date-time': '2026-01-01T00:00:00Z', date: '2026-01-01', time: '00:00:00Z', duration: 'P1D', email: 'sandbox@example.com',
-  hostname: 'sandbox.example.com', ipv4: '192.0.2.1', ipv6: '2001:db8::1', uri: 'https://sandbox.example.com/',
-  'uri-reference': '/sandbox', uuid: '00000000-0000-4000-8000-000000000000',
-};
+const unsupported = [
+  'not',
+  'if',
+  'contains',
+  'dependentRequired',
+  'dependentSchemas',
+  'dependencies',
+  'patternProperties',
+  'propertyNames',
+  '$dynamicRef',
+];
 
 interface Sampling {
   root: unknown;
@@ -20,10 +20,11 @@ interface Sampling {
   visited: number;
 }
 
-const maxVisited = 5_000;
+/** OpenAI's own limit for a schema. */
+const maxCharacters = 120_000;
+const maxVisited = 2_000;
 const maxDepth = 40;
 const maxItems = 100;
-const maxStringLength = 10_000;
 /** From here on optional properties and items are left out, so that a recursive schema ends. */
 const leanDepth = 4;
 
@@ -34,6 +35,8 @@ const leanDepth = 4;
  * @throws SampleError for what no value fits, or what the sandbox does not know how to fit
  */
 export function sampleJson(schema: unknown): unknown {
+  if ((JSON.stringify(schema) ?? '').length > maxCharacters)
+    throw new SampleError(`#: longer than ${maxCharacters} characters`);
   return sample(schema, '#', 0, { root: schema, visited: 0 });
 }
 
@@ -44,21 +47,34 @@ function sample(schema: unknown, path: string, depth: number, sampling: Sampling
   if (!isSchema(schema)) throw new SampleError(`${path}: no value fits`);
   const keyword = unsupported.find((name) => schema[name] !== undefined);
   if (keyword !== undefined) throw new SampleError(`${path}: "${keyword}" is not supported`);
-  if (typeof schema.$ref === 'string') return sampleMerged(schema, '$ref', [resolve(schema.$ref, path, sampling)], path, depth, sampling);
+  if (typeof schema.$ref === 'string')
+    return sampleMerged(schema, '$ref', [resolve(schema.$ref, path, sampling)], path, depth, sampling);
   for (const key of ['anyOf', 'oneOf']) {
     const alternatives = schema[key];
-    if (Array.isArray(alternatives)) return sampleMerged(schema, key, leanFirst(alternatives, depth), path, depth, sampling);
+    if (Array.isArray(alternatives))
+      return sampleMerged(schema, key, leanFirst(alternatives, depth), path, depth, sampling);
   }
   if (Array.isArray(schema.allOf)) return sampleAll(schema, schema.allOf, path, depth, sampling);
   if (schema.const !== undefined) return check(schema, schema.const, path);
   if (Array.isArray(schema.enum)) {
-    return check(schema, schema.enum.find((value) => fits(schema, value)), path);
+    return check(
+      schema,
+      schema.enum.find((value) => fits(schema, value)),
+      path,
+    );
   }
   return sampleType(schema, path, depth, sampling);
 }
 
 /** The first of the alternatives which, joined with what stands beside them, a value can be made for. */
-function sampleMerged(schema: Schema, key: string, alternatives: readonly unknown[], path: string, depth: number, sampling: Sampling): unknown {
+function sampleMerged(
+  schema: Schema,
+  key: string,
+  alternatives: readonly unknown[],
+  path: string,
+  depth: number,
+  sampling: Sampling,
+): unknown {
   const { [key]: _, ...rest } = schema;
   let reason: SampleError | null = null;
   for (const alternative of alternatives) {
@@ -74,7 +90,13 @@ function sampleMerged(schema: Schema, key: string, alternatives: readonly unknow
   throw reason ?? new SampleError(`${path}: no alternative of "${key}" fits`);
 }
 
-function sampleAll(schema: Schema, parts: readonly unknown[], path: string, depth: number, sampling: Sampling): unknown {
+function sampleAll(
+  schema: Schema,
+  parts: readonly unknown[],
+  path: string,
+  depth: number,
+  sampling: Sampling,
+): unknown {
   const { allOf: _, ...rest } = schema;
   let merged: Schema | null = rest;
   for (const part of parts) {
@@ -97,46 +119,16 @@ function sampleType(schema: Schema, path: string, depth: number, sampling: Sampl
 }
 
 function impliedType(schema: Schema): string {
-  if (schema.properties !== undefined || schema.required !== undefined || schema.additionalProperties !== undefined) return 'object';
+  if (schema.properties !== undefined || schema.required !== undefined || schema.additionalProperties !== undefined)
+    return 'object';
   if (schema.items !== undefined || schema.prefixItems !== undefined || schema.minItems !== undefined) return 'array';
-  if (['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].some((key) => schema[key] !== undefined)) return 'number';
+  if (
+    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].some(
+      (key) => schema[key] !== undefined,
+    )
+  )
+    return 'number';
   return 'string';
-}
-
-function sampleNumber(schema: Schema, integer: boolean, path: string): number {
-  const step = typeof schema.multipleOf === 'number' && schema.multipleOf > 0 ? schema.multipleOf : integer ? 1 : null;
-  const above = number(schema.exclusiveMinimum, -Infinity);
-  const below = number(schema.exclusiveMaximum, Infinity);
-  const min = number(schema.minimum, -Infinity);
-  const max = number(schema.maximum, Infinity);
-  const inRange = (value: number) => value >= min && value <= max && value > above && value < below && (!integer || Number.isInteger(value));
-  const low = Math.max(min, above);
-  const high = Math.min(max, below);
-  const candidates = [0, 1, low, high, low + 1, high - 1, (low + high) / 2];
-  if (step !== null) for (const edge of [low, high]) candidates.push(Math.ceil(edge / step) * step, (Math.floor(edge / step) + 1) * step, (Math.ceil(edge / step) - 1) * step);
-  // Integers that are multiples of a fraction, such as 0.5, are found among the candidates or not at all.
-  const value = candidates.find((candidate) => Number.isFinite(candidate) && inRange(candidate) && (step === null || Number.isInteger(candidate / step)));
-  if (value === undefined) throw new SampleError(`${path}: no number between the limits was found`);
-  return value === 0 ? 0 : value;
-}
-
-function sampleString(schema: Schema, path: string): string {
-  const min = number(schema.minLength, 0);
-  const max = number(schema.maxLength, Infinity);
-  const length = `${path}: no text with that length was found`;
-  if (min > max || min > maxStringLength) throw new SampleError(length);
-  if (typeof schema.pattern === 'string') {
-    const text = samplePattern(schema.pattern, { min, max });
-    if (text === null) throw new SampleError(`${path}: "pattern" is not supported`);
-    return text;
-  }
-  const format = typeof schema.format === 'string' ? schema.format : '';
-  const known = Object.hasOwn(formats, format) ? formats[format] : undefined;
-  if (known !== undefined) {
-    if (known.length < min || known.length > max) throw new SampleError(length);
-    return known;
-  }
-  return 'sandbox'.padEnd(min, ' sandbox').slice(0, max);
 }
 
 function sampleArray(schema: Schema, path: string, depth: number, sampling: Sampling): unknown[] {
@@ -146,7 +138,8 @@ function sampleArray(schema: Schema, path: string, depth: number, sampling: Samp
   const usual = depth >= leanDepth || schema.items === false ? first.length : Math.max(first.length, 1);
   const count = Math.min(Math.max(min, usual), max);
   if (count < min || count > maxItems) throw new SampleError(`${path}: "minItems" cannot be met`);
-  if (schema.uniqueItems === true && count > 1) throw new SampleError(`${path}: "uniqueItems" with more than one item is not supported`);
+  if (schema.uniqueItems === true && count > 1)
+    throw new SampleError(`${path}: "uniqueItems" with more than one item is not supported`);
   const items: unknown[] = [];
   for (let index = 0; index < count; index += 1) {
     const item = index < first.length ? first[index] : schema.items;
@@ -168,14 +161,20 @@ function sampleObject(schema: Schema, path: string, depth: number, sampling: Sam
   const max = number(schema.maxProperties, Infinity);
   const entries: [string, unknown][] = [];
   // Required ones first, so that a limit on their number cuts optional ones; the order of the schema is kept otherwise.
-  const names = [...new Set([...Object.keys(properties), ...required])].sort((a, b) => Number(required.has(b)) - Number(required.has(a)));
+  const names = [...new Set([...Object.keys(properties), ...required])].sort(
+    (a, b) => Number(required.has(b)) - Number(required.has(a)),
+  );
   for (const name of names) {
     const needed = required.has(name) || entries.length < min;
     if (!needed && (depth >= leanDepth || entries.length >= max)) continue;
     const known = Object.hasOwn(properties, name);
-    if (!known && schema.additionalProperties === false) throw new SampleError(`${path}: "${name}" is required and not allowed`);
+    if (!known && schema.additionalProperties === false)
+      throw new SampleError(`${path}: "${name}" is required and not allowed`);
     try {
-      entries.push([name, sample(known ? properties[name] : schema.additionalProperties, `${path}/${name}`, depth + 1, sampling)]);
+      entries.push([
+        name,
+        sample(known ? properties[name] : schema.additionalProperties, `${path}/${name}`, depth + 1, sampling),
+      ]);
     } catch (error) {
       if (required.has(name) || !(error instanceof SampleError)) throw error;
     }
@@ -183,14 +182,16 @@ function sampleObject(schema: Schema, path: string, depth: number, sampling: Sam
   while (entries.length < min && schema.additionalProperties !== false && entries.length < maxItems) {
     entries.push([`sandbox_${entries.length}`, sample(schema.additionalProperties, path, depth + 1, sampling)]);
   }
-  if (entries.length < min || entries.length > max) throw new SampleError(`${path}: the number of properties cannot be met`);
+  if (entries.length < min || entries.length > max)
+    throw new SampleError(`${path}: the number of properties cannot be met`);
   return Object.fromEntries(entries);
 }
 
 /** Deep down the alternatives without further structure come first: a tree then ends in null. */
 function leanFirst(alternatives: readonly unknown[], depth: number): readonly unknown[] {
   if (depth < leanDepth) return alternatives;
-  const isLean = (schema: unknown) => isSchema(schema) && schema.$ref === undefined && schema.properties === undefined && schema.items === undefined;
+  const isLean = (schema: unknown) =>
+    isSchema(schema) && schema.$ref === undefined && schema.properties === undefined && schema.items === undefined;
   return [...alternatives].sort((a, b) => Number(isLean(b)) - Number(isLean(a)));
 }
 
@@ -200,7 +201,8 @@ function resolve(ref: string, path: string, { root }: Sampling): unknown {
   let found: unknown = root;
   for (const name of ref.slice(1).split('/').slice(1)) {
     const key = decodePointer(name);
-    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) throw new SampleError(`${path}: a reference leads nowhere`);
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key))
+      throw new SampleError(`${path}: a reference leads nowhere`);
     found = (found as Record<string, unknown>)[key];
   }
   return found;
@@ -214,27 +216,4 @@ function decodePointer(name: string): string {
     // A lone % is no escape: the name is meant as it stands.
     return text;
   }
-}
-
-function check(schema: Schema, value: unknown, path: string): unknown {
-  if (value === undefined || !fits(schema, value)) throw new SampleError(`${path}: no value fits`);
-  return value;
-}
-
-function fits(schema: Schema, value: unknown): boolean {
-  if (schema.const !== undefined && JSON.stringify(schema.const) !== JSON.stringify(value)) return false;
-  if (Array.isArray(schema.enum) && !schema.enum.some((other) => JSON.stringify(other) === JSON.stringify(value))) return false;
-  if (typeof value === 'number') {
-    if (value < number(schema.minimum, -Infinity) || value > number(schema.maximum, Infinity)) return false;
-    if (value <= number(schema.exclusiveMinimum, -Infinity) || value >= number(schema.exclusiveMaximum, Infinity)) return false;
-  }
-  if (typeof value === 'string' && (value.length < number(schema.minLength, 0) || value.length > number(schema.maxLength, Infinity))) return false;
-  const types = listOrOne(schema.type);
-  if (types.length === 0) return true;
-  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-  return types.includes(type) || (type === 'number' && types.includes('integer') && Number.isInteger(value));
-}
-
-function number(value: unknown, otherwise: number): number {
-  return typeof value === 'number' ? value : otherwise;
 }

@@ -5,7 +5,17 @@ type Node =
   | { kind: 'sequence'; nodes: Node[] }
   | { kind: 'repeat'; node: Node; min: number; max: number };
 
-const escapes: Readonly<Record<string, string>> = { d: '0', w: 'a', s: ' ', D: 'a', W: '-', S: 'a', t: '\t', n: '\n', r: '\r' };
+const escapes: Readonly<Record<string, string>> = {
+  d: '0',
+  w: 'a',
+  s: ' ',
+  D: 'a',
+  W: '-',
+  S: 'a',
+  t: '\t',
+  n: '\n',
+  r: '\r',
+};
 /** Tried in turn for a negated class. */
 const ordinary = ['a', '0', '-', ' ', 'A', '_', 'é'];
 const longest = 1_000;
@@ -32,7 +42,8 @@ function write(node: Node, extra: number): string {
   if (node.kind === 'text') return node.text;
   if (node.kind === 'choice') return write(node.options[0] ?? { kind: 'text', text: '' }, extra);
   let text = '';
-  const nodes = node.kind === 'sequence' ? node.nodes : Array<Node>(Math.min(node.max, node.min + extra)).fill(node.node);
+  const nodes =
+    node.kind === 'sequence' ? node.nodes : Array<Node>(Math.min(node.max, node.min + extra)).fill(node.node);
   for (const inner of nodes) {
     // Nested repeats multiply; beyond the longest text the result is refused anyway.
     if (text.length > longest) break;
@@ -70,7 +81,16 @@ function readPattern(pattern: string): Node | null {
     at += match[0].length;
     const sign = match[0][0];
     const min = sign === '+' ? 1 : sign === '{' ? Number(match[1]) : 0;
-    const max = sign === '?' ? 1 : sign === '{' ? (match[2] === undefined ? min : match[3] ? Number(match[3]) : Infinity) : Infinity;
+    const max =
+      sign === '?'
+        ? 1
+        : sign === '{'
+          ? match[2] === undefined
+            ? min
+            : match[3]
+              ? Number(match[3])
+              : Infinity
+          : Infinity;
     return max >= min ? { kind: 'repeat', node, min, max } : null;
   }
 

@@ -23,5 +23,6 @@ export function loremText(choice: number, tokens?: number): string {
   return text.join('');
 }
 
-export const reasoningText = 'The sandbox does not think. It sends these words as reasoning, so that a client can show them apart from the answer.';
+export const reasoningText =
+  'The sandbox does not think. It sends these words as reasoning, so that a client can show them apart from the answer.';
 export const refusalText = 'The sandbox refuses, because the model sandbox/refusal always does.';

@@ -1,8 +1,8 @@
 import { estimateTokenCount } from 'tokenx';
-import { textOf, type SandboxRequest } from './request.ts';
+import { Refusal, type SandboxMessage, type SandboxRequest, textOf } from './request.ts';
 
 /** Every character belongs to exactly one match, so that the tokens of a text, joined, are the text. */
-const token = / ?[\p{L}\p{M}]{1,8}| ?\p{N}{1,3}|\s{1,16}|[^]/gu;
+const token = / ?[\p{L}\p{M}]{1,8}| ?\p{N}{1,3}|\s{1,16}|./gsu;
 
 /**
  * Cuts a text into the sandbox's own tokens: about a word, a number or a sign each.
@@ -24,16 +24,37 @@ const perAnswer = 3;
 /** For an image or another part without text: what OpenAI counts for an image in low detail. */
 const perPart = 85;
 
-/** Tokens of the prompt: an estimate over all text of the messages and tools, the same for the same request. */
+/** The longest prompt the sandbox takes, in tokens. */
+export const contextLength = 131_072;
+/** Counting a longer text would hold up the process that hosts the sandbox; so much hardly fits the context anyway. */
+const maxCharacters = 2 ** 20;
+
+/**
+ * Tokens of the prompt: an estimate over all text of the messages and tools, the same for the same request.
+ * @throws Refusal (400, context_length_exceeded) for a prompt that is too long
+ */
 export function countPromptTokens(request: SandboxRequest): number {
-  let count = perAnswer + estimateTokenCount(request.toolsText);
-  for (const message of request.messages) {
-    count += perMessage + estimateTokenCount(message.role) + estimateTokenCount(textOf(message));
-    if (message.name !== undefined) count += estimateTokenCount(message.name);
-    if (typeof message.content === 'object') count += perPart * (message.content?.filter((part) => part.text === undefined).length ?? 0);
-    for (const { function: call } of message.tool_calls ?? []) {
-      if (call) count += estimateTokenCount(call.name) + estimateTokenCount(call.arguments);
-    }
-  }
+  const { messages } = request;
+  const texts = [request.toolsText, ...messages.flatMap(textsOf)];
+  const characters = texts.reduce((sum, text) => sum + text.length, 0);
+  if (characters > maxCharacters) throw tooLong(`${characters} characters`, `${maxCharacters}`);
+  const parts = messages.flatMap(({ content }) =>
+    Array.isArray(content) ? content.filter(({ text }) => text === undefined) : [],
+  );
+  const overhead = perAnswer + perMessage * messages.length + perPart * parts.length;
+  const count = texts.reduce((sum, text) => sum + estimateTokenCount(text), overhead);
+  if (count > contextLength) throw tooLong(`${count} tokens`, `${contextLength}`);
   return count;
+}
+
+function textsOf(message: SandboxMessage): string[] {
+  const calls = (message.tool_calls ?? []).flatMap(({ function: call }) => (call ? [call.name, call.arguments] : []));
+  return [message.role, message.name ?? '', textOf(message), ...calls];
+}
+
+function tooLong(size: string, limit: string): Refusal {
+  return new Refusal(`The prompt has ${size}; the sandbox takes ${limit}.`, {
+    code: 'context_length_exceeded',
+    param: 'messages',
+  });
 }

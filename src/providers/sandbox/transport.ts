@@ -1,15 +1,12 @@
-import { wait, type Clock } from '../../base/clock.ts';
+import { type Clock, wait } from '../../base/clock.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
 import { failure, midStreamFailure, refusalOutcome } from './failure.ts';
 import { perform, type Turn } from './models.ts';
 import type { Outcome } from './outcome.ts';
 import { pacedBody } from './paced-body.ts';
-import { endMs, jsonPieces, streamPieces, type Performance } from './play.ts';
-import { readRequest, Refusal } from './request.ts';
+import { endMs, jsonPieces, type Performance, streamPieces } from './play.ts';
+import { Refusal, readRequest } from './request.ts';
 import { countPromptTokens } from './tokens.ts';
-
-/** The longest prompt, in tokens; a longer one is refused like any provider would. */
-export const contextLength = 131_072;
 
 /** An upstream inside this process: OpenAI's chat completions over a Transport instead of over a socket. */
 export function createSandboxTransport({ clock }: { clock: Clock }): Transport {
@@ -39,16 +36,18 @@ export function createSandboxTransport({ clock }: { clock: Clock }): Transport {
   };
 }
 
-async function answer(request: TransportRequest, turn: Turn, startMs: number, clock: Clock): Promise<TransportResponse> {
+async function answer(
+  request: TransportRequest,
+  turn: Turn,
+  startMs: number,
+  clock: Clock,
+): Promise<TransportResponse> {
   const { signal } = request;
   if (request.method !== 'POST' || !new URL(request.url).pathname.endsWith('/chat/completions')) {
     return documentResponse(failure(404, 'The sandbox serves POST /chat/completions only.'), signal, clock);
   }
   const asked = readRequest(typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body));
   const promptTokens = countPromptTokens(asked);
-  if (promptTokens > contextLength) {
-    throw new Refusal(`The prompt has ${promptTokens} tokens; the sandbox takes ${contextLength}.`, { code: 'context_length_exceeded', param: 'messages' });
-  }
   const outcome = perform(asked, turn);
   if (outcome.kind === 'silence') return await silence(signal);
   if (outcome.kind !== 'answer') {
@@ -74,10 +73,18 @@ async function answer(request: TransportRequest, turn: Turn, startMs: number, cl
   const delayMs = endMs(performance) - clock.now();
   if (delayMs > 0) await wait(clock, delayMs, signal);
   if (outcome.fault?.kind === 'error') return documentResponse(midStreamFailure(), signal, clock);
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: pacedBody(clock, signal, jsonPieces(performance)) };
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: pacedBody(clock, signal, jsonPieces(performance)),
+  };
 }
 
-function documentResponse({ status, headers, body }: Outcome & { kind: 'document' }, signal: AbortSignal, clock: Clock): TransportResponse {
+function documentResponse(
+  { status, headers, body }: Outcome & { kind: 'document' },
+  signal: AbortSignal,
+  clock: Clock,
+): TransportResponse {
   return { status, headers, body: pacedBody(clock, signal, [{ atMs: clock.now(), text: body }].values()) };
 }
 

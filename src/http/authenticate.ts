@@ -1,0 +1,66 @@
+import { GatewayError } from '../base/errors.ts';
+import { constantTimeEqual, sha256Hex } from '../base/secrets.ts';
+import type { Caller, Permission } from '../call/call.ts';
+
+/** Who asks; @throws GatewayError unauthenticated (401) */
+export type Authenticate = (request: Request) => Caller | Promise<Caller>;
+
+/** What an embedder with its own users says of one. */
+export interface EmbedderCaller {
+  permissions: readonly Permission[];
+  /** Default: the default workspace. */
+  workspaceId?: string;
+  /** Shown as `user_id` in error bodies. */
+  userId?: string | null;
+}
+
+export interface KnownKey {
+  /** SHA-256 of the key, hex. */
+  hash: string;
+  permissions: readonly Permission[];
+  workspaceId: string;
+}
+
+/** Bearer keys: only their hashes are kept. */
+export function authenticateByKey(keys: readonly KnownKey[]): Authenticate {
+  const byHash = new Map(keys.map((key) => [key.hash, key]));
+  return (request) => {
+    const presented = bearerOf(request);
+    const hash = sha256Hex(presented);
+    const known = byHash.get(hash);
+    // The look-up is by a hash, which a guesser cannot steer; the comparison takes the same time for all.
+    if (!known || !constantTimeEqual(known.hash, hash)) throw unauthenticated('The API key is not valid');
+    return { permissions: known.permissions, apiKeyHash: hash, workspaceId: known.workspaceId, userId: null };
+  };
+}
+
+/** The embedder's own users. What it throws fails the request: keys fail closed. */
+export function authenticateByEmbedder(
+  authenticate: (request: Request) => EmbedderCaller | null | Promise<EmbedderCaller | null>,
+  defaultWorkspaceId: string,
+): Authenticate {
+  return async (request) => {
+    const caller = await authenticate(request);
+    if (!caller) throw unauthenticated('The request could not be authenticated');
+    const { permissions, workspaceId = defaultWorkspaceId, userId = null } = caller;
+    return { permissions, apiKeyHash: null, workspaceId, userId };
+  };
+}
+
+/** @throws GatewayError permission_denied (403) */
+export function requirePermission(caller: Caller, needed: readonly Permission[]): void {
+  if (needed.some((permission) => caller.permissions.includes(permission))) return;
+  throw new GatewayError('permission_denied', `This operation needs the permission ${needed.join(' or ')}, which the API key does not have`);
+}
+
+function bearerOf(request: Request): string {
+  const header = request.headers.get('authorization');
+  if (!header) throw unauthenticated('The Authorization header is missing; send "Authorization: Bearer <API key>"');
+  const match = /^bearer +(\S+)\s*$/i.exec(header);
+  if (!match) throw unauthenticated('The Authorization header is not of the form "Bearer <API key>"');
+  return match[1] as string;
+}
+
+function unauthenticated(message: string): GatewayError {
+  return new GatewayError('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' } });
+}

@@ -1,0 +1,88 @@
+import type { ZodError, ZodType } from 'zod';
+import { GatewayError } from '../base/errors.ts';
+import { JsonError, parseJson } from '../base/json.ts';
+import type { Operation } from '../operations/operation.ts';
+import { validationIssues } from '../schema/validate.ts';
+
+export interface BodyLimits {
+  bytes: number;
+  depth: number;
+}
+
+/**
+ * Reads, parses and checks a body, each once.
+ * @param parsed  the body, where the host has read it: an object, text or bytes
+ * @throws GatewayError invalid_request (400), payload_too_large (413), unprocessable (422)
+ */
+export async function readBody(request: Request, parsed: unknown, operation: Operation, limits: BodyLimits): Promise<unknown> {
+  const value = parsed === undefined || isText(parsed) ? parse(await textOf(request, parsed, limits), limits) : parsed;
+  const checked = (operation.body as ZodType).safeParse(value);
+  if (!checked.success) throw invalid(checked.error);
+  const contradicted = operation.contradictions?.(checked.data) ?? [];
+  if (contradicted.length > 0) throw refusal('unprocessable', contradicted);
+  return checked.data;
+}
+
+function invalid(error: ZodError): GatewayError {
+  return refusal('invalid_request', validationIssues(error));
+}
+
+/** The first problem in words, all of them in the metadata. */
+function refusal(kind: 'invalid_request' | 'unprocessable', issues: { path: string; message: string }[]): GatewayError {
+  const [first] = issues;
+  const message = first ? (first.path === '' ? first.message : `${first.path}: ${first.message}`) : 'The body is not valid';
+  return new GatewayError(kind, message, { metadata: { issues } });
+}
+
+function isText(body: unknown): body is string | Uint8Array {
+  return typeof body === 'string' || body instanceof Uint8Array;
+}
+
+function parse(text: string, limits: BodyLimits): unknown {
+  if (text === '') throw refusal('invalid_request', [{ path: '', message: 'The body is empty; a JSON object was expected' }]);
+  try {
+    return parseJson(text, limits.depth);
+  } catch (error) {
+    if (error instanceof JsonError) throw refusal('invalid_request', [{ path: '', message: `The body is ${error.message}` }]);
+    throw error;
+  }
+}
+
+async function textOf(request: Request, given: unknown, { bytes: limit }: BodyLimits): Promise<string> {
+  if (typeof given === 'string') return given.length > limit ? tooLarge(limit) : given;
+  if (given instanceof Uint8Array) return given.length > limit ? tooLarge(limit) : new TextDecoder().decode(given);
+  const encoding = request.headers.get('content-encoding');
+  if (encoding && encoding !== 'identity') {
+    throw refusal('invalid_request', [{ path: '', message: 'A compressed body is not accepted; send it without Content-Encoding' }]);
+  }
+  const declared = request.headers.get('content-length');
+  if (declared !== null && Number(declared) > limit) return tooLarge(limit);
+  try {
+    // A host does not read past a declared length; without one, what comes is counted.
+    return declared !== null || request.body === null ? await request.text() : await countedText(request.body, limit);
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('invalid_request', 'The body could not be read', { cause: error });
+  }
+}
+
+async function countedText(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let size = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    size += value.length;
+    if (size > limit) {
+      reader.cancel().catch(() => undefined);
+      return tooLarge(limit);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+function tooLarge(limit: number): never {
+  throw new GatewayError('payload_too_large', `The body is larger than ${limit} bytes`, { metadata: { limit_bytes: limit } });
+}

@@ -1,0 +1,139 @@
+import type { Clock } from '../base/clock.ts';
+import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { CallAborted } from '../call/abort.ts';
+import type { Caller } from '../call/call.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { Logger } from '../telemetry/record.ts';
+import { type Authenticate, requirePermission } from './authenticate.ts';
+import { type BodyLimits, readBody } from './body.ts';
+import { respond, respondError } from './respond.ts';
+import { createRouter } from './router.ts';
+
+/** What an adapter knows of a request beyond the request itself. */
+export interface HandleContext {
+  /** The path the gateway is mounted at, without a trailing slash, such as `/v1` or `/api/llm`. Default `/v1`. */
+  basePath?: string;
+  /** The body, where the host has already read and parsed it; the request's own body is then not read. */
+  body?: unknown;
+  /** A host's faster Response class, with the constructor of the standard one. */
+  Response?: typeof Response;
+}
+
+export interface EdgeDeps {
+  operations: readonly Operation[];
+  authenticate: Authenticate;
+  clock: Clock;
+  limits: BodyLimits;
+  /** The whole request, from arrival to the last byte. */
+  totalMs: number;
+  brand: string;
+  basePath: string;
+  logger: Logger | null;
+}
+
+export interface Edge {
+  /** Never rejects. */
+  handle(request: Request, context?: HandleContext): Promise<Response>;
+  /** Stops everything that is under way, and takes nothing new. */
+  close(): void;
+}
+
+/** The outermost layer: every request comes in here, and every error becomes an answer here. */
+export function createEdge(deps: EdgeDeps): Edge {
+  const { clock, brand, logger } = deps;
+  const find = createRouter(deps.operations);
+  const timeoutHeaders = [`x-${brand}-timeout-ms`, 'x-service-timeout-ms'];
+  const open = new Set<AbortController>();
+  let closing = false;
+
+  async function handle(request: Request, context: HandleContext = {}): Promise<Response> {
+    const ResponseOf = context.Response ?? Response;
+    let caller: Caller | null = null;
+    let isHead = request.method === 'HEAD';
+    try {
+      if (closing) throw new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 });
+      const found = find(request.method, pathBelow(request.url, context.basePath ?? deps.basePath));
+      if ('allow' in found) return new ResponseOf(null, { status: 204, headers: { allow: found.allow } });
+      isHead = found.isHead;
+      const receivedAtMs = clock.now();
+      const authenticated = deps.authenticate(request);
+      caller = authenticated instanceof Promise ? await authenticated : authenticated;
+      const { operation, params } = found;
+      requirePermission(caller, operation.permissions);
+      const body = operation.body === null ? null : await readBody(request, context.body, operation, deps.limits);
+      const watch = watchRequest(request);
+      try {
+        const control = { abort: watch.leave, ended: watch.release };
+        const answer = await operation.run({ body, params, caller, headers: request.headers, signal: watch.signal, control, receivedAtMs });
+        if (answer.reply.kind === 'json') watch.release();
+        return respond(answer, isHead, ResponseOf);
+      } catch (error) {
+        watch.release();
+        throw error;
+      }
+    } catch (error) {
+      return respondError(shown(error, request), caller, brand, isHead, ResponseOf);
+    }
+  }
+
+  /** One signal for all that may stop a request: the client, the clock, the gateway. */
+  function watchRequest(request: Request): { signal: AbortSignal; leave: () => void; release: () => void } {
+    const controller = new AbortController();
+    const stop = (why: CallAborted['why']) => controller.abort(new CallAborted(why));
+    const leave = () => stop('client_left');
+    const { signal } = request;
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+    const stopClock = clock.after(allowedMs(request.headers), () => stop('deadline'));
+    open.add(controller);
+    const release = () => {
+      stopClock();
+      signal.removeEventListener('abort', leave);
+      open.delete(controller);
+    };
+    return { signal: controller.signal, leave, release };
+  }
+
+  /** The caller may ask for less time than the gateway gives. */
+  function allowedMs(headers: Headers): number {
+    for (const name of timeoutHeaders) {
+      const asked = Number(headers.get(name) ?? Number.NaN);
+      if (Number.isFinite(asked) && asked > 0) return Math.min(asked, deps.totalMs);
+    }
+    return deps.totalMs;
+  }
+
+  /** What the caller is told. What we did not foresee is logged, and shown as a bare 500. */
+  function shown(error: unknown, request: Request): GatewayError {
+    if (isGatewayError(error)) return error;
+    // Nobody is there to read this.
+    if (error instanceof CallAborted) return new GatewayError('timeout', 'The request was stopped');
+    try {
+      logger?.error({ error, method: request.method, path: new URL(request.url).pathname }, 'unexpected error');
+    } catch {
+      // Telemetry fails open.
+    }
+    return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
+  }
+
+  return {
+    handle,
+    close() {
+      closing = true;
+      for (const controller of open) controller.abort(new CallAborted('closing'));
+    },
+  };
+}
+
+/** The path below the mount, without query. @throws GatewayError not_found (404) outside of it */
+function pathBelow(url: string, basePath: string): string {
+  // A URL's path starts at the first slash after its authority.
+  const start = url.indexOf('/', url.indexOf('//') + 2);
+  const query = url.search(/[?#]/);
+  const path = start < 0 || (query >= 0 && query < start) ? '/' : url.slice(start, query < 0 ? undefined : query);
+  if (basePath === '' || basePath === '/') return path;
+  if (path.startsWith(basePath) && (path.length === basePath.length || path[basePath.length] === '/')) {
+    return path.slice(basePath.length) || '/';
+  }
+  throw new GatewayError('not_found', `There is nothing at this path; the gateway is mounted at ${basePath}`);
+}

@@ -1,0 +1,60 @@
+import { IttyRouter } from 'itty-router';
+import { GatewayError } from '../base/errors.ts';
+import type { Operation } from '../operations/operation.ts';
+
+export interface Matched {
+  operation: Operation;
+  params: Record<string, string>;
+  /** The answer's body is left out. */
+  isHead: boolean;
+}
+
+/** What the router says when there is no operation to run but an answer to give: the methods a path has. */
+export interface Allowed {
+  allow: string;
+}
+
+export type FindOperation = (method: string, path: string) => Matched | Allowed;
+
+/** Mounts the operations. Not itty's AutoRouter: it shows thrown errors to clients, and knows no 405. */
+export function createRouter(operations: readonly Operation[]): FindOperation {
+  const router = IttyRouter();
+  for (const operation of operations) {
+    const register = router[operation.method.toLowerCase() as 'get'] as (path: string, handler: (request: { params: Record<string, string> }) => unknown) => unknown;
+    register(operation.path, ({ params }) => ({ operation, params: decoded(params) }));
+  }
+  const paths = [...new Set(operations.map(({ path }) => path))].map((path) => ({
+    methods: operations.filter((one) => one.path === path).map(({ method }) => method),
+    pattern: router.routes.find((route) => route[3] === path)?.[1] as RegExp,
+  }));
+
+  function allowed(path: string): string[] {
+    const methods = new Set<string>(paths.filter(({ pattern }) => pattern.test(path)).flatMap((one) => one.methods));
+    if (methods.has('GET')) methods.add('HEAD');
+    return methods.size === 0 ? [] : [...methods, 'OPTIONS'];
+  }
+
+  // Handlers run synchronously, but itty's fetch is asynchronous: match by its patterns, not by its loop.
+  return (method, path) => {
+    const wanted = method === 'HEAD' ? 'GET' : method;
+    for (const [routeMethod, pattern, handlers] of router.routes) {
+      const match = routeMethod === wanted ? path.match(pattern) : null;
+      const handler = handlers[0] as ((request: { params: Record<string, string> }) => Matched) | undefined;
+      if (match && handler) return { ...handler({ params: match.groups ?? {} }), isHead: method === 'HEAD' };
+    }
+    const methods = allowed(path);
+    if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this path');
+    const allow = methods.join(', ');
+    if (method === 'OPTIONS') return { allow };
+    throw new GatewayError('method_not_allowed', `${method.slice(0, 20)} is not possible here; possible are ${allow}`, { headers: { allow } });
+  };
+}
+
+/** Itty leaves parameters as they stand in the URL. */
+function decoded(params: Record<string, string>): Record<string, string> {
+  try {
+    return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]));
+  } catch {
+    throw new GatewayError('not_found', 'There is nothing at this path');
+  }
+}

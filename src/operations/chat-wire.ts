@@ -1,0 +1,25 @@
+import { doneFrame, encodeEvent } from '../base/sse.ts';
+import type { AnswerHead, ClientWire, StreamEnd } from '../call/wire.ts';
+
+/**
+ * The chat completion wire: results and chunks as they are.
+ * @param brand  names the metadata field and the keep-alive comment
+ */
+export function chatWire(brand: string): ClientWire {
+  const metadataField = `${brand}_metadata`;
+  const shownMetadata = ({ metadata }: Partial<StreamEnd>) => (metadata ? { [metadataField]: metadata } : {});
+  const chunkOf = ({ id, created, model, provider }: AnswerHead) => ({ id, object: 'chat.completion.chunk', created, model, provider });
+  return {
+    chunksAreChat: true,
+    keepAlive: `: ${brand.toUpperCase()} PROCESSING\n\n`,
+    result: (result, end) => ({ ...result, usage: end.usage, ...shownMetadata(end) }),
+    chunk: (chunk) => encodeEvent(JSON.stringify(chunk)),
+    debug: (head, upstreamBody) => encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], debug: { echo_upstream_body: upstreamBody } })),
+    finish: (head, end) => encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], usage: end.usage, ...shownMetadata(end) })) + doneFrame,
+    fail(head, error, end) {
+      const choice = { index: 0, delta: { content: '' }, finish_reason: 'error', native_finish_reason: null };
+      const usage = end.usage ? { usage: end.usage } : {};
+      return encodeEvent(JSON.stringify({ ...chunkOf(head), error, choices: [choice], ...usage, ...shownMetadata(end) })) + doneFrame;
+    },
+  };
+}

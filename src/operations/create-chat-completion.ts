@@ -1,0 +1,52 @@
+import { generationId, type Ids } from '../base/ids.ts';
+import type { Call } from '../call/call.ts';
+import { newTrace } from '../call/trace.ts';
+import type { PipelineDeps } from '../pipeline/deps.ts';
+import { serve } from '../pipeline/serve.ts';
+import { type ChatRequest, chatRequestSchema, chatResultSchema } from '../schema/chat.ts';
+import { contradictions } from '../schema/validate.ts';
+import { chatWire } from './chat-wire.ts';
+import type { Operation, OperationInput } from './operation.ts';
+
+export interface CreateChatCompletionDeps {
+  pipeline: PipelineDeps;
+  ids: Ids;
+  brand: string;
+}
+
+const maxSessionIdChars = 256;
+
+/** @see interface document, "POST /chat/completions" */
+export function createChatCompletion({ pipeline, ids, brand }: CreateChatCompletionDeps): Operation<ChatRequest> {
+  const metadataHeaders = [`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata'];
+
+  function callOf({ body, caller, headers, signal, receivedAtMs }: OperationInput<ChatRequest>): Call {
+    return {
+      id: generationId(ids, receivedAtMs),
+      request: body,
+      caller,
+      signal,
+      receivedAtMs,
+      created: Math.floor(receivedAtMs / 1000),
+      wantsMetadata: metadataHeaders.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled'),
+      sessionId: body.session_id ?? headers.get('x-session-id')?.slice(0, maxSessionIdChars) ?? null,
+      wire: chatWire(brand),
+      trace: newTrace(),
+    };
+  }
+
+  return {
+    name: 'createChatCompletion',
+    method: 'POST',
+    path: '/chat/completions',
+    permissions: ['inference'],
+    body: chatRequestSchema,
+    result: chatResultSchema,
+    contradictions,
+    async run(input) {
+      const call = callOf(input);
+      const reply = await serve(pipeline, call, input.control);
+      return { status: 200, reply, headers: { 'x-generation-id': call.id } };
+    },
+  };
+}

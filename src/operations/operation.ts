@@ -1,0 +1,39 @@
+import type { ZodType } from 'zod';
+import type { Caller, Permission } from '../call/call.ts';
+import type { Reply } from '../call/reply.ts';
+
+/** What an operation is given: checked against its schemas before. */
+export interface OperationInput<Body = unknown> {
+  body: Body;
+  params: Readonly<Record<string, string>>;
+  caller: Caller;
+  headers: Headers;
+  /** Aborted when the client leaves or the request's time is up. */
+  signal: AbortSignal;
+  /** For an answer that streams: how to stop the request, and whom to tell that the stream has ended. */
+  control: { abort: () => void; ended: () => void };
+  receivedAtMs: number;
+}
+
+export interface OperationAnswer {
+  status: number;
+  reply: Reply;
+  headers?: Record<string, string>;
+}
+
+/** One method and path of the interface. Its schemas say all: they check requests and describe the operation. */
+export interface Operation<Body = unknown> {
+  name: string;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the base path, such as `/workspaces/:id`. */
+  path: string;
+  /** A caller needs one of these. */
+  permissions: readonly Permission[];
+  /** null: takes no body. */
+  readonly body: ZodType<Body> | null;
+  /** The body of a success. */
+  result: ZodType;
+  /** Contradictions in a body that fits its schema: 422. */
+  contradictions?(body: Body): { path: string; message: string }[];
+  run(input: OperationInput<Body>): Promise<OperationAnswer>;
+}

@@ -1,0 +1,223 @@
+import * as z from 'zod';
+import type { Clock } from './base/clock.ts';
+import type { Ids } from './base/ids.ts';
+import { parsePrice } from './base/money.ts';
+import { type DialectName, dialects } from './dialects/index.ts';
+import type { EmbedderCaller } from './http/authenticate.ts';
+import type { Provider } from './providers/provider.ts';
+import { validationIssues } from './schema/validate.ts';
+import type { Logger, Recorder } from './telemetry/record.ts';
+import type { Transport } from './transport/transport.ts';
+
+const func = <T>(what: string) => z.custom<T>((value) => typeof value === 'function', { error: `expected a function: ${what}` });
+const objectWith = <T>(methods: readonly string[], what: string) =>
+  z.custom<T>((value) => typeof value === 'object' && value !== null && methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function'), {
+    error: `expected ${what}`,
+  });
+
+const milliseconds = z.int().min(1);
+const count = z.int().min(1);
+const slug = z.string().regex(/^[a-z0-9]+(?:[-.][a-z0-9]+)*$/, 'expected a slug: lower-case letters, digits, single hyphens or dots');
+const price = z
+  .union([z.string(), z.number()])
+  .refine((value) => parsePrice(value) !== null, 'expected USD as a non-negative decimal, such as "0.0000025"');
+
+const pricingOptions = z.strictObject({
+  /** USD per token. */
+  prompt: price,
+  completion: price,
+  /** USD per token read from, or written to, a prompt cache. Default: as `prompt`. */
+  inputCacheRead: price.optional(),
+  inputCacheWrite: price.optional(),
+  /** USD per reasoning token. Default: as `completion`. */
+  internalReasoning: price.optional(),
+  /** USD per audio token of the prompt, of the completion. Default: as text. */
+  audio: price.optional(),
+  audioOutput: price.optional(),
+  /** USD per image of the prompt. */
+  image: price.optional(),
+  /** USD per request. */
+  request: price.optional(),
+});
+
+const dataPolicyOptions = z.strictObject({
+  /** true: the provider keeps nothing of a request. */
+  zeroRetention: z.boolean().nullable().default(null),
+  /** true: the provider may store requests or train on them. */
+  trains: z.boolean().nullable().default(null),
+});
+
+const endpointOptions = z.strictObject({
+  /** Slug of a configured provider. */
+  provider: slug,
+  /** The provider's own name for the model. */
+  model: z.string().min(1),
+  /** Distinguishes endpoints of one provider: `only: ["provider/variant"]`. */
+  variant: slug.optional(),
+  pricing: pricingOptions.optional(),
+  contextLength: count.optional(),
+  maxCompletionTokens: count.optional(),
+  quantization: z.enum(['int4', 'int8', 'fp4', 'fp6', 'fp8', 'fp16', 'bf16', 'fp32', 'unknown']).optional(),
+  /** Request fields the endpoint acts on, such as `tools`. */
+  supportedParameters: z.array(z.string()).optional(),
+  /** Default: the provider's. */
+  dataPolicy: dataPolicyOptions.optional(),
+});
+
+const modelOptions = z.strictObject({
+  /** `author/model`. */
+  slug: z.string().regex(/^[^\s/]+\/\S+$/, 'expected author/model'),
+  name: z.string().min(1).optional(),
+  /** In order of preference. */
+  endpoints: z.array(endpointOptions).min(1),
+});
+
+const quirks = z.strictObject({
+  dropParams: z.array(z.string()).optional(),
+  maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+  minMaxTokens: count.optional(),
+  developerRole: z.boolean().optional(),
+  streamOptions: z.boolean().optional(),
+  finishesWithoutReason: z.boolean().optional(),
+});
+
+const providerOptions = z.strictObject({
+  /** The key. Undefined for a built-in provider: it is not used. Undefined with a `baseUrl`: none is sent. */
+  apiKey: z.string().min(1).optional(),
+  baseUrl: z.url({ protocol: /^https?$/, error: 'expected an http or https URL' }).optional(),
+  /** Display name. Default: the built-in one, or the slug. */
+  name: z.string().min(1).optional(),
+  /** Sent with every request. */
+  headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'expected a header name'), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'expected a header value')).optional(),
+  /** The wire format it speaks. Default `openai-chat`. */
+  dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).optional(),
+  quirks: quirks.optional(),
+  dataPolicy: dataPolicyOptions.optional(),
+});
+
+const permission = z.enum(['inference', 'management']);
+
+const apiKeyOptions = z.strictObject({
+  key: z.string().min(8),
+  /** Default `["inference"]`. */
+  permissions: z.array(permission).min(1).default(['inference']),
+});
+
+const limits = z.strictObject({
+  /** A request's body, in bytes. */
+  bodyBytes: count.default(32 * 1024 * 1024),
+  /** Levels of nesting in a JSON body, of a request and of an upstream's answer. */
+  depth: count.default(100),
+  /** An upstream's whole answer, decompressed. */
+  upstreamBodyBytes: count.default(32 * 1024 * 1024),
+  /** An upstream's whole stream, decompressed. */
+  upstreamStreamBytes: count.default(256 * 1024 * 1024),
+  /** One event of an upstream's stream. */
+  upstreamEventBytes: count.default(8 * 1024 * 1024),
+  /** An upstream's error body; what is longer is cut. */
+  upstreamErrorBytes: count.default(64 * 1024),
+  /** All headers of an upstream's response. */
+  upstreamHeaderBytes: count.default(32 * 1024),
+});
+
+const timeouts = z.strictObject({
+  /** To the upstream's response headers. */
+  headersMs: milliseconds.default(60_000),
+  /** From there to the first event of a stream. */
+  firstEventMs: milliseconds.default(60_000),
+  /** Between two events of a stream. */
+  idleMs: milliseconds.default(60_000),
+  /** The whole request, from arrival to the last byte. */
+  totalMs: milliseconds.default(600_000),
+});
+
+const retry = z.strictObject({
+  /** Attempts of one request, over all endpoints. */
+  maxAttempts: z.int().min(1).max(50).default(5),
+  /** Attempts at one endpoint before the next is tried. */
+  attemptsPerEndpoint: z.int().min(1).max(50).default(2),
+  /** The first backoff; doubles with each attempt at the same endpoint, less a random part of up to half. */
+  baseDelayMs: z.int().min(0).default(250),
+  maxDelayMs: z.int().min(0).default(5_000),
+  /** A provider that asks for a longer pause is left alone, and the next endpoint is tried. */
+  maxRetryAfterMs: z.int().min(0).default(10_000),
+  /** How long an endpoint rests that refused our credentials. */
+  restMs: z.int().min(0).default(60_000),
+});
+
+const keepAlive = z.strictObject({
+  /** Silence before the first event after which the stream is opened with a comment; failures then travel in-band. */
+  firstMs: milliseconds.default(10_000),
+  /** Silence within a stream after which a comment is sent. */
+  everyMs: milliseconds.default(10_000),
+});
+
+const sectionDefault = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);
+
+const optionsSchema = z
+  .strictObject({
+    /** By slug: a built-in provider, your own, or one made by `defineProvider`. */
+    providers: z.record(slug, z.union([providerOptions, objectWith<Provider>([], 'a provider')])).default({}),
+    models: z.array(modelOptions).default([]),
+    /** Keys callers authenticate with. */
+    apiKeys: z.array(apiKeyOptions).optional(),
+    /** Your own users instead of `apiKeys`: who asks, or null. */
+    authenticate: func<(request: Request) => EmbedderCaller | null | Promise<EmbedderCaller | null>>('(request) => caller or null').optional(),
+    /** For requests that name no model. */
+    defaultModel: z.string().min(1).optional(),
+    /** Names the header `X-{Brand}-Metadata` and the field `{brand}_metadata`. */
+    brand: z.string().regex(/^[a-z][a-z0-9]{0,30}$/, 'expected up to 31 lower-case letters and digits').default('service'),
+    /** Where requests come in, unless an adapter says otherwise. */
+    basePath: z.string().regex(/^(?:\/[^\s?#/]+)*$/, 'expected a path such as /v1').default('/v1'),
+    /** Shown in routing metadata. */
+    region: z.string().min(1).nullable().default(null),
+    limits: sectionDefault(limits),
+    timeouts: sectionDefault(timeouts),
+    retry: sectionDefault(retry),
+    keepAlive: sectionDefault(keepAlive),
+    /** One line per request, and unexpected errors. Fits pino. Default: none. */
+    logger: objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
+    /** Takes a record of every finished request. */
+    onRecord: func<Recorder>('(record) => void').optional(),
+    /** The network, by the web's own interface. Default: undici on Node, fetch elsewhere. */
+    fetch: func<typeof fetch>('fetch').optional(),
+    /** The network, by ours; wins over `fetch`. */
+    transport: objectWith<Transport>(['send'], 'a transport with send').optional(),
+    /** Time, randomness and ids, for exact tests. */
+    clock: objectWith<Clock>(['now', 'after'], 'a clock with now and after').optional(),
+    random: func<() => number>('() => number in [0, 1)').optional(),
+    ids: objectWith<Ids>(['uuid'], 'ids with uuid').optional(),
+  })
+  .check((payload) => {
+    const { apiKeys, authenticate } = payload.value;
+    if (authenticate || (apiKeys && apiKeys.length > 0)) return;
+    payload.issues.push({ code: 'custom', path: ['apiKeys'], message: 'expected at least one key, or the option authenticate: else nobody could call the gateway', input: apiKeys });
+  });
+
+/** What `createGateway` takes. */
+export interface GatewayOptions extends z.input<typeof optionsSchema> {}
+
+/** The same, checked and complete. */
+export interface ResolvedOptions extends z.output<typeof optionsSchema> {}
+
+export type ProviderOptions = z.output<typeof providerOptions>;
+export type ModelOptions = z.output<typeof modelOptions>;
+export type PricingOptions = z.output<typeof pricingOptions>;
+
+/** A mistake in the options: every one, by name, with what was expected. Never holds a value, which might be a key. */
+export class OptionsError extends Error {
+  readonly issues: readonly { path: string; message: string }[];
+
+  constructor(issues: readonly { path: string; message: string }[]) {
+    super(`createGateway: ${issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')}`);
+    this.name = 'OptionsError';
+    this.issues = issues;
+  }
+}
+
+/** @throws OptionsError */
+export function resolveOptions(options: GatewayOptions): ResolvedOptions {
+  const parsed = optionsSchema.safeParse(options);
+  if (!parsed.success) throw new OptionsError(validationIssues(parsed.error));
+  return parsed.data;
+}

@@ -1,0 +1,202 @@
+import type { ByteSource } from '../base/bytes.ts';
+import { JsonError, parseJson } from '../base/json.ts';
+import { redact } from '../base/secrets.ts';
+import { UpstreamError } from '../base/upstream-error.ts';
+import type { Call } from '../call/call.ts';
+import type { Try } from '../call/plan.ts';
+import { toChunks } from '../convert/chunks.ts';
+import type { EncodedRequest, StreamPart } from '../dialects/dialect.ts';
+import type { Credential, OutgoingRequest, Provider } from '../providers/provider.ts';
+import type { ChatResult, Usage } from '../schema/chat.ts';
+import { readText, readTextBounded, send } from '../transport/send.ts';
+import type { TransportResponse } from '../transport/transport.ts';
+import type { PipelineDeps } from './deps.ts';
+import { type EventReader, eventReader, foldEvents, readToFirstToken } from './events.ts';
+import { createWatchdog, type Watchdog } from './watchdog.ts';
+
+/** A whole answer. */
+export interface AnsweredWhole {
+  kind: 'result';
+  result: ChatResult;
+  usage: Usage | null;
+}
+
+/** A stream whose first token is there. Whoever gets it reads it to the end or closes it. */
+export interface OpenStream {
+  kind: 'stream';
+  /** The rest of the stream; null when there is none, because the upstream answered JSON. */
+  events: EventReader | null;
+  /** What the events up to the first token said. */
+  first: StreamPart[];
+  watchdog: Watchdog;
+  /** Keys that must not reach the client, should the upstream echo them. */
+  secrets: readonly string[];
+  /** Lets go of the upstream: closes the socket unless the stream was read to its end. Safe to call more than once. */
+  close(): void;
+}
+
+export type Attempted = (AnsweredWhole | OpenStream) & { upstreamBody: Record<string, unknown> };
+
+/** Everything one attempt needs to know of itself. */
+interface Exchange {
+  deps: PipelineDeps;
+  call: Call;
+  provider: Provider;
+  credential: Credential;
+  encoded: EncodedRequest;
+  signal: AbortSignal;
+  watchdog: Watchdog;
+}
+
+/**
+ * One try at one endpoint, up to its whole answer or the first token of its stream. The only place that holds a raw key.
+ * @throws UpstreamError, whose message is clean of keys; the reason of the call's signal after an abort
+ */
+export async function attempt(deps: PipelineDeps, call: Call, step: Try): Promise<Attempted> {
+  const provider = deps.catalog.provider(step.endpoint.providerSlug) as Provider;
+  const credential = deps.openCredential(step.credential);
+  const controller = new AbortController();
+  const onCallAbort = () => controller.abort(call.signal.reason);
+  call.signal.throwIfAborted();
+  call.signal.addEventListener('abort', onCallAbort, { once: true });
+  const watchdog = createWatchdog(deps.clock, (phase, ms) => controller.abort(timedOut(phase, ms)));
+  const release = () => {
+    call.signal.removeEventListener('abort', onCallAbort);
+    watchdog.stop();
+  };
+  const encoded = provider.dialect.encodeRequest({ request: call.request, upstreamModel: step.endpoint.upstreamModel, quirks: provider.quirks });
+  const exchange: Exchange = { deps, call, provider, credential, encoded, signal: controller.signal, watchdog };
+  try {
+    const response = await open(exchange);
+    const attempted = call.request.stream === true ? await openStream(exchange, response, release) : await readWhole(exchange, response);
+    if (attempted.kind === 'result') release();
+    return { ...attempted, upstreamBody: encoded.payload };
+  } catch (error) {
+    release();
+    // Whatever is still open, such as an error body nobody reads on, is let go of.
+    controller.abort(error);
+    throw clean(error, credential);
+  }
+}
+
+function timedOut(phase: string, ms: number): UpstreamError {
+  return new UpstreamError(`The provider took longer than ${ms} ms to send ${phase}.`, { reason: 'timeout', status: 524 });
+}
+
+async function open({ deps, provider, credential, encoded, signal, watchdog }: Exchange): Promise<TransportResponse> {
+  const { limits, timeouts } = deps;
+  const baseUrl = typeof provider.baseUrl === 'string' ? provider.baseUrl : provider.baseUrl(credential);
+  const unsigned: OutgoingRequest = { method: 'POST', url: baseUrl + encoded.path, headers: encoded.headers, body: encoded.body };
+  const signed = provider.auth(unsigned, credential);
+  const request = signed instanceof Promise ? await signed : signed;
+  watchdog.arm(timeouts.headersMs, 'response headers');
+  const response = await send(deps.transportOf(provider), { ...request, signal, limits }, { bodyBytes: limits.streamBytes });
+  if (response.status >= 200 && response.status < 300) {
+    watchdog.arm(timeouts.firstEventMs, 'the first of its answer');
+    return response;
+  }
+  watchdog.arm(timeouts.idleMs, 'the rest of its error');
+  const text = await readTextBounded(response.body, limits.errorBytes);
+  throw provider.dialect.decodeError(response.status, response.headers, text, deps.clock.now());
+}
+
+/** JSON was asked. A stream is turned into what was asked. */
+async function readWhole(exchange: Exchange, response: TransportResponse): Promise<AnsweredWhole> {
+  const { deps, provider, credential, watchdog } = exchange;
+  const body = touching(response.body, watchdog, deps.timeouts.idleMs);
+  const text = redactText(await readText(body, deps.limits.bodyBytes), credential);
+  if (looksLikeStream(text)) return foldEvents(text, provider, deps.limits);
+  return { kind: 'result', ...provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks) };
+}
+
+/** A stream was asked. A JSON body is turned into what was asked. */
+async function openStream(exchange: Exchange, response: TransportResponse, release: () => void): Promise<AnsweredWhole | OpenStream> {
+  const { deps, provider, credential, watchdog } = exchange;
+  const source = await peek(response.body);
+  if (!looksLikeStream(source.head)) {
+    const body = touching(source, watchdog, deps.timeouts.idleMs);
+    const text = redactText(await readText(body, deps.limits.bodyBytes), credential);
+    const { result, usage } = provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks);
+    const parts: StreamPart[] = toChunks(result).map((chunk) => ({ kind: 'chunk', chunk }));
+    if (usage) parts.push({ kind: 'usage', usage });
+    parts.push({ kind: 'done' });
+    release();
+    return { kind: 'stream', events: null, first: parts, watchdog, secrets: [], close: () => undefined };
+  }
+  const events = eventReader(source, provider, deps.limits);
+  const first = await readToFirstToken(events, credential.secret);
+  watchdog.disarm();
+  const close = () => {
+    release();
+    source.cancel();
+  };
+  return { kind: 'stream', events, first, watchdog, secrets: credential.secret === '' ? [] : [credential.secret], close };
+}
+
+function parseBody(text: string, maxDepth: number): unknown {
+  const start = text.trimStart();
+  if (start === '') throw badBody('The provider answered with an empty body.');
+  if (start.startsWith('<')) throw badBody('The provider answered with a page of HTML instead of JSON.');
+  try {
+    return parseJson(text, maxDepth);
+  } catch (error) {
+    if (error instanceof JsonError) throw badBody(`The provider answered with a body that is ${error.message}.`);
+    throw error;
+  }
+}
+
+function badBody(message: string): UpstreamError {
+  return new UpstreamError(message, { reason: 'bad_answer', status: 502 });
+}
+
+/** The content type is often wrong, so the bytes decide. JSON and HTML start unlike any stream of events. */
+function looksLikeStream(text: string): boolean {
+  const start = text.trimStart();
+  return start !== '' && !start.startsWith('{') && !start.startsWith('[') && !start.startsWith('<') && /^(?:data|event|id|retry)?\s*:/.test(start);
+}
+
+/** A source whose first bytes can be looked at without taking them away. */
+async function peek(source: ByteSource): Promise<ByteSource & { head: string }> {
+  const held: Uint8Array[] = [];
+  let head = '';
+  const decoder = new TextDecoder();
+  // White space and the start of a field name may come in pieces.
+  while (head.trimStart().length < 8 && !/[{[<:]/.test(head)) {
+    const piece = await source.read();
+    if (piece === null) break;
+    held.push(piece);
+    head += decoder.decode(piece.subarray(0, 64), { stream: true });
+  }
+  return {
+    head,
+    read: () => (held.length > 0 ? Promise.resolve(held.shift() as Uint8Array) : source.read()),
+    cancel: () => source.cancel(),
+  };
+}
+
+/** Arms the watchdog anew with every piece. */
+function touching(source: ByteSource, watchdog: Watchdog, idleMs: number): ByteSource {
+  return {
+    async read() {
+      const piece = await source.read();
+      watchdog.arm(idleMs, 'the rest of its answer');
+      return piece;
+    },
+    cancel: () => source.cancel(),
+  };
+}
+
+function redactText(text: string, credential: Credential): string {
+  return credential.secret.length >= 8 && text.includes(credential.secret) ? redact(text, [credential.secret]) : text;
+}
+
+/** An upstream may put the key it was sent into its error text. */
+function clean(error: unknown, credential: Credential): unknown {
+  const secrets = [credential.secret, ...Object.values(credential.parts ?? {})].filter((secret) => secret !== '');
+  if (!(error instanceof UpstreamError) || secrets.length === 0) return error;
+  const message = redact(error.message, secrets);
+  const providerCode = error.providerCode === undefined ? undefined : redact(error.providerCode, secrets);
+  if (message === error.message && providerCode === error.providerCode) return error;
+  const { reason, status, fault, retryAfterMs, errorType } = error;
+  return new UpstreamError(message, { reason, status, fault, retryAfterMs, errorType, providerCode });
+}

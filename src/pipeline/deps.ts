@@ -1,0 +1,77 @@
+import type { Clock } from '../base/clock.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { Health } from '../catalog/health.ts';
+import type { CredentialRef } from '../call/plan.ts';
+import type { Credential, Provider } from '../providers/provider.ts';
+import type { Recorder } from '../telemetry/record.ts';
+import type { Transport } from '../transport/transport.ts';
+
+/** Bounds on what an upstream may send. */
+export interface UpstreamLimits {
+  /** A whole answer, decompressed. */
+  bodyBytes: number;
+  /** A whole stream, decompressed. */
+  streamBytes: number;
+  /** One event of a stream. */
+  eventBytes: number;
+  /** An error body; what is longer is cut. */
+  errorBytes: number;
+  /** All response headers together. */
+  headerBytes: number;
+  /** Levels of nesting in a JSON body. */
+  depth: number;
+}
+
+export interface Timeouts {
+  /** To the upstream's response headers. */
+  headersMs: number;
+  /** From the headers to the first event of a stream, or between pieces of a whole body. */
+  firstEventMs: number;
+  /** Between two events of a stream. */
+  idleMs: number;
+  /** The whole request, from arrival to the last byte. */
+  totalMs: number;
+}
+
+export interface RetryOptions {
+  /** Attempts of one request, over all endpoints. */
+  maxAttempts: number;
+  /** Attempts at one endpoint before the next is tried. */
+  attemptsPerEndpoint: number;
+  /** The first backoff; doubles with each attempt at the same endpoint. A random half of it is taken off. */
+  baseDelayMs: number;
+  maxDelayMs: number;
+  /** A provider that asks to be left alone for longer is: the next endpoint is tried instead. */
+  maxRetryAfterMs: number;
+  /** How long an endpoint rests that refused our credentials. */
+  restMs: number;
+}
+
+export interface KeepAliveOptions {
+  /** Silence before the first event after which the stream is opened with a comment; failures then travel in-band. */
+  firstMs: number;
+  /** Silence within a stream after which a comment is sent. */
+  everyMs: number;
+}
+
+/** What the pipeline is given. Nothing in it belongs to one request. */
+export interface PipelineDeps {
+  clock: Clock;
+  /** In [0, 1). */
+  random: () => number;
+  catalog: Catalog;
+  health: Health;
+  usableProviders: ReadonlySet<string>;
+  /** The one place where a reference becomes a key. */
+  openCredential: (ref: CredentialRef) => Credential;
+  transportOf: (provider: Provider) => Transport;
+  limits: UpstreamLimits;
+  timeouts: Timeouts;
+  retry: RetryOptions;
+  keepAlive: KeepAliveOptions;
+  /** Shown in routing metadata; null for none. */
+  region: string | null;
+  /** For requests that name no model; null for none. */
+  defaultModel: string | null;
+  record: Recorder;
+}

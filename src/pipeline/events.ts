@@ -1,0 +1,136 @@
+import type { ByteSource } from '../base/bytes.ts';
+import { redact } from '../base/secrets.ts';
+import { EventFramer, EventTooLarge, readEvent } from '../base/sse.ts';
+import { UpstreamError } from '../base/upstream-error.ts';
+import { chunkFolder } from '../convert/chunks.ts';
+import type { StreamDecoder, StreamPart } from '../dialects/dialect.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { ChatResult, Usage } from '../schema/chat.ts';
+import type { ChatChunk } from '../schema/chunk.ts';
+import type { UpstreamLimits } from './deps.ts';
+
+/** An upstream's stream while it is read: bytes, cut into events, and what they mean. */
+export interface EventReader {
+  source: ByteSource;
+  framer: EventFramer;
+  decoder: StreamDecoder;
+  provider: Provider;
+}
+
+export function eventReader(source: ByteSource, provider: Provider, limits: UpstreamLimits): EventReader {
+  return { source, framer: new EventFramer(limits.eventBytes), decoder: provider.dialect.streamDecoder(provider.quirks), provider };
+}
+
+/**
+ * What the event the framer stands at means; nothing for comments.
+ * @throws UpstreamError bad_answer
+ */
+export function decodeFrame({ framer, decoder }: EventReader, secret: string): StreamPart[] {
+  const event = readEvent(framer.buffer.subarray(framer.start, framer.end));
+  if (!event) return [];
+  const leaked = secret.length >= 8 && event.data.includes(secret);
+  return decoder.decode(leaked ? redact(event.data, [secret]) : event.data, event.name);
+}
+
+/** `framer.next`, in the words of the pipeline. @throws UpstreamError bad_answer for an event beyond the limit */
+export function nextFrame(framer: EventFramer): boolean {
+  try {
+    return framer.next();
+  } catch (error) {
+    if (error instanceof EventTooLarge) throw badStream(`The provider's stream broke: ${error.message}.`);
+    throw error;
+  }
+}
+
+/** How many parts may come before the first token. */
+const maxPreamble = 1000;
+
+/**
+ * Reads up to the first token, so that whatever fails before it can still be tried elsewhere.
+ * @throws UpstreamError when the stream fails, or ends, before it
+ */
+export async function readToFirstToken(events: EventReader, secret: string): Promise<StreamPart[]> {
+  const { source, framer } = events;
+  const parts: StreamPart[] = [];
+  for (;;) {
+    const piece = await source.read();
+    if (piece === null && !framer.last()) throw badStream('The provider sent a stream without an answer.');
+    if (piece !== null) framer.push(piece);
+    while (piece === null || nextFrame(framer)) {
+      for (const part of decodeFrame(events, secret)) {
+        if (part.kind === 'error') throw part.error;
+        parts.push(part);
+        // Some whole streams hold no token at all, only a finish_reason; a sentinel alone is an empty answer.
+        if (part.kind === 'done' && !parts.some((one) => one.kind === 'chunk')) throw badStream('The provider sent a stream without an answer.');
+      }
+      if (parts.some(saysSomething)) return parts;
+      if (parts.length > maxPreamble) throw badStream('The provider sent a stream that does not begin.');
+      if (piece === null) throw badStream('The provider sent a stream without an answer.');
+    }
+  }
+}
+
+function saysSomething(part: StreamPart): boolean {
+  if (part.kind === 'done') return true;
+  if (part.kind !== 'chunk') return false;
+  return part.chunk.choices.some(({ delta, finish_reason }) => {
+    if (finish_reason !== null) return true;
+    for (const key in delta) {
+      const value = delta[key];
+      if (key !== 'role' && value !== '' && value !== null && value !== undefined) return true;
+    }
+    return false;
+  });
+}
+
+export function badStream(message: string): UpstreamError {
+  return new UpstreamError(message, { reason: 'bad_answer', status: 502 });
+}
+
+/** Follows which choices have been opened and closed: only a stream whose choices are all closed is whole. */
+export interface ChoiceWatch {
+  see(chunk: ChatChunk): void;
+  isWhole(): boolean;
+}
+
+export function choiceWatch(): ChoiceWatch {
+  const open = new Set<number>();
+  let seen = false;
+  return {
+    see(chunk) {
+      for (const { index, finish_reason } of chunk.choices) {
+        seen = true;
+        if (finish_reason === null) open.add(index);
+        else open.delete(index);
+      }
+    },
+    isWhole: () => seen && open.size === 0,
+  };
+}
+
+/** A whole stream of events as the answer it adds up to. @throws UpstreamError when it failed or was cut */
+export function foldEvents(text: string, provider: Provider, limits: UpstreamLimits): { kind: 'result'; result: ChatResult; usage: Usage | null } {
+  const bytes = new TextEncoder().encode(text);
+  const events = eventReader({ read: async () => null, cancel: () => undefined }, provider, { ...limits, eventBytes: bytes.length });
+  const { framer } = events;
+  const folder = chunkFolder();
+  const watch = choiceWatch();
+  let usage: Usage | null = null;
+  let isDone = false;
+  framer.push(bytes);
+  while (!isDone && (framer.next() || framer.last())) {
+    for (const part of decodeFrame(events, '')) {
+      if (part.kind === 'error') throw part.error;
+      if (part.kind === 'done') isDone = true;
+      if (part.kind === 'usage') usage = part.usage;
+      if (part.kind === 'chunk') {
+        watch.see(part.chunk);
+        folder.add(part.chunk);
+      }
+    }
+  }
+  const result = folder.result();
+  const isWhole = watch.isWhole() || (isDone && provider.quirks.finishesWithoutReason === true);
+  if (!result || !isWhole) throw badStream('The provider broke off its answer.');
+  return { kind: 'result', result, usage };
+}

@@ -1,0 +1,122 @@
+import pRetry from 'p-retry';
+import { wait } from '../base/clock.ts';
+import { UpstreamError } from '../base/upstream-error.ts';
+import type { Call } from '../call/call.ts';
+import { endpointKey } from '../call/facts.ts';
+import type { Plan, Try } from '../call/plan.ts';
+import { type Attempted, attempt } from './attempt.ts';
+import type { PipelineDeps } from './deps.ts';
+import { failureOf } from './failure.ts';
+
+export interface Executed {
+  attempted: Attempted;
+  /** Index of the try that serves. */
+  served: number;
+  /** Bodies that were sent upstream, one per attempt. */
+  upstreamBodies: Record<string, unknown>[];
+}
+
+/**
+ * Walks the plan until a try succeeds: a transient failure is tried again at the same endpoint after a backoff, then at
+ * the next; a refusal of our credentials moves to the next endpoint; a refusal that is the caller's fault to the next
+ * model.
+ * @throws GatewayError when no try is left; the reason of the call's signal after an abort
+ */
+export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promise<Executed> {
+  const { retry } = deps;
+  const errors: UpstreamError[] = [];
+  const upstreamBodies: Record<string, unknown>[] = [];
+  let at = 0;
+  let here = 0;
+  try {
+    const attempted = await pRetry(
+      async () => {
+        here++;
+        const one = await traced(deps, call, plan.tries[at] as Try);
+        upstreamBodies.push(one.upstreamBody);
+        return one;
+      },
+      {
+        retries: retry.maxAttempts - 1,
+        minTimeout: 0,
+        signal: call.signal,
+        onFailedAttempt({ error }) {
+          if (error instanceof UpstreamError) {
+            errors.push(error);
+            restAfter(deps, plan.tries[at] as Try, error);
+          }
+        },
+        // p-retry knows no Retry-After and no endpoints, so where to go and how long to wait is decided here.
+        async shouldRetry({ error }) {
+          if (!(error instanceof UpstreamError)) return false;
+          const next = nextTry(deps, plan, at, here, error);
+          if (!next) return false;
+          if (next.delayMs > 0) await wait(deps.clock, next.delayMs, call.signal);
+          if (next.at !== at) here = 0;
+          at = next.at;
+          return true;
+        },
+      },
+    );
+    const { endpoint } = plan.tries[at] as Try;
+    deps.health.succeeded(endpointKey(endpoint));
+    return { attempted, served: at, upstreamBodies };
+  } catch (error) {
+    if (error instanceof UpstreamError && !call.signal.aborted) throw failureOf(errors, call.trace);
+    throw error;
+  }
+}
+
+/** Runs a try and writes down how it went. */
+async function traced(deps: PipelineDeps, call: Call, step: Try): Promise<Attempted> {
+  const { clock } = deps;
+  const startedAtMs = clock.now();
+  const note = (status: number, errorType: string | null) => {
+    call.trace.attempts.push({
+      provider: step.providerName,
+      providerSlug: step.endpoint.providerSlug,
+      model: step.endpoint.modelSlug,
+      startedAtMs,
+      decidedAtMs: clock.now(),
+      status,
+      errorType,
+      isByok: step.isByok,
+    });
+  };
+  try {
+    const attempted = await attempt(deps, call, step);
+    note(200, null);
+    return attempted;
+  } catch (error) {
+    if (error instanceof UpstreamError) note(error.status, error.errorType);
+    else if (call.signal.aborted) note(499, 'cancelled');
+    throw error;
+  }
+}
+
+/** Where to go after a failure, and when; null when there is nowhere left. */
+function nextTry(deps: PipelineDeps, plan: Plan, at: number, here: number, error: UpstreamError): { at: number; delayMs: number } | null {
+  const { retry } = deps;
+  const current = plan.tries[at] as Try;
+  if (error.fault === 'caller') {
+    const next = plan.tries.findIndex((one, index) => index > at && one.modelIndex > current.modelIndex);
+    return next < 0 ? null : { at: next, delayMs: 0 };
+  }
+  const askedMs = error.retryAfterMs ?? 0;
+  if (error.fault === 'transient' && here < retry.attemptsPerEndpoint && askedMs <= retry.maxRetryAfterMs) {
+    return { at, delayMs: Math.max(askedMs, backoffMs(deps, here)) };
+  }
+  return at + 1 < plan.tries.length ? { at: at + 1, delayMs: 0 } : null;
+}
+
+/** Doubles with each attempt; a random part of up to half is taken off, so that clients do not come back in step. */
+function backoffMs({ retry, random }: PipelineDeps, attempts: number): number {
+  const full = Math.min(retry.baseDelayMs * 2 ** (attempts - 1), retry.maxDelayMs);
+  return Math.round(full * (1 - random() / 2));
+}
+
+/** An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while. */
+function restAfter({ health, clock, retry }: PipelineDeps, step: Try, error: UpstreamError): void {
+  const pauseMs = error.fault === 'operator' ? retry.restMs : (error.retryAfterMs ?? 0);
+  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs) health.rest(endpointKey(step.endpoint), clock.now() + pauseMs);
+}

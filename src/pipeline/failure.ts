@@ -1,0 +1,57 @@
+import { type ErrorKind, GatewayError } from '../base/errors.ts';
+import type { UpstreamError } from '../base/upstream-error.ts';
+import type { Trace } from '../call/trace.ts';
+
+/**
+ * What the caller is told when no try is left: the last failure, or the shortest wait when everybody is rate limited.
+ * @see docs/errors.md
+ */
+export function failureOf(errors: readonly UpstreamError[], trace: Trace): GatewayError {
+  const last = errors[errors.length - 1] as UpstreamError;
+  const limited = errors.every(({ status, reason }) => status === 429 && reason === 'status');
+  const waits = errors.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
+  const retryAfterMs = limited && waits.length > 0 ? Math.min(...waits) : last.retryAfterMs;
+  const failed = trace.attempts[trace.attempts.length - 1];
+  const previous = trace.attempts.slice(0, -1).map(({ provider, status, errorType }) => ({ provider, code: status, status: errorType ?? 'ok' }));
+  const kind = kindOf(last);
+  return new GatewayError(kind, messageOf(last, failed?.provider ?? 'The provider'), {
+    cause: last,
+    errorType: last.fault === 'operator' ? undefined : last.errorType,
+    retryAfterMs: kind === 'rate_limited' || kind === 'overloaded' || kind === 'unavailable' ? retryAfterMs : undefined,
+    metadata: {
+      ...(failed ? { provider_name: failed.provider } : {}),
+      ...(last.providerCode !== undefined && last.fault !== 'operator' ? { provider_code: last.providerCode } : {}),
+      ...(previous.length > 0 ? { previous_errors: previous } : {}),
+    },
+  });
+}
+
+/** The gateway's word for a provider's failure. */
+export function kindOf(error: UpstreamError): ErrorKind {
+  if (error.reason === 'timeout') return 'upstream_timeout';
+  if (error.reason !== 'status' || error.fault === 'operator') return 'upstream_failed';
+  switch (error.status) {
+    case 404:
+      return 'not_found';
+    case 413:
+      return 'payload_too_large';
+    case 422:
+      return 'unprocessable';
+    case 429:
+      return 'rate_limited';
+    case 408:
+    case 504:
+    case 524:
+      return 'upstream_timeout';
+    case 503:
+    case 529:
+      return 'overloaded';
+    default:
+      return error.fault === 'caller' ? 'invalid_request' : 'upstream_failed';
+  }
+}
+
+/** The provider's words where they help the caller; not where they speak of the operator's account. */
+export function messageOf(error: UpstreamError, provider: string): string {
+  return error.fault === 'operator' ? `${provider} refused the gateway's own credentials` : error.message;
+}

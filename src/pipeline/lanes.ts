@@ -1,0 +1,123 @@
+import { OutputBuffer } from '../base/output.ts';
+import type { AnswerHead, ClientWire } from '../call/wire.ts';
+import type { StreamPart } from '../dialects/dialect.ts';
+import type { ChatChunk } from '../schema/chunk.ts';
+import { decodeFrame, type EventReader, nextFrame } from './events.ts';
+import { learnTemplate, matchTemplate, newMatch, type Template, writeMatch } from './template.ts';
+
+/** What a lane tells of what passes through it. */
+export interface LaneSink {
+  /** A chunk, before it is written. */
+  chunk(chunk: ChatChunk): void;
+  usage(part: StreamPart & { kind: 'usage' }): void;
+  /** Output text that passed as bytes: its size. */
+  text(bytes: number): void;
+  /** Nothing after this counts. */
+  end(part: (StreamPart & { kind: 'error' | 'done' })): void;
+}
+
+/** Turns pieces of an upstream's stream into pieces of the client's. */
+export interface Lane {
+  /** Whole frames of the client's wire for the whole events among the bytes so far. @throws UpstreamError */
+  push(piece: Uint8Array): Uint8Array<ArrayBuffer>;
+  /** At the end of the upstream's stream: its last event, where its blank line is missing. */
+  flush(): Uint8Array<ArrayBuffer>;
+  /** Parts that were decoded before the lane began. */
+  parts(parts: readonly StreamPart[]): Uint8Array<ArrayBuffer>;
+}
+
+export interface LaneInput {
+  events: EventReader | null;
+  wire: ClientWire;
+  head: AnswerHead;
+  /** false: every event is decoded. */
+  verbatim: boolean;
+  secret: string;
+  sink: LaneSink;
+}
+
+/** A stream whose events keep changing shape is decoded; learning from each would only cost. */
+const maxLearned = 8;
+
+export function createLane({ events, wire, head, verbatim, secret, sink }: LaneInput): Lane {
+  const secretBytes = new TextEncoder().encode(secret.length >= 8 ? secret : '');
+  const match = newMatch();
+  let templates: Template[] = [];
+  let learned = 0;
+  let ended = false;
+
+  function push(piece: Uint8Array): Uint8Array<ArrayBuffer> {
+    const { framer } = events as EventReader;
+    framer.push(piece);
+    const out = new OutputBuffer(piece.length + 1024);
+    while (!ended) {
+      if (forwardMatches(out)) continue;
+      if (!nextFrame(framer)) break;
+      decode(out);
+    }
+    return out.take();
+  }
+
+  /** Forwards an event that is like one before. */
+  function forwardMatches(out: OutputBuffer): boolean {
+    const { framer } = events as EventReader;
+    for (const template of templates) {
+      if (!matchTemplate(template, framer.buffer, framer.end, framer.length, secretBytes, match)) continue;
+      sink.text(writeMatch(template, framer.buffer, match, out));
+      framer.skipTo(match.end);
+      return true;
+    }
+    return false;
+  }
+
+  /** Decodes the event the framer stands at. */
+  function decode(out: OutputBuffer): void {
+    const reader = events as EventReader;
+    const parts = decodeFrame(reader, secret);
+    write(parts, out);
+    const first = parts[0];
+    if (verbatim && parts.length === 1 && first?.kind === 'chunk' && learned < maxLearned) learn(reader, first.chunk);
+  }
+
+  function learn({ framer }: EventReader, chunk: ChatChunk): void {
+    const event = new TextDecoder('utf-8', { ignoreBOM: true }).decode(framer.buffer.subarray(framer.start, framer.end));
+    const template = learnTemplate(event, withHead(chunk), (one) => wire.chunk(one));
+    if (!template) return;
+    learned++;
+    // The newest first: the two that a stream goes to and fro between are its reasoning and its text.
+    templates = [template, ...templates.slice(0, 1)];
+  }
+
+  function write(parts: readonly StreamPart[], out: OutputBuffer): void {
+    for (const part of parts) {
+      if (ended) return;
+      if (part.kind === 'chunk') {
+        sink.chunk(part.chunk);
+        if (!ended) out.write(wire.chunk(withHead(part.chunk)));
+      } else if (part.kind === 'usage') sink.usage(part);
+      else {
+        ended = true;
+        sink.end(part);
+      }
+    }
+  }
+
+  function withHead(chunk: ChatChunk): ChatChunk {
+    const { id: _id, object: _object, created: _created, model: _model, provider: _provider, choices, ...rest } = chunk;
+    return { id: head.id, object: 'chat.completion.chunk', created: head.created, model: head.model, provider: head.provider, ...rest, choices };
+  }
+
+  return {
+    push,
+    flush() {
+      const out = new OutputBuffer(1024);
+      if (!ended && events?.framer.last()) decode(out);
+      return out.take();
+    },
+    parts(parts) {
+      const out = new OutputBuffer(1024);
+      write(parts, out);
+      return out.take();
+    },
+  };
+}

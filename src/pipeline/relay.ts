@@ -1,0 +1,219 @@
+import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { UpstreamError } from '../base/upstream-error.ts';
+import { CallAborted } from '../call/abort.ts';
+import type { Call } from '../call/call.ts';
+import type { Plan, Try } from '../call/plan.ts';
+import type { AnswerHead, StreamEnd } from '../call/wire.ts';
+import type { ServiceMetadata } from '../schema/envelope.ts';
+import type { Usage } from '../schema/chat.ts';
+import { describeRoute } from '../routing/describe.ts';
+import type { OpenStream } from './attempt.ts';
+import type { PipelineDeps } from './deps.ts';
+import { badStream, choiceWatch } from './events.ts';
+import type { Executed } from './execute.ts';
+import { kindOf, messageOf } from './failure.ts';
+import { createLane, type Lane } from './lanes.ts';
+import type { Settle } from './settle.ts';
+
+const encoder = new TextEncoder();
+
+/** How long a stream that is whole may keep its upstream waiting for usage or the sentinel. */
+const afterglowMs = 5000;
+/** How much of an upstream is read after its end, so that its connection can be used again. */
+const drainBytes = 16 * 1024;
+
+/** An opened stream on its way to the client. */
+export interface Relay {
+  /** The next bytes, possibly none; null after the last. Never rejects. */
+  next(): Promise<Uint8Array<ArrayBuffer> | null>;
+  /** The client has left, or the call's time is up: settles what was received. */
+  stop(): void;
+}
+
+/** Relays the stream of the try that serves: encoded for the client, metered, closed honestly, settled once. */
+export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Executed, settle: Settle): Relay {
+  const { attempted, served, upstreamBodies } = executed;
+  const stream = attempted as OpenStream;
+  const { events, watchdog } = stream;
+  const step = plan.tries[served] as Try;
+  const { wire } = call;
+  const head: AnswerHead = { id: call.id, created: call.created, model: step.endpoint.modelSlug, provider: step.providerName };
+  const firstMs = deps.clock.now() - call.receivedAtMs;
+  const choices = choiceWatch();
+  let usage: Usage | null = null;
+  let textBytes = 0;
+  /** Set once nothing more of the upstream counts. */
+  let ending: { error: UpstreamError | null } | null = null;
+  let started = false;
+  let closed = false;
+
+  const lane: Lane = createLane({
+    events,
+    wire,
+    head,
+    verbatim: step.lane === 'verbatim' && wire.chunksAreChat,
+    secret: stream.secrets[0] ?? '',
+    sink: {
+      chunk(chunk) {
+        choices.see(chunk);
+        for (const choice of chunk.choices) {
+          textBytes += sizeOf(choice.delta);
+          if (choice.finish_reason === 'error') ending = { error: badStream(`The provider broke off its answer (${choice.native_finish_reason}).`) };
+        }
+      },
+      usage(part) {
+        usage = part.usage;
+      },
+      text(bytes) {
+        textBytes += bytes;
+      },
+      end(part) {
+        ending = { error: part.kind === 'error' ? part.error : null };
+      },
+    },
+  });
+
+  async function next(): Promise<Uint8Array<ArrayBuffer> | null> {
+    if (closed) return null;
+    try {
+      if (!started) return first();
+      const piece = events === null || ending !== null ? null : await read();
+      if (closed) return null;
+      const bytes = piece === null ? lane.flush() : lane.push(piece);
+      return piece === null || ending !== null ? close(bytes) : bytes;
+    } catch (error) {
+      return fail(error);
+    }
+  }
+
+  function first(): Uint8Array<ArrayBuffer> {
+    started = true;
+    const shown = call.request.debug?.echo_upstream_body === true ? upstreamBodies.map((body) => wire.debug(head, body)).join('') : '';
+    const bytes = lane.parts(stream.first);
+    const all = shown === '' ? bytes : concat(encoder.encode(shown), bytes);
+    return ending === null ? all : close(all);
+  }
+
+  async function read(): Promise<Uint8Array | null> {
+    const whole = choices.isWhole();
+    watchdog.arm(whole ? Math.min(afterglowMs, deps.timeouts.idleMs) : deps.timeouts.idleMs, 'the next event');
+    const piece = await (events as NonNullable<typeof events>).source.read();
+    watchdog.disarm();
+    return piece;
+  }
+
+  /** The upstream has ended, by itself or with a sentinel: is what came the whole answer? */
+  function close(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    const error = ending?.error;
+    const saidDone = ending !== null && !error;
+    const quirks = deps.catalog.provider(step.endpoint.providerSlug)?.quirks;
+    const whole = choices.isWhole() || (saidDone && quirks?.finishesWithoutReason === true);
+    if (!whole || (error && !choices.isWhole())) return concat(bytes, fail(error ?? badStream('The provider broke off its answer.')));
+    return concat(bytes, finish());
+  }
+
+  function finish(): Uint8Array<ArrayBuffer> {
+    closed = true;
+    const receipt = settle({ outcome: 'ok', status: 200, served, usage, output: textBytes, firstMs });
+    letGo();
+    return encoder.encode(wire.finish(head, end(receipt.usage)));
+  }
+
+  function fail(error: unknown): Uint8Array<ArrayBuffer> | null {
+    if (closed) return null;
+    // The answer is whole; what broke is only the way its end was told.
+    if (choices.isWhole() && error instanceof UpstreamError) return finish();
+    closed = true;
+    stream.close();
+    if (error instanceof CallAborted && error.why === 'client_left') {
+      settle({ outcome: 'cancelled', status: 499, served, usage, output: textBytes, firstMs });
+      return null;
+    }
+    const shown = inBand(error, step.providerName);
+    const receipt = settle({ outcome: 'cut', status: shown.code, served, usage, output: textBytes, firstMs });
+    return encoder.encode(wire.fail(head, shown, end(receipt.usage)));
+  }
+
+  function end(ended: Usage): StreamEnd {
+    return call.wantsMetadata ? { usage: ended, metadata: metadata() } : { usage: ended };
+  }
+
+  function metadata(): ServiceMetadata {
+    return describeRoute(plan, call.trace, served, deps.region);
+  }
+
+  /** Reads what little an upstream sends after its end: a connection that was read to its end can be used again. */
+  function letGo(): void {
+    if (events === null) return stream.close();
+    const { source } = events;
+    const stop = deps.clock.after(1000, () => stream.close());
+    void (async () => {
+      for (let left = drainBytes; left > 0; ) {
+        const piece = await source.read();
+        if (piece === null) break;
+        left -= piece.length;
+      }
+    })()
+      // The answer is whole: how its connection ends concerns nobody.
+      .catch(() => undefined)
+      .finally(() => {
+        stop();
+        stream.close();
+      });
+  }
+
+  function stop(): void {
+    if (closed) return;
+    closed = true;
+    stream.close();
+    settle({ outcome: 'cancelled', status: 499, served, usage, output: textBytes, firstMs });
+  }
+
+  return { next, stop };
+}
+
+/** The error object of a stream that broke after its first event. */
+export function inBand(error: unknown, provider: string): { code: number; message: string; metadata: { error_type: string; provider_code?: string } } {
+  const shown = asGatewayError(error, provider);
+  const providerCode = error instanceof UpstreamError && error.fault !== 'operator' ? error.providerCode : undefined;
+  return {
+    code: shown.status,
+    message: shown.message,
+    metadata: { error_type: shown.errorType, ...(providerCode === undefined ? {} : { provider_code: providerCode }) },
+  };
+}
+
+function asGatewayError(error: unknown, provider: string): GatewayError {
+  if (isGatewayError(error)) return error;
+  if (error instanceof UpstreamError) return new GatewayError(kindOf(error), messageOf(error, provider), { errorType: error.errorType });
+  if (error instanceof CallAborted) return abortError(error);
+  return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
+}
+
+/** What a caller who is still there is told when the call was stopped. */
+export function abortError(error: CallAborted): GatewayError {
+  return error.why === 'closing'
+    ? new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 })
+    : new GatewayError('timeout', 'The request took longer than its time limit');
+}
+
+/** Bytes of text in a delta, roughly: characters, which is what is estimated from. */
+function sizeOf(delta: Record<string, unknown>): number {
+  let size = 0;
+  for (const key in delta) {
+    const value = delta[key];
+    if (key === 'role') continue;
+    if (typeof value === 'string') size += value.length;
+    else if (key === 'tool_calls') size += JSON.stringify(value).length;
+  }
+  return size;
+}
+
+function concat(first: Uint8Array<ArrayBuffer>, second: Uint8Array<ArrayBuffer> | null): Uint8Array<ArrayBuffer> {
+  if (second === null || second.length === 0) return first;
+  if (first.length === 0) return second;
+  const both = new Uint8Array(first.length + second.length);
+  both.set(first);
+  both.set(second, first.length);
+  return both;
+}

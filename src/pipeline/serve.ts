@@ -1,0 +1,106 @@
+import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { CallAborted } from '../call/abort.ts';
+import type { Call } from '../call/call.ts';
+import type { Plan, Try } from '../call/plan.ts';
+import type { Reply } from '../call/reply.ts';
+import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
+import { describeRoute } from '../routing/describe.ts';
+import { lookUpModels, requestedSlugs } from '../routing/expand.ts';
+import { planRoute } from '../routing/plan.ts';
+import type { AnsweredWhole } from './attempt.ts';
+import { type CallControl, clientStream } from './client-stream.ts';
+import type { PipelineDeps } from './deps.ts';
+import { type Executed, execute } from './execute.ts';
+import { abortError, inBand, relay } from './relay.ts';
+import { screen } from './screen.ts';
+import { type Settle, settleOnce } from './settle.ts';
+
+/**
+ * The spine: a call in, a reply out.
+ * @throws GatewayError; the reason of the call's signal when the client left
+ */
+export async function serve(deps: PipelineDeps, call: Call, control: CallControl): Promise<Reply> {
+  screen(call.request);
+  const plan = planOf(deps, call);
+  const settle = settleOnce(deps, call, plan);
+  const executing = execute(deps, call, plan).catch((error: unknown) => {
+    throw explained(deps, call, plan, settle, error);
+  });
+  if (call.request.stream !== true) return whole(deps, call, plan, await executing, settle);
+  return stream(deps, call, plan, executing, settle, control);
+}
+
+/** Reads what the plan needs, then plans. */
+function planOf(deps: PipelineDeps, call: Call): Plan {
+  const { catalog, health, clock, usableProviders } = deps;
+  const slugs = requestedSlugs(call.request, deps.defaultModel);
+  try {
+    const models = lookUpModels(slugs, catalog.model);
+    const nowMs = clock.now();
+    return planRoute({
+      request: call.request,
+      models,
+      facts: { resting: health.resting(nowMs), usableProviders, nowMs },
+      providerName: (slug) => catalog.provider(slug)?.name ?? slug,
+      verbatim: (slug) => catalog.provider(slug)?.dialect.nativeChunks === true,
+    });
+  } catch (error) {
+    const nowhere: Plan = { requested: slugs[0] as string, strategy: slugs.length > 1 ? 'fallback' : 'direct', tries: [], excluded: [] };
+    settleOnce(deps, call, nowhere)({ outcome: 'failed', status: isGatewayError(error) ? error.status : 500, served: -1, usage: null, output: 0, firstMs: null });
+    throw withRoute(error, call, describeRoute(nowhere, call.trace, -1, deps.region));
+  }
+}
+
+function whole(deps: PipelineDeps, call: Call, plan: Plan, { attempted, served }: Executed, settle: Settle): Reply {
+  const { result, usage } = attempted as AnsweredWhole;
+  const { endpoint, providerName } = plan.tries[served] as Try;
+  const output = usage === null ? JSON.stringify(result.choices.map(({ message }) => message)) : '';
+  const firstMs = deps.clock.now() - call.receivedAtMs;
+  const receipt = settle({ outcome: 'ok', status: 200, served, usage, output, firstMs });
+  const { choices, id: _id, model: _model, created: _created, object, ...rest } = result;
+  const named = { id: call.id, object, created: call.created, model: endpoint.modelSlug, provider: providerName, ...rest, choices };
+  const metadata = call.wantsMetadata ? describeRoute(plan, call.trace, served, deps.region) : undefined;
+  return { kind: 'json', body: call.wire.result(named, { usage: receipt.usage, ...(metadata ? { metadata } : {}) }) };
+}
+
+/** Waits for the first token, so that a failure before it is an ordinary error; but not so long that the line goes dead. */
+async function stream(deps: PipelineDeps, call: Call, plan: Plan, executing: Promise<Executed>, settle: Settle, control: CallControl): Promise<Reply> {
+  const opening = executing.then((executed) => relay(deps, call, plan, executed, settle));
+  const failed = (error: unknown) => failureText(deps, call, plan, error);
+  let stopWaiting: () => void = () => undefined;
+  const patience = new Promise<null>((resolve) => {
+    stopWaiting = deps.clock.after(deps.keepAlive.firstMs, () => resolve(null));
+  });
+  try {
+    const opened = await Promise.race([opening, patience]);
+    return { kind: 'stream', body: clientStream(deps, call, opened ?? opening, failed, control) };
+  } finally {
+    stopWaiting();
+  }
+}
+
+/** A failure before the first token of a stream that was already opened with a comment. */
+function failureText(deps: PipelineDeps, call: Call, plan: Plan, error: unknown): string | null {
+  if (error instanceof CallAborted && error.why === 'client_left') return null;
+  const first = plan.tries[0] as Try;
+  const head = { id: call.id, created: call.created, model: first.endpoint.modelSlug, provider: first.providerName };
+  const shown: ErrorBody['error'] = inBand(error, first.providerName);
+  const metadata = call.wantsMetadata ? describeRoute(plan, call.trace, -1, deps.region) : undefined;
+  return call.wire.fail(head, shown, metadata ? { metadata } : {});
+}
+
+/** Records a call that nobody could serve, and adds how it was routed. */
+function explained(deps: PipelineDeps, call: Call, plan: Plan, settle: Settle, error: unknown): unknown {
+  const left = error instanceof CallAborted && error.why === 'client_left';
+  const shown = error instanceof CallAborted && !left ? abortError(error) : error;
+  const status = isGatewayError(shown) ? shown.status : left ? 499 : 500;
+  settle({ outcome: left ? 'cancelled' : 'failed', status, served: -1, usage: null, output: 0, firstMs: null });
+  return withRoute(shown, call, describeRoute(plan, call.trace, -1, deps.region));
+}
+
+/** Errors carry routing metadata for those who asked; an internal error says nothing of itself. */
+function withRoute(error: unknown, call: Call, route: ServiceMetadata): unknown {
+  if (!call.wantsMetadata || !isGatewayError(error) || error.status === 500) return error;
+  const { kind, message, metadata, cause, retryAfterMs, errorType, headers } = error;
+  return new GatewayError(kind, message, { metadata, cause, retryAfterMs, errorType, headers, route });
+}

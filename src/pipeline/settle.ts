@@ -1,0 +1,65 @@
+import { estimateUsage } from '../catalog/estimate.ts';
+import { priceUsage, usageWithCost } from '../catalog/price.ts';
+import type { Call } from '../call/call.ts';
+import type { Plan, Try } from '../call/plan.ts';
+import type { Receipt } from '../call/reply.ts';
+import type { Usage } from '../schema/chat.ts';
+import type { RequestRecord } from '../telemetry/record.ts';
+import type { PipelineDeps } from './deps.ts';
+
+/** How a call ended. */
+export interface Ending {
+  outcome: RequestRecord['outcome'];
+  status: number;
+  /** Index of the try that served; -1 for none. */
+  served: number;
+  /** As the provider reported it; null where it did not. */
+  usage: Usage | null;
+  /** What was received from the provider: text, or how many bytes of it. Priced where usage is missing. */
+  output: string | number;
+  firstMs: number | null;
+}
+
+/** Books the true cost of a call and records what happened. Only the first call of the returned function counts. */
+export type Settle = (ending: Ending) => Receipt;
+
+export function settleOnce(deps: PipelineDeps, call: Call, plan: Plan): Settle {
+  let receipt: Receipt | null = null;
+  return (ending) => {
+    if (receipt) return receipt;
+    receipt = receiptOf(call, plan.tries[ending.served], ending);
+    deps.record(recordOf(deps, call, plan, ending, receipt));
+    return receipt;
+  };
+}
+
+const nothingUsed: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending): Receipt {
+  if (!step) return { usage: nothingUsed, isEstimated: false, costNanoUsd: 0 };
+  const counted = usage ?? { ...estimateUsage(call.request, output), estimated: true };
+  const cost = step.endpoint.pricing ? priceUsage(counted, step.endpoint.pricing) : null;
+  return { usage: usageWithCost(counted, cost, step.isByok), isEstimated: usage === null, costNanoUsd: cost?.totalNanoUsd ?? null };
+}
+
+function recordOf({ clock }: PipelineDeps, call: Call, plan: Plan, ending: Ending, receipt: Receipt): RequestRecord {
+  const step = plan.tries[ending.served];
+  return {
+    id: call.id,
+    workspaceId: call.caller.workspaceId,
+    apiKeyHash: call.caller.apiKeyHash,
+    requested: plan.requested,
+    model: step?.endpoint.modelSlug ?? null,
+    provider: step?.providerName ?? null,
+    streamed: call.request.stream === true,
+    outcome: ending.outcome,
+    status: ending.status,
+    receivedAtMs: call.receivedAtMs,
+    firstMs: ending.firstMs,
+    totalMs: clock.now() - call.receivedAtMs,
+    attempts: call.trace.attempts,
+    usage: step ? receipt.usage : null,
+    isEstimated: receipt.isEstimated,
+    costNanoUsd: receipt.costNanoUsd,
+  };
+}

@@ -1,0 +1,175 @@
+import type { ChatChunk } from '../schema/chunk.ts';
+import type { OutputBuffer } from '../base/output.ts';
+
+/**
+ * The verbatim lane. Within a stream, nearly all events are the same but for one or two string values: the text, and
+ * the padding some providers add. A template holds the constant bytes around these holes, as the upstream writes them
+ * and as we write them, so that an event is rewritten (our id, our model, no nulls) by comparing and copying bytes. An
+ * event that differs in anything else does not match and is decoded.
+ */
+export interface Template {
+  /** Upstream's bytes before, between and after the holes: one more than there are holes. */
+  upstream: Uint8Array[];
+  /** Our bytes, likewise. */
+  ours: Uint8Array[];
+  /** Which hole of the upstream's stands between ours. */
+  order: number[];
+  /** Holes that count as output. */
+  isText: boolean[];
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** A quote inside a string is escaped, so these characters in a row can only be a key and the start of its value. */
+const holePattern = /"(content|reasoning_content|reasoning|obfuscation)"\s*:\s*"/g;
+
+const encoder = new TextEncoder();
+
+/**
+ * Learns a template from an event that was decoded.
+ * @param event    the upstream's event as text, with its blank line
+ * @param chunk    what it was decoded to, complete with our id and model
+ * @param encode   how we write a chunk
+ * @returns null for an event that is more than a piece of text
+ */
+export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: ChatChunk) => string): Template | null {
+  const choice = chunk.choices[0];
+  if (chunk.choices.length !== 1 || !choice || choice.finish_reason !== null || choice.logprobs) return null;
+  if (!Object.keys(choice.delta).every((key) => key === 'role' || key === 'content' || key === 'reasoning')) return null;
+  const names: string[] = [];
+  const upstream: string[] = [];
+  let from = 0;
+  for (const match of event.matchAll(holePattern)) {
+    const start = match.index + match[0].length;
+    upstream.push(event.slice(from, start));
+    names.push(match[1] as string);
+    from = endOfString(event, start);
+  }
+  upstream.push(event.slice(from));
+  if (names.length === 0 || new Set(names).size !== names.length) return null;
+  const rewritten = ourSegments(names, chunk, encode);
+  if (!rewritten) return null;
+  return {
+    upstream: upstream.map((text) => encoder.encode(text)),
+    ours: rewritten.segments.map((text) => encoder.encode(text)),
+    order: rewritten.order,
+    isText: names.map((name) => name !== 'obfuscation'),
+  };
+}
+
+function endOfString(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+/** Writes the chunk with a marker in place of each value, and cuts at the markers. */
+function ourSegments(names: readonly string[], chunk: ChatChunk, encode: (chunk: ChatChunk) => string): { segments: string[]; order: number[] } | null {
+  const choice = chunk.choices[0] as ChatChunk['choices'][number];
+  const delta: Record<string, unknown> = { ...choice.delta };
+  const marked: Record<string, unknown> = { ...chunk, choices: [{ ...choice, delta }] };
+  const used = new Set<string>();
+  names.forEach((name, hole) => {
+    const target = name === 'obfuscation' ? marked : delta;
+    // Where both are there, `reasoning` is the one that was taken.
+    const key = name === 'reasoning_content' ? 'reasoning' : name;
+    if (name === 'reasoning_content' && names.includes('reasoning')) return;
+    if (typeof target[key] !== 'string') return;
+    target[key] = marker(hole);
+    used.add(key);
+  });
+  if (used.size === 0) return null;
+  const text = encode(marked as unknown as ChatChunk);
+  const segments: string[] = [];
+  const order: number[] = [];
+  let from = 0;
+  for (const match of text.matchAll(/@@hole-(\d)@@/g)) {
+    segments.push(text.slice(from, match.index));
+    order.push(Number(match[1]));
+    from = match.index + match[0].length;
+  }
+  segments.push(text.slice(from));
+  return order.length === used.size ? { segments, order } : null;
+}
+
+function marker(hole: number): string {
+  return `@@hole-${hole}@@`;
+}
+
+/** Where the holes of an event are, and where it ends; reused from event to event. */
+export interface Match {
+  starts: number[];
+  ends: number[];
+  end: number;
+}
+
+export function newMatch(): Match {
+  return { starts: [0, 0, 0, 0], ends: [0, 0, 0, 0], end: 0 };
+}
+
+/**
+ * Compares the event at `start` with a template.
+ * @param secret  an event whose text holds these bytes does not match; empty for none
+ */
+export function matchTemplate(template: Template, buffer: Uint8Array, start: number, length: number, secret: Uint8Array, match: Match): boolean {
+  const { upstream } = template;
+  const firstOfSecret = secret.length === 0 ? -1 : (secret[0] as number);
+  let at = start;
+  for (let segment = 0; segment < upstream.length; segment++) {
+    const constant = upstream[segment] as Uint8Array;
+    const size = constant.length;
+    if (at + size > length) return false;
+    for (let i = 0; i < size; i++) if (buffer[at + i] !== constant[i]) return false;
+    at += size;
+    if (segment === upstream.length - 1) break;
+    match.starts[segment] = at;
+    for (;;) {
+      if (at >= length) return false;
+      const byte = buffer[at];
+      if (byte === QUOTE) break;
+      if (byte === firstOfSecret && startsWith(buffer, at, secret)) return false;
+      // A raw control character has no place in a string: the event is malformed or ends here.
+      if ((byte as number) < 32) return false;
+      const size = byte === BACKSLASH ? escapeSize(buffer, at) : 1;
+      if (size === 0) return false;
+      at += size;
+    }
+    match.ends[segment] = at;
+  }
+  match.end = at;
+  return true;
+}
+
+/** Bytes of the escape sequence at `at`; 0 for what is none in JSON. */
+function escapeSize(buffer: Uint8Array, at: number): number {
+  const letter = buffer[at + 1] ?? 0;
+  if (letter !== 117) return '"\\/bfnrt'.includes(String.fromCharCode(letter)) ? 2 : 0;
+  for (let i = at + 2; i < at + 6; i++) {
+    const digit = (buffer[i] ?? 0) | 32;
+    if (!((digit >= 48 && digit <= 57) || (digit >= 97 && digit <= 102))) return 0;
+  }
+  return 6;
+}
+
+/** Writes the matched event as ours. @returns bytes of output text it holds */
+export function writeMatch(template: Template, buffer: Uint8Array, match: Match, out: OutputBuffer): number {
+  const { ours, order, isText } = template;
+  let textBytes = 0;
+  for (let segment = 0; segment < ours.length; segment++) {
+    const constant = ours[segment] as Uint8Array;
+    out.copy(constant, 0, constant.length);
+    const hole = order[segment];
+    if (hole === undefined) continue;
+    const start = match.starts[hole] as number;
+    const end = match.ends[hole] as number;
+    out.copy(buffer, start, end);
+    if (isText[hole]) textBytes += end - start;
+  }
+  return textBytes;
+}
+
+function startsWith(buffer: Uint8Array, at: number, bytes: Uint8Array): boolean {
+  for (let i = 0; i < bytes.length; i++) if (buffer[at + i] !== bytes[i]) return false;
+  return true;
+}
