@@ -7,7 +7,10 @@ const usage = z
     prompt_tokens: z.int().nonnegative(),
     completion_tokens: z.int().nonnegative(),
     total_tokens: z.int().nonnegative(),
-    prompt_tokens_details: z.strictObject({ cached_tokens: z.int().nonnegative(), audio_tokens: z.int().nonnegative() }),
+    prompt_tokens_details: z.strictObject({
+      cached_tokens: z.int().nonnegative(),
+      audio_tokens: z.int().nonnegative(),
+    }),
     completion_tokens_details: z.strictObject({
       reasoning_tokens: z.int().nonnegative(),
       audio_tokens: z.int().nonnegative(),

@@ -1,8 +1,8 @@
-import { createSandboxTransport } from '../../src/providers/sandbox/transport.ts';
 import type { ByteSource } from '../../src/base/bytes.ts';
+import { createSandboxTransport } from '../../src/providers/sandbox/transport.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/transport/transport.ts';
-import { manualClock, type ManualClock } from './manual-clock.ts';
-import { type OpenAiChunk, openAiChunk, openAiCompletion, type OpenAiCompletion } from './openai-wire.ts';
+import { type ManualClock, manualClock } from './manual-clock.ts';
+import { type OpenAiChunk, type OpenAiCompletion, openAiChunk, openAiCompletion } from './openai-wire.ts';
 
 export interface SandboxCall {
   clock: ManualClock;
@@ -10,7 +10,10 @@ export interface SandboxCall {
   /** Sends without moving the clock. */
   send(model: string, fields?: object, signal?: AbortSignal): Promise<TransportResponse>;
   /** Sends and moves the clock until the body has ended. */
-  run(model: string, fields?: object): Promise<{ status: number; headers: Record<string, string>; text: string; tookMs: number }>;
+  run(
+    model: string,
+    fields?: object,
+  ): Promise<{ status: number; headers: Record<string, string>; text: string; tookMs: number }>;
   completion(model: string, fields?: object): Promise<OpenAiCompletion>;
   /** The chunks of a whole stream, which ends in [DONE]. */
   chunks(model: string, fields?: object): Promise<OpenAiChunk[]>;
@@ -21,7 +24,9 @@ export function sandboxCall(): SandboxCall {
   const clock = manualClock();
   const transport = createSandboxTransport({ clock });
   const send: SandboxCall['send'] = (model, fields = {}, signal = new AbortController().signal) =>
-    transport.send(sandboxRequest({ model, messages: [{ role: 'user', content: 'Hello there, sandbox!' }], ...fields }, signal));
+    transport.send(
+      sandboxRequest({ model, messages: [{ role: 'user', content: 'Hello there, sandbox!' }], ...fields }, signal),
+    );
   const run: SandboxCall['run'] = async (model, fields) => {
     const startMs = clock.now();
     const { status, headers, body } = await clock.until(send(model, fields));
@@ -63,7 +68,10 @@ export async function readText(body: ByteSource): Promise<string> {
 
 /** The data of each event of an event stream. */
 export function eventsOf(text: string): string[] {
-  return text.split('\n\n').filter((event) => event !== '').map((event) => event.replace(/^data: /, ''));
+  return text
+    .split('\n\n')
+    .filter((event) => event !== '')
+    .map((event) => event.replace(/^data: /, ''));
 }
 
 /** What the chunks of one choice say, put together. */

@@ -19,16 +19,54 @@ const person = {
   type: 'json_schema',
   json_schema: {
     name: 'person',
-    schema: { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'], additionalProperties: false },
+    schema: {
+      type: 'object',
+      properties: { age: { type: 'integer' } },
+      required: ['age'],
+      additionalProperties: false,
+    },
   },
 };
 const usageAsked = { stream_options: { include_usage: true } };
 
 /** Each model that answers: the request, what its message is, why it ends. */
-const answers: [string, object, { content?: string | RegExp; reasoning?: RegExp; refusal?: RegExp; tool?: [string, object] }, string][] = [
+const answers: [
+  string,
+  object,
+  { content?: string | RegExp; reasoning?: RegExp; refusal?: RegExp; tool?: [string, object] },
+  string,
+][] = [
   ['echo', {}, { content: 'Hello there, sandbox!' }, 'stop'],
-  ['sandbox/echo', { messages: [{ role: 'user', content: [{ type: 'text', text: 'Größe 🦊' }, { type: 'image_url', image_url: { url: 'data:' } }, { type: 'text', text: '\n漢字' }] }] }, { content: 'Größe 🦊\n漢字' }, 'stop'],
-  ['echo', { messages: [{ role: 'user', content: 'first' }, { role: 'assistant', content: 'no' }, { role: 'user', content: 'last' }, { role: 'assistant', content: 'no' }] }, { content: 'last' }, 'stop'],
+  [
+    'sandbox/echo',
+    {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Größe 🦊' },
+            { type: 'image_url', image_url: { url: 'data:' } },
+            { type: 'text', text: '\n漢字' },
+          ],
+        },
+      ],
+    },
+    { content: 'Größe 🦊\n漢字' },
+    'stop',
+  ],
+  [
+    'echo',
+    {
+      messages: [
+        { role: 'user', content: 'first' },
+        { role: 'assistant', content: 'no' },
+        { role: 'user', content: 'last' },
+        { role: 'assistant', content: 'no' },
+      ],
+    },
+    { content: 'last' },
+    'stop',
+  ],
   ['echo', { messages: [{ role: 'system', content: 'x' }] }, { content: /no user text/ }, 'stop'],
   ['lorem', {}, { content: /^This is the sandbox: no model wrote this text\. Lorem ipsum.*officia\.$/ }, 'stop'],
   ['free', {}, { content: /sandbox/ }, 'stop'],
@@ -43,9 +81,25 @@ const answers: [string, object, { content?: string | RegExp; reasoning?: RegExp;
   ['tool-call', {}, { content: /no tool to call/ }, 'stop'],
   ['tool-call', { tools: [weather, clockTool] }, { tool: ['get_weather', { city: 'sandbox', days: 1 }] }, 'tool_calls'],
   ['tool-call', { tools: [{ type: 'service:web_search' }, clockTool] }, { tool: ['get_time', {}] }, 'tool_calls'],
-  ['tool-call', { tools: [weather, clockTool], tool_choice: { type: 'function', function: { name: 'get_time' } } }, { tool: ['get_time', {}] }, 'tool_calls'],
+  [
+    'tool-call',
+    { tools: [weather, clockTool], tool_choice: { type: 'function', function: { name: 'get_time' } } },
+    { tool: ['get_time', {}] },
+    'tool_calls',
+  ],
   ['tool-call', { tools: [weather], tool_choice: 'none' }, { content: /tool_choice is "none"/ }, 'stop'],
-  ['tool-call', { tools: [weather], messages: [{ role: 'user', content: 'Hi' }, { role: 'tool', tool_call_id: 'c', content: 'Rain' }] }, { content: 'The sandbox called a tool, which answered: Rain' }, 'stop'],
+  [
+    'tool-call',
+    {
+      tools: [weather],
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'tool', tool_call_id: 'c', content: 'Rain' },
+      ],
+    },
+    { content: 'The sandbox called a tool, which answered: Rain' },
+    'stop',
+  ],
 ];
 
 describe.each(answers)('sandbox model %s %j', (model, fields, expected, finishReason) => {
@@ -58,7 +112,9 @@ describe.each(answers)('sandbox model %s %j', (model, fields, expected, finishRe
     expect(message.content === null).toBe(expected.content === undefined);
     expect(message.reasoning ?? '').toMatch(expected.reasoning ?? /^$/);
     expect(message.refusal ?? '').toMatch(expected.refusal ?? /^$/);
-    expect(message.tool_calls?.map((call) => [call.function.name, JSON.parse(call.function.arguments)])).toEqual(expected.tool && [expected.tool]);
+    expect(message.tool_calls?.map((call) => [call.function.name, JSON.parse(call.function.arguments)])).toEqual(
+      expected.tool && [expected.tool],
+    );
   });
 
   it('streams the same, one token an event, as many as the usage says', async () => {
@@ -97,16 +153,34 @@ describe('a sandbox answer', () => {
     expect(usage!.completion_tokens).toBe(4);
   });
   it('does not end with "length" when the text just fits', async () => {
-    const fits = await sandboxCall().completion('echo', { max_tokens: 2, messages: [{ role: 'user', content: 'Hello there' }] });
+    const fits = await sandboxCall().completion('echo', {
+      max_tokens: 2,
+      messages: [{ role: 'user', content: 'Hello there' }],
+    });
     expect(fits.choices[0]!.finish_reason).toBe('stop');
   });
   it('counts reasoning against max_tokens', async () => {
     const { choices, usage } = await sandboxCall().completion('reasoning', { max_tokens: 3 });
-    expect(choices[0]).toMatchObject({ finish_reason: 'length', message: { content: null, reasoning: 'The sandbox does' } });
+    expect(choices[0]).toMatchObject({
+      finish_reason: 'length',
+      message: { content: null, reasoning: 'The sandbox does' },
+    });
     expect(usage!.completion_tokens_details.reasoning_tokens).toBe(3);
   });
+  it.each([{ reasoning: { effort: 'none' } }, { reasoning: { enabled: false } }, { reasoning_effort: 'none' }])(
+    'does not reason with %j',
+    async (fields) => {
+      const { choices, usage } = await sandboxCall().completion('reasoning', fields);
+      expect(choices[0]!.message).not.toHaveProperty('reasoning');
+      expect(choices[0]!.message.content).toMatch(/^This is the sandbox/);
+      expect(usage!.completion_tokens_details.reasoning_tokens).toBe(0);
+    },
+  );
   it('never exceeds its own limit', async () => {
-    const { choices, usage } = await sandboxCall().completion('lorem', { max_tokens: 100_000, sandbox: { tokens: 5_000, token_ms: 0 } });
+    const { choices, usage } = await sandboxCall().completion('lorem', {
+      max_tokens: 100_000,
+      sandbox: { tokens: 5_000, token_ms: 0 },
+    });
     expect([choices[0]!.finish_reason, usage!.completion_tokens]).toEqual(['length', 4_096]);
   });
   it('stops before the first stop sequence', async () => {
@@ -128,7 +202,10 @@ describe('a sandbox answer', () => {
   });
   it('is the same for the same request, but for its id', async () => {
     const call = sandboxCall();
-    const [{ id: first, created: _, ...a }, { id: second, created: __, ...b }] = [await call.completion('lorem'), await call.completion('lorem')];
+    const [{ id: first, created: _, ...a }, { id: second, created: __, ...b }] = [
+      await call.completion('lorem'),
+      await call.completion('lorem'),
+    ];
     expect(a).toEqual(b);
     expect(first).not.toBe(second);
   });
@@ -138,14 +215,17 @@ describe('a sandbox answer', () => {
     const small = await count({});
     expect(small).toBeGreaterThan(4);
     expect(await count({ tools: [weather] })).toBeGreaterThan(small + 20);
-    expect(await count({ messages: [{ role: 'user', content: 'Hello there, sandbox! '.repeat(50) }] })).toBeGreaterThan(small * 10);
+    expect(await count({ messages: [{ role: 'user', content: 'Hello there, sandbox! '.repeat(50) }] })).toBeGreaterThan(
+      small * 10,
+    );
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
     const text = { type: 'text', text: 'Hello there, sandbox!' };
     expect(await count({ messages: [{ role: 'user', content: [text, image] }] })).toBe(small + 85);
   });
   it('reports cached tokens on request, never more than the prompt has', async () => {
     const call = sandboxCall();
-    const cached = async (tokens: number) => (await call.completion('echo', { sandbox: { cached_tokens: tokens } })).usage!;
+    const cached = async (tokens: number) =>
+      (await call.completion('echo', { sandbox: { cached_tokens: tokens } })).usage!;
     expect((await cached(3)).prompt_tokens_details.cached_tokens).toBe(3);
     const all = await cached(1_000);
     expect(all.prompt_tokens_details.cached_tokens).toBe(all.prompt_tokens);
@@ -161,11 +241,21 @@ describe('a sandbox answer', () => {
 });
 
 describe('the tokens of a text', () => {
-  it.each(['', 'a', '  two  spaces ', 'understanding', '12345', 'a😀b\ud83d', 'é漢字 مرحبا\r\n\t"x":[1,2]', loremText(0)])('joined, are %j', (text) => {
+  it.each([
+    '',
+    'a',
+    '  two  spaces ',
+    'understanding',
+    '12345',
+    'a😀b\ud83d',
+    'é漢字 مرحبا\r\n\t"x":[1,2]',
+    loremText(0),
+  ])('joined, are %j', (text) => {
     expect(splitTokens(text, Infinity).join('')).toBe(text);
   });
   it('of made-up text are as many as asked', () => {
-    for (const count of [0, 1, 5, 11, 12, 200, 999]) expect(splitTokens(loremText(2, count), Infinity)).toHaveLength(count);
+    for (const count of [0, 1, 5, 11, 12, 200, 999])
+      expect(splitTokens(loremText(2, count), Infinity)).toHaveLength(count);
   });
 });
 

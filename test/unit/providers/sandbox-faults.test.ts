@@ -4,7 +4,7 @@ import { eventsOf, joinChunks, readText, sandboxCall, sandboxRequest } from '../
 
 /** How a failing model answers: the same whether a stream is asked for or not. */
 const failures: [string, object, number, { code?: string | null; retryAfter?: string }][] = [
-  ['rate-limited', {}, 429, { code: 'rate_limit_exceeded', retryAfter: '30' }],
+  ['rate-limited', {}, 429, { code: 'rate_limit_exceeded', retryAfter: '1' }],
   ['rate-limited', { sandbox: { retry_after: 2 } }, 429, { retryAfter: '2' }],
   ['overloaded', {}, 529, { code: 'overloaded' }],
   ['overloaded', { sandbox: { retry_after: 7 } }, 529, { retryAfter: '7' }],
@@ -28,7 +28,10 @@ describe.each(failures)('sandbox model %s %j', (model, fields, status, { code, r
   it.each([false, true])(`answers ${status} at once, with stream: %s`, async (stream) => {
     const answer = await sandboxCall().run(model, { stream, ...fields });
     expect([answer.status, answer.tookMs]).toEqual([status, 0]);
-    expect(answer.headers).toEqual({ 'content-type': 'application/json', ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }) });
+    expect(answer.headers).toEqual({
+      'content-type': 'application/json',
+      ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+    });
     const { error } = openAiError.parse(JSON.parse(answer.text));
     expect(error.message).toMatch(/^The sandbox answers .*(sandbox\/|sandbox\.status)/);
     if (code !== undefined) expect(error.code).toBe(code);
@@ -40,7 +43,10 @@ describe('a faulty sandbox stream', () => {
 
   it('cut-stream ends after five tokens without a finish_reason or [DONE]', async () => {
     const events = eventsOf((await sandboxCall().run('cut-stream', { stream: true })).text);
-    expect(joinChunks(events.map((event) => openAiChunk.parse(JSON.parse(event))))).toMatchObject({ content: five, finishReasons: [] });
+    expect(joinChunks(events.map((event) => openAiChunk.parse(JSON.parse(event))))).toMatchObject({
+      content: five,
+      finishReasons: [],
+    });
   });
   it('cut-stream as JSON is half a body', async () => {
     const { status, text } = await sandboxCall().run('cut-stream');
@@ -52,12 +58,15 @@ describe('a faulty sandbox stream', () => {
     const call = sandboxCall();
     const events = eventsOf((await call.run('error-mid-stream', { stream: true })).text);
     openAiError.parse(JSON.parse(events.pop() ?? ''));
-    expect(joinChunks(events.map((event) => openAiChunk.parse(JSON.parse(event))))).toMatchObject({ content: five, finishReasons: [] });
+    expect(joinChunks(events.map((event) => openAiChunk.parse(JSON.parse(event))))).toMatchObject({
+      content: five,
+      finishReasons: [],
+    });
     const whole = await call.run('error-mid-stream');
     expect(whole.status).toBe(500);
     openAiError.parse(JSON.parse(whole.text));
   });
-  it.each([0, 1, 3])('breaks after %i tokens when asked', async (tokens) => {
+  it.each([0, 1, 3, 200])('breaks after %i tokens when asked', async (tokens) => {
     const { text } = await sandboxCall().run('error-mid-stream', { stream: true, sandbox: { tokens } });
     const events = eventsOf(text);
     expect(JSON.parse(events.pop() ?? '')).toHaveProperty('error');
@@ -65,7 +74,11 @@ describe('a faulty sandbox stream', () => {
     expect(events).toHaveLength(tokens === 0 ? 0 : tokens + 1);
   });
   it.each(['cut-stream', 'error-mid-stream'])('%s breaks where max_tokens ends the text before', async (model) => {
-    const { text } = await sandboxCall().run(model, { stream: true, max_tokens: 2, stream_options: { include_usage: true } });
+    const { text } = await sandboxCall().run(model, {
+      stream: true,
+      max_tokens: 2,
+      stream_options: { include_usage: true },
+    });
     expect(text).toContain('"This"');
     expect(text).not.toMatch(/DONE|"finish_reason":"|prompt_tokens/);
   });
@@ -74,12 +87,21 @@ describe('a faulty sandbox stream', () => {
     const { status, body } = await clock.until(send('reset', { stream }));
     expect(status).toBe(200);
     expect((await clock.until(body.read()))?.length).toBeGreaterThan(0);
-    await expect(clock.until(readText(body))).rejects.toMatchObject({ name: 'UpstreamError', reason: 'network', status: 502, fault: 'transient' });
+    await expect(clock.until(readText(body))).rejects.toMatchObject({
+      name: 'UpstreamError',
+      reason: 'network',
+      status: 502,
+      fault: 'transient',
+    });
     expect(await body.read()).toBeNull();
   });
   it('unreachable fails with a network error', async () => {
     const { clock, send } = sandboxCall();
-    await expect(clock.until(send('unreachable'))).rejects.toMatchObject({ name: 'UpstreamError', reason: 'network', status: 502 });
+    await expect(clock.until(send('unreachable'))).rejects.toMatchObject({
+      name: 'UpstreamError',
+      reason: 'network',
+      status: 502,
+    });
   });
   it.each([false, true])('bad-json is not JSON, with stream: %s', async (stream) => {
     const { status, text } = await sandboxCall().run('bad-json', { stream });
@@ -110,7 +132,8 @@ describe('flaky', () => {
   });
   it('fails as often as asked, counted apart', async () => {
     const call = sandboxCall();
-    const status = async (failures: number) => (await call.run('flaky', { sandbox: { failures, retry_after: 1 } })).status;
+    const status = async (failures: number) =>
+      (await call.run('flaky', { sandbox: { failures, retry_after: 1 } })).status;
     expect(await status(2)).toBe(503);
     expect(await status(1)).toBe(503);
     expect(await status(2)).toBe(503);
@@ -130,18 +153,40 @@ describe('a request the sandbox refuses', () => {
     ['no messages', { messages: [] }, 400, /^messages: /, 'messages'],
     ['no room for a token', { max_tokens: 0 }, 400, /^max_tokens: /, 'max_tokens'],
     ['too many choices', { n: 17 }, 400, /^n: /, 'n'],
-    ['a schema nothing fits', { model: 'json', response_format: { type: 'json_schema', json_schema: { schema: false } } }, 400, /cannot make a value.*no value fits/, 'response_format.json_schema.schema'],
-    ['a forced tool that is not offered', { model: 'tool-call', tools: [{ type: 'function', function: { name: 'a' } }], tool_choice: { type: 'function', function: { name: 'b' } } }, 400, /^tool_choice: /, 'tool_choice'],
+    [
+      'a schema nothing fits',
+      { model: 'json', response_format: { type: 'json_schema', json_schema: { schema: false } } },
+      400,
+      /cannot make a value.*no value fits/,
+      'response_format.json_schema.schema',
+    ],
+    [
+      'a forced tool that is not offered',
+      {
+        model: 'tool-call',
+        tools: [{ type: 'function', function: { name: 'a' } }],
+        tool_choice: { type: 'function', function: { name: 'b' } },
+      },
+      400,
+      /^tool_choice: /,
+      'tool_choice',
+    ],
   ])('for %s', async (_, fields, status, message, param) => {
     const answer = await sandboxCall().run('echo', { messages: hello, ...fields });
     const { error } = openAiError.parse(JSON.parse(answer.text));
     expect([answer.status, error.param]).toEqual([status, param]);
     expect(error.message).toMatch(message);
   });
-  it('because the prompt is too long', async () => {
-    const answer = await sandboxCall().run('echo', { messages: [{ role: 'user', content: 'word '.repeat(140_000) }] });
+  it.each([
+    ['in tokens', 'word '.repeat(140_000), /tokens; the sandbox takes 131072/],
+    ['in characters, which are then not counted', ' '.repeat(20_000_000), /characters; the sandbox takes 1048576/],
+  ])('because the prompt is too long %s', async (_, content, message) => {
+    const answer = await sandboxCall().run('echo', { messages: [{ role: 'user', content }] });
     expect(answer.status).toBe(400);
-    expect(JSON.parse(answer.text).error).toMatchObject({ code: 'context_length_exceeded', message: expect.stringContaining('131072') });
+    expect(JSON.parse(answer.text).error).toMatchObject({
+      code: 'context_length_exceeded',
+      message: expect.stringMatching(message),
+    });
   });
   it.each(['', '{', '[]', '"x"', 'null'])('because the body is %j', async (body) => {
     const { clock, transport } = sandboxCall();

@@ -50,7 +50,10 @@ describe('the pace of the sandbox', () => {
     body.cancel();
   });
   it('hands out a large burst in bounded pieces', async () => {
-    const { pieces } = await times('lorem', { stream: true, sandbox: { tokens: 1_000, first_token_ms: 0, token_ms: 0 } });
+    const { pieces } = await times('lorem', {
+      stream: true,
+      sandbox: { tokens: 1_000, first_token_ms: 0, token_ms: 0 },
+    });
     expect(pieces.length).toBeGreaterThan(5);
     expect(Math.max(...pieces.map(([, text]) => text.length))).toBeLessThan(17_000);
   });
@@ -98,19 +101,22 @@ describe('leaving the sandbox', () => {
     leaving.abort(reason);
     await expect(sandboxCall().send('echo', {}, leaving.signal)).rejects.toBe(reason);
   });
-  it.each(['slow', 'stall', 'lorem'])('%s: an abort in the stream rejects the pending read and every later one', async (model) => {
-    const { clock, send } = sandboxCall();
-    const leaving = new AbortController();
-    const { body } = await send(model, { stream: true, sandbox: { tokens: 1 } }, leaving.signal);
-    if (model !== 'slow') await clock.until(body.read());
-    const pending = model === 'lorem' ? null : body.read();
-    pending?.catch(() => {});
-    await settle();
-    leaving.abort(reason);
-    if (pending) await expect(pending).rejects.toBe(reason);
-    await expect(body.read()).rejects.toBe(reason);
-    expect(clock.pending).toBe(0);
-  });
+  it.each(['slow', 'stall', 'lorem'])(
+    '%s: an abort in the stream rejects the pending read and every later one',
+    async (model) => {
+      const { clock, send } = sandboxCall();
+      const leaving = new AbortController();
+      const { body } = await send(model, { stream: true, sandbox: { tokens: 1 } }, leaving.signal);
+      if (model !== 'slow') await clock.until(body.read());
+      const pending = model === 'lorem' ? null : body.read();
+      pending?.catch(() => {});
+      await settle();
+      leaving.abort(reason);
+      if (pending) await expect(pending).rejects.toBe(reason);
+      await expect(body.read()).rejects.toBe(reason);
+      expect(clock.pending).toBe(0);
+    },
+  );
   it('a cancel ends the pending read and stops the timer, however often', async () => {
     const { clock, send } = sandboxCall();
     const { body } = await send('slow', { stream: true });
