@@ -122,13 +122,17 @@ describe('validation issues', () => {
   it('of any zod schema are told, not only of ours', () => {
     const schema = z.object({
       id: z.uuid(),
+      slug: z.string().regex(/^[a-z]+$/),
       even: z.number().multipleOf(2),
+      limit: z.number().positive(),
       when: z.string().refine(() => false, 'leak'),
     });
-    const result = schema.safeParse({ id: 'x', even: 3, when: 'x' });
+    const result = schema.safeParse({ id: 'x', slug: 'X', even: 3, limit: 0, when: 'x' });
     expect(result.success ? [] : validationIssues(result.error)).toEqual([
-      { path: 'id', message: expect.stringMatching(/^expected a string of the form /) },
+      { path: 'id', message: 'expected a string of the form uuid' },
+      { path: 'slug', message: 'expected a string of the form /^[a-z]+$/' },
       { path: 'even', message: 'expected a multiple of 2' },
+      { path: 'limit', message: 'expected more than 0' },
       { path: 'when', message: 'expected another value' },
     ]);
   });
