@@ -4,9 +4,11 @@ const longestRetryAfterMs = 24 * 60 * 60 * 1000;
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec';
 const numberPattern = /^-?(?:\d+\.?\d*|\.\d+)$/;
 /** `Sun, 06 Nov 1994 08:49:37 GMT` and, obsolete, `Sunday, 06-Nov-94 08:49:37 GMT`. */
-const datePattern = /^[a-z]{3,9}, (\d{2})[ -]([a-z]{3})[ -](\d{4}|\d{2}) (\d{2}):(\d{2}):(\d{2}) (?:gmt|utc)$/i;
+const datePattern =
+  /^[a-z]{3,9}, (?<day>\d\d)[ -](?<month>[a-z]{3})[ -](?<year>(?:\d\d){1,2}) (?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d) (?:gmt|utc)$/i;
 /** What C's asctime() writes, obsolete: `Sun Nov  6 08:49:37 1994`, in UTC. */
-const asctimePattern = /^[a-z]{3} ([a-z]{3}) +(\d{1,2}) (\d{2}):(\d{2}):(\d{2}) (\d{4})$/i;
+const asctimePattern =
+  /^[a-z]{3} (?<month>[a-z]{3}) +(?<day>\d{1,2}) (?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d) (?<year>\d{4})$/i;
 
 /**
  * How long the provider asked to be left alone, in milliseconds: its `retry-after-ms` (OpenAI, Azure) or `retry-after`.
@@ -46,25 +48,24 @@ function numberOf(value: string | undefined): number | undefined {
 
 /** Not Date.parse: it takes the third form for local time, and much that is no date for one. */
 function parseHttpDate(text: string, nowMs: number): number | undefined {
-  const date = datePattern.exec(text);
-  if (date !== null) {
-    const [, day, month, year, ...time] = date as unknown as [string, string, string, string, string, string, string];
-    return utc(year.length === 2 ? fullYear(Number(year), nowMs) : Number(year), month, day, time);
-  }
-  const asctime = asctimePattern.exec(text);
-  if (asctime === null) return undefined;
-  const [, month, day, hour, minute, second, year] = asctime as unknown as [string, ...string[]] & string[];
-  return utc(Number(year), month ?? '', day ?? '', [hour ?? '', minute ?? '', second ?? '']);
+  const groups = (datePattern.exec(text) ?? asctimePattern.exec(text))?.groups;
+  if (groups === undefined) return undefined;
+  const { month = '', year = '' } = groups;
+  const [day, hour, minute, second] = [groups.day, groups.hour, groups.minute, groups.second].map(Number) as Numbers;
+  const monthIndex = months.indexOf(month.toLowerCase()) / 4;
+  // 60 is a leap second.
+  if (monthIndex < 0 || day < 1 || day > 31 || hour > 23 || minute > 59 || second > 60) return undefined;
+  return Date.UTC(
+    year.length === 2 ? fullYear(Number(year), nowMs) : Number(year),
+    monthIndex,
+    day,
+    hour,
+    minute,
+    second,
+  );
 }
 
-function utc(year: number, month: string, day: string, time: readonly string[]): number | undefined {
-  const monthIndex = months.indexOf(month.toLowerCase());
-  const [hour, minute, second] = time.map(Number);
-  if (monthIndex === -1 || hour === undefined || minute === undefined || second === undefined) return undefined;
-  // 60 is a leap second.
-  if (Number(day) < 1 || Number(day) > 31 || hour > 23 || minute > 59 || second > 60) return undefined;
-  return Date.UTC(year, monthIndex / 4, Number(day), hour, minute, second);
-}
+type Numbers = [day: number, hour: number, minute: number, second: number];
 
 /** RFC 9110: a two-digit year that seems to be more than 50 years ahead is the latest past year with these digits. */
 function fullYear(twoDigits: number, nowMs: number): number {

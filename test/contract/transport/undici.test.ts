@@ -46,6 +46,16 @@ describe('undiciTransport on its own', () => {
     }
   });
 
+  it.each([
+    ['too many', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(150)],
+    ['too large', `HTTP/1.1 100 Continue\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
+  ])('does not read over informational answers that are %s', async (_, bytes) => {
+    const transport = undiciTransport();
+    const server = await serve(({ socket }) => socket.write(Buffer.concat([Buffer.from(bytes), answer('{}')])));
+    expect(await rejection(transport.send(request(server.url)))).toMatchObject({ name: 'UpstreamError', status: 502 });
+    await transport.close?.();
+  });
+
   it('closes what is idle, and then what is under way once it has ended', async () => {
     const transport = undiciTransport();
     const server = await serve(({ socket }, { body }) => {

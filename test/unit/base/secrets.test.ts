@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { constantTimeEqual, maskSecret, redact, sha256Hex } from '../../../src/base/secrets.ts';
+
+describe('redact', () => {
+  const secret = 'sk-proj/a+b c"d\\ü_0123456789';
+
+  it('replaces every occurrence of every secret', () => {
+    const text = 'a sk-first-secret, b sk-second-secret, c sk-first-secret';
+    expect(redact(text, ['sk-first-secret', 'sk-second-secret'])).toBe('a [redacted], b [redacted], c [redacted]');
+  });
+
+  it('replaces the scheme together with the key', () => {
+    expect(redact('got Authorization: Bearer sk-first-secret!', ['sk-first-secret'])).toBe(
+      'got Authorization: [redacted]!',
+    );
+  });
+
+  it.each([
+    ['URL-encoded', encodeURIComponent(secret)],
+    ['URL-encoded in lower case', encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase())],
+    ['in JSON', JSON.stringify(secret).slice(1, -1)],
+    ['in JSON with escaped slashes', JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/')],
+    ['in base64', Buffer.from(secret).toString('base64')],
+    ['in base64 without padding', Buffer.from(secret).toString('base64').replaceAll('=', '')],
+    ['in base64url', Buffer.from(secret).toString('base64url')],
+  ])('knows a secret %s', (_, spelling) => {
+    expect(redact(`<${spelling}>`, [secret])).toBe('<[redacted]>');
+  });
+
+  it.each(['', 'a', 'ab', 'user:', 'four'])('knows a secret inside the base64 of a longer text, after %j', (before) => {
+    const base64 = Buffer.from(`${before}${secret};more`).toString('base64');
+    const clean = redact(base64, [secret]);
+    expect(clean).toContain('[redacted]');
+    for (let at = 0; at < secret.length - 5; at++) {
+      const decoded = clean.split('[redacted]').map((part) => Buffer.from(part, 'base64').toString());
+      expect(decoded.join('|')).not.toContain(secret.slice(at, at + 5));
+    }
+  });
+
+  it('takes the longer of two secrets when one holds the other', () => {
+    expect(redact('sk-secret-and-more', ['sk-secret', 'sk-secret-and-more'])).toBe('[redacted]');
+  });
+
+  it('leaves short secrets and other text alone', () => {
+    expect(redact('a test of test', ['test', ''])).toBe('a test of test');
+    expect(redact('nothing here', ['sk-first-secret'])).toBe('nothing here');
+  });
+
+  it('takes a secret for text, not for a pattern', () => {
+    expect(redact('aaaaaaaa .*.*.*.*$&', ['.*.*.*.*$&'])).toBe('aaaaaaaa [redacted]');
+  });
+
+  it('survives half a surrogate pair', () => {
+    expect(redact('x', ['abcdefgh\ud800'])).toBe('x');
+  });
+});
+
+describe('maskSecret', () => {
+  it('shows the first and last characters of a long secret', () => {
+    expect(maskSecret('sk-or-v1-0123456789abcdef')).toBe('sk-or...cdef');
+  });
+  it.each(['', 'short', 'x'.repeat(19)])('shows nothing of %j', (secret) => {
+    expect(maskSecret(secret)).toBe('...');
+  });
+});
+
+describe('sha256Hex', () => {
+  it.each(['', 'abc', 'ünïcode 👋', 'x'.repeat(1000)])('agrees with OpenSSL on %j', (text) => {
+    expect(sha256Hex(text)).toBe(createHash('sha256').update(text).digest('hex'));
+  });
+});
+
+describe('constantTimeEqual', () => {
+  it.each([
+    ['', '', true],
+    ['abc', 'abc', true],
+    ['abc', 'abd', false],
+    ['abc', 'Abc', false],
+    ['abc', 'abcd', false],
+    ['abcd', 'abc', false],
+    ['abc', 'abc\0', false],
+    ['', '\0', false],
+    ['ü', 'u', false],
+  ])('%j and %j: %s', (a, b, expected) => {
+    expect(constantTimeEqual(a, b)).toBe(expected);
+  });
+});
