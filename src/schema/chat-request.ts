@@ -67,10 +67,12 @@ const traceSchema = z.looseObject({
   parent_span_id: optionalText,
 });
 
-const metadataSchema = mapOf(textUpTo(512), textUpTo(64)).check((payload) => {
-  if (Object.keys(payload.value).length <= 16) return;
-  payload.issues.push({ code: 'too_big', origin: 'object', maximum: 16, inclusive: true, input: payload.value });
-});
+const metadataSchema = mapOf(textUpTo(512), textUpTo(64))
+  .check((payload) => {
+    if (Object.keys(payload.value).length <= 16) return;
+    payload.issues.push({ code: 'too_big', origin: 'object', maximum: 16, inclusive: true, input: payload.value });
+  })
+  .meta({ maxProperties: 16 });
 
 const outputTokens = positive.nullish();
 const penalty = z.number().min(-2).max(2).nullish();
