@@ -106,13 +106,13 @@ function run(folder, env) {
       process.stdout.write(`stopped after ${timeoutMs / 1000} s\n`);
       stopRunning();
     }, timeoutMs);
-    child.on('exit', (code) => {
+    child.on('exit', () => {
       clearTimeout(timer);
       // Whatever it left behind would hold our pipes open.
       stopRunning();
       running = null;
-      child.stdout.on('close', () => resolve({ code, output }));
     });
+    child.on('close', (code) => resolve({ code, output }));
   });
 }
 

@@ -1,10 +1,11 @@
-// The package bundles for browsers without anything of Node's, and what comes out works without Node's globals.
-import { writeFileSync } from 'node:fs';
+// The package bundles for browsers without anything of Node's, and works where Node's globals are missing.
 import { builtinModules } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
 import { build } from 'esbuild';
 import { app, runEssentials } from '../run-essentials.mjs';
+
+const nodeGlobals = ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate', 'require', 'module', '__dirname'];
 
 await runEssentials('browser-bundle', async (program) => {
   const bundle = join(app, 'bundle.mjs');
@@ -15,6 +16,8 @@ await runEssentials('browser-bundle', async (program) => {
     format: 'esm',
     target: 'es2023',
     platform: 'browser',
+    // What a browser does not have the bundle does not find here either, unless it brings its own.
+    define: Object.fromEntries(nodeGlobals.map((name) => [name, `missing_${name}`])),
     metafile: true,
     logLevel: 'warning',
   });
@@ -28,12 +31,5 @@ await runEssentials('browser-bundle', async (program) => {
   const [{ bytes }] = Object.values(metafile.outputs);
   process.stdout.write(`bundle: ${Math.round(bytes / 1024)} KiB, not minified\n`);
 
-  const page = join(app, 'page.mjs');
-  writeFileSync(
-    page,
-    `for (const name of ['process', 'Buffer', 'global', 'setImmediate', 'clearImmediate']) delete globalThis[name];
-await import('./bundle.mjs');
-`,
-  );
-  return [process.execPath, page];
+  return [process.execPath, bundle];
 });
