@@ -86,6 +86,21 @@ describe('gatewayMiddleware of Express', () => {
     await close();
   });
 
+  it('sets headers one by one where middleware replaced writeHead and may not know every form of its arguments', async () => {
+    const app = express().use((_req, res, next) => {
+      const writeHead = res.writeHead.bind(res);
+      res.writeHead = (status: number, ...rest: unknown[]) => {
+        res.setHeader('x-seen', `${status} ${rest.length} ${res.getHeader('content-type')}`);
+        return writeHead(status);
+      };
+      next();
+    });
+    const { baseUrl, close } = await hostListener(app.use('/v1', gatewayMiddleware(fakeGateway('streams'))), '/v1');
+    const { headers } = await receive(`${baseUrl}/echo`, { body: '{}' });
+    expect(headers).toMatchObject({ 'x-seen': '200 0 application/json', 'set-cookie': ['a=1', 'b=2'] });
+    await close();
+  });
+
   it('leaves requests outside its prefix to the next middleware', async () => {
     const app = express().use(gatewayMiddleware(fakeGateway('streams')));
     app.use('/api', gatewayMiddleware(fakeGateway('streams'), { prefix: '/llm/' }));
