@@ -1,4 +1,5 @@
-import { systemClock } from './base/clock.ts';
+import { Keyv } from 'keyv';
+import { type Clock, systemClock } from './base/clock.ts';
 import { randomIds } from './base/ids.ts';
 import { parsePrice } from './base/money.ts';
 import { sha256Hex } from './base/secrets.ts';
@@ -13,6 +14,9 @@ import { type GatewayOptions, type ModelOptions, OptionsError, type PricingOptio
 import { builtInProviders } from './providers/index.ts';
 import { type Credential, defineProvider, type Provider } from './providers/provider.ts';
 import { sandboxModels } from './providers/sandbox.ts';
+import { storedApiKeySchema } from './schema/api-key.ts';
+import { type ApiKeys, createApiKeys } from './stores/api-keys.ts';
+import { createCollection } from './stores/collection.ts';
 import { createRecorder, logSink } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
@@ -23,6 +27,8 @@ export interface Gateway {
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
   /** As `fetch`, for adapters. Never rejects. Bound. */
   handle(request: Request, context?: HandleContext): Promise<Response>;
+  /** Keys callers authenticate with, in the store. */
+  apiKeys: ApiKeys;
   /** Ends open streams and upstream connections. */
   close(): Promise<void>;
 }
@@ -51,6 +57,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   }
   const models = [...(configured.has('sandbox') ? sandboxModels : []), ...resolved.models.map((model, at) => modelOf(model, at, configured))];
   const sinks = [...(resolved.onRecord ? [resolved.onRecord] : []), ...(logger ? [logSink(logger)] : [])];
+  const apiKeys = storedKeys(resolved, clock);
   const edge = createEdge({
     operations: operations({
       ids,
@@ -58,7 +65,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       pipeline: {
         clock,
         random,
-        catalog: createCatalog(models, [...configured.values()].map(({ provider }) => provider)),
+        catalog: createCatalog(models, new Map([...configured].map(([slug, { provider }]) => [slug, provider.dataPolicy]))),
+        provider: (slug) => configured.get(slug)?.provider ?? null,
         health: createHealth(),
         usableProviders: new Set([...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug)),
         openCredential: ({ provider }) => (configured.get(provider) as Configured).credential,
@@ -79,7 +87,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         record: createRecorder(sinks),
       },
     }),
-    authenticate: authentication(resolved),
+    authenticate: authentication(resolved, apiKeys, clock),
     clock,
     limits: { bytes: limits.bodyBytes, depth: limits.depth },
     totalMs: resolved.timeouts.totalMs,
@@ -90,6 +98,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     fetch: (input, init) => edge.handle(input instanceof Request && init === undefined ? input : new Request(input, init)),
     handle: edge.handle,
+    apiKeys,
     async close() {
       edge.close();
       if (network.isMade() && !resolved.transport) await network().close?.();
@@ -97,9 +106,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-function authentication({ authenticate, apiKeys = [] }: ResolvedOptions): Authenticate {
+function storedKeys({ store = new Keyv(), storeTimeoutMs, storeCacheMs, randomBytes = systemRandomBytes, logger }: ResolvedOptions, clock: Clock): ApiKeys {
+  // Without a listener, an adapter's lost connection is an uncaught exception; its calls fail all the same.
+  store.on('error', (error: unknown) => logger?.warn({ error: error instanceof Error ? error.message : 'unknown' }, 'store error'));
+  const collection = createCollection({ store, kind: 'api-key', schema: storedApiKeySchema, clock, timeoutMs: storeTimeoutMs });
+  return createApiKeys({ collection, clock, randomBytes, workspaceId: defaultWorkspaceId, cacheMs: storeCacheMs });
+}
+
+function systemRandomBytes(size: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(size));
+}
+
+function authentication({ authenticate, apiKeys = [] }: ResolvedOptions, stored: ApiKeys, clock: Clock): Authenticate {
   if (authenticate) return authenticateByEmbedder(authenticate, defaultWorkspaceId);
-  return authenticateByKey(apiKeys.map(({ key, permissions }) => ({ hash: sha256Hex(key), permissions, workspaceId: defaultWorkspaceId })));
+  return authenticateByKey(apiKeys.map(({ key, permissions }) => ({ hash: sha256Hex(key), permissions, workspaceId: defaultWorkspaceId })), stored, clock);
 }
 
 function configureProviders({ providers }: ResolvedOptions): Map<string, Configured> {

@@ -13,5 +13,7 @@ export { type Auth, bearer, type Credential, defineProvider, type OutgoingReques
 export type { ChatRequest, ChatResult, Usage } from './schema/chat.ts';
 export type { ChatChunk } from './schema/chunk.ts';
 export type { ErrorBody, ServiceMetadata } from './schema/envelope.ts';
+export type { NewApiKey, StoredApiKey } from './schema/api-key.ts';
+export type { ApiKeys } from './stores/api-keys.ts';
 export type { Logger, Recorder, RequestRecord } from './telemetry/record.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts';

@@ -1,3 +1,4 @@
+import type { Keyv } from 'keyv';
 import * as z from 'zod';
 import type { Clock } from './base/clock.ts';
 import type { Ids } from './base/ids.ts';
@@ -5,6 +6,7 @@ import { parsePrice } from './base/money.ts';
 import { type DialectName, dialects } from './dialects/index.ts';
 import type { EmbedderCaller } from './http/authenticate.ts';
 import type { Provider } from './providers/provider.ts';
+import { permissionSchema } from './schema/api-key.ts';
 import { validationIssues } from './schema/validate.ts';
 import type { Logger, Recorder } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';
@@ -95,12 +97,10 @@ const providerOptions = z.strictObject({
   dataPolicy: dataPolicyOptions.optional(),
 });
 
-const permission = z.enum(['inference', 'management']);
-
 const apiKeyOptions = z.strictObject({
   key: z.string().min(8),
   /** Default `["inference"]`. */
-  permissions: z.array(permission).min(1).default(['inference']),
+  permissions: z.array(permissionSchema).min(1).default(['inference']),
 });
 
 const limits = z.strictObject({
@@ -163,6 +163,12 @@ const optionsSchema = z
     apiKeys: z.array(apiKeyOptions).optional(),
     /** Your own users instead of `apiKeys`: who asks, or null. */
     authenticate: func<(request: Request) => EmbedderCaller | null | Promise<EmbedderCaller | null>>('(request) => caller or null').optional(),
+    /** Where keys made by `gateway.apiKeys` live. Any Keyv; default in memory. */
+    store: objectWith<Keyv>(['get', 'set', 'delete', 'decode', 'on'], 'a Keyv').optional(),
+    /** How long the store may take before a request fails with 503. */
+    storeTimeoutMs: milliseconds.default(250),
+    /** How long what was read from the store is believed: a key revoked by another instance works on for so long. */
+    storeCacheMs: z.int().min(0).default(5_000),
     /** For requests that name no model. */
     defaultModel: z.string().min(1).optional(),
     /** Names the header `X-{Brand}-Metadata` and the field `{brand}_metadata`. */
@@ -187,11 +193,12 @@ const optionsSchema = z
     clock: objectWith<Clock>(['now', 'after'], 'a clock with now and after').optional(),
     random: func<() => number>('() => number in [0, 1)').optional(),
     ids: objectWith<Ids>(['uuid'], 'ids with uuid').optional(),
+    randomBytes: func<(size: number) => Uint8Array>('(size) => Uint8Array').optional(),
   })
   .check((payload) => {
-    const { apiKeys, authenticate } = payload.value;
-    if (authenticate || (apiKeys && apiKeys.length > 0)) return;
-    payload.issues.push({ code: 'custom', path: ['apiKeys'], message: 'expected at least one key, or the option authenticate: else nobody could call the gateway', input: apiKeys });
+    const { apiKeys, authenticate, store } = payload.value;
+    if (authenticate || store || (apiKeys && apiKeys.length > 0)) return;
+    payload.issues.push({ code: 'custom', path: ['apiKeys'], message: 'expected at least one key, a store that holds some, or the option authenticate: else nobody could call the gateway', input: apiKeys });
   });
 
 /** What `createGateway` takes. */

@@ -1,6 +1,8 @@
 import { GatewayError } from '../base/errors.ts';
 import { constantTimeEqual, sha256Hex } from '../base/secrets.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Caller, Permission } from '../call/call.ts';
+import type { ApiKeys } from '../stores/api-keys.ts';
 
 /** Who asks; @throws GatewayError unauthenticated (401) */
 export type Authenticate = (request: Request) => Caller | Promise<Caller>;
@@ -21,17 +23,30 @@ export interface KnownKey {
   workspaceId: string;
 }
 
-/** Bearer keys: only their hashes are kept. */
-export function authenticateByKey(keys: readonly KnownKey[]): Authenticate {
+/**
+ * Bearer keys, of which only hashes are kept: those of the options, then those in the store.
+ * A store that does not answer fails the request (503): a key that cannot be checked is no key.
+ */
+export function authenticateByKey(keys: readonly KnownKey[], stored: ApiKeys, clock: Clock): Authenticate {
   const byHash = new Map(keys.map((key) => [key.hash, key]));
   return (request) => {
-    const presented = bearerOf(request);
-    const hash = sha256Hex(presented);
-    const known = byHash.get(hash);
+    const hash = sha256Hex(bearerOf(request));
     // The look-up is by a hash, which a guesser cannot steer; the comparison takes the same time for all.
-    if (!known || !constantTimeEqual(known.hash, hash)) throw unauthenticated('The API key is not valid');
-    return { permissions: known.permissions, apiKeyHash: hash, workspaceId: known.workspaceId, userId: null };
+    const known = byHash.get(hash);
+    return known && constantTimeEqual(known.hash, hash) ? callerOf(known) : fromStore(hash);
   };
+
+  async function fromStore(hash: string): Promise<Caller> {
+    const record = await stored.find(hash);
+    if (!record || !constantTimeEqual(record.hash, hash)) throw unauthenticated('The API key is not valid');
+    if (record.disabled) throw unauthenticated('The API key is disabled');
+    if (record.expiresAtMs !== null && record.expiresAtMs <= clock.now()) throw unauthenticated('The API key has expired');
+    return callerOf(record);
+  }
+}
+
+function callerOf({ hash, permissions, workspaceId }: KnownKey): Caller {
+  return { permissions, apiKeyHash: hash, workspaceId, userId: null };
 }
 
 /** The embedder's own users. What it throws fails the request: keys fail closed. */

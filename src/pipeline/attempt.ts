@@ -53,7 +53,7 @@ interface Exchange {
  * @throws UpstreamError, whose message is clean of keys; the reason of the call's signal after an abort
  */
 export async function attempt(deps: PipelineDeps, call: Call, step: Try): Promise<Attempted> {
-  const provider = deps.catalog.provider(step.endpoint.providerSlug) as Provider;
+  const provider = deps.provider(step.endpoint.providerSlug) as Provider;
   const credential = deps.openCredential(step.credential);
   const controller = new AbortController();
   const onCallAbort = () => controller.abort(call.signal.reason);

@@ -60,6 +60,8 @@ export interface PipelineDeps {
   /** In [0, 1). */
   random: () => number;
   catalog: Catalog;
+  /** A configured provider; null for any other. */
+  provider: (slug: string) => Provider | null;
   health: Health;
   usableProviders: ReadonlySet<string>;
   /** The one place where a reference becomes a key. */

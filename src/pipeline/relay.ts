@@ -106,7 +106,7 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
   function close(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     const error = ending?.error;
     const saidDone = ending !== null && !error;
-    const quirks = deps.catalog.provider(step.endpoint.providerSlug)?.quirks;
+    const quirks = deps.provider(step.endpoint.providerSlug)?.quirks;
     const whole = choices.isWhole() || (saidDone && quirks?.finishesWithoutReason === true);
     if (!whole || (error && !choices.isWhole())) return concat(bytes, fail(error ?? badStream('The provider broke off its answer.')));
     return concat(bytes, finish());

@@ -32,7 +32,7 @@ export async function serve(deps: PipelineDeps, call: Call, control: CallControl
 
 /** Reads what the plan needs, then plans. */
 function planOf(deps: PipelineDeps, call: Call): Plan {
-  const { catalog, health, clock, usableProviders } = deps;
+  const { catalog, provider, health, clock, usableProviders } = deps;
   const slugs = requestedSlugs(call.request, deps.defaultModel);
   try {
     const models = lookUpModels(slugs, catalog.model);
@@ -41,8 +41,8 @@ function planOf(deps: PipelineDeps, call: Call): Plan {
       request: call.request,
       models,
       facts: { resting: health.resting(nowMs), usableProviders, nowMs },
-      providerName: (slug) => catalog.provider(slug)?.name ?? slug,
-      verbatim: (slug) => catalog.provider(slug)?.dialect.nativeChunks === true,
+      providerName: (slug) => provider(slug)?.name ?? slug,
+      verbatim: (slug) => provider(slug)?.dialect.nativeChunks === true,
     });
   } catch (error) {
     const nowhere: Plan = { requested: slugs[0] as string, strategy: slugs.length > 1 ? 'fallback' : 'direct', tries: [], excluded: [] };
