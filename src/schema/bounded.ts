@@ -11,9 +11,21 @@ export function list<T extends z.ZodType>(element: T): z.ZodArray<T> {
   return new BoundedArray({ type: 'array', element }) as unknown as z.ZodArray<T>;
 }
 
-/** As `z.record`; at most 20 bad entries are reported. */
-export function mapOf<V extends z.ZodType>(valueType: V, keyType: z.ZodString = z.string()) {
-  return new BoundedRecord({ type: 'record', keyType, valueType }) as unknown as z.ZodRecord<z.ZodString, V>;
+interface RecordDef extends z.core.$ZodRecordDef {
+  maxKeys?: number;
+}
+
+/**
+ * As `z.record`; at most 20 bad entries are reported, and too many keys are refused without looking at them all. Entries
+ * are checked, not copied.
+ * @param limits  `maxKeys`: entries; `maxKeyLength`: characters of a key
+ */
+export function mapOf<V extends z.ZodType>(valueType: V, limits: { maxKeys?: number; maxKeyLength?: number } = {}) {
+  const { maxKeys, maxKeyLength } = limits;
+  const keyType = maxKeyLength === undefined ? z.string() : textUpTo(maxKeyLength);
+  const map = new BoundedRecord({ type: 'record', keyType, valueType, maxKeys });
+  const described = maxKeys === undefined ? map : map.meta({ maxProperties: maxKeys });
+  return described as unknown as z.ZodRecord<z.ZodString, V>;
 }
 
 const BoundedArray = z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef>('BoundedArray', (inst, def) => {
@@ -33,26 +45,28 @@ const BoundedArray = z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef>('Bound
   };
 });
 
-const BoundedRecord = z.core.$constructor<z.ZodRecord, z.core.$ZodRecordDef>('BoundedRecord', (inst, def) => {
+const BoundedRecord = z.core.$constructor<z.ZodRecord, RecordDef>('BoundedRecord', (inst, def) => {
   z.ZodRecord.init(inst, def);
+  const { maxKeys = Number.POSITIVE_INFINITY } = def;
   inst._zod.parse = (payload, ctx) => {
     const input: unknown = payload.value;
     if (!isObject(input)) return refuse(payload, 'object', inst);
-    const output: Record<string, unknown> = {};
-    payload.value = output;
     let faults = 0;
-    for (const key of Object.keys(input)) {
-      if (faults >= mostFaults) break;
-      // Assigning it would set the prototype; zod drops it too.
-      if (key === '__proto__') continue;
+    let keys = 0;
+    for (const key in input) {
+      keys += 1;
+      if (keys > maxKeys) {
+        payload.issues = [{ code: 'too_big', origin: 'object', maximum: maxKeys, inclusive: true, input, inst }];
+        return payload;
+      }
       const keyResult = run(def.keyType, key, ctx);
       if (keyResult.issues.length > 0) {
         const issues = keyResult.issues.map((issue) => z.core.util.finalizeIssue(issue, ctx, z.core.config()));
         faults += adopt(payload, [{ code: 'invalid_key', origin: 'record', issues, input: key, inst }], key, ctx);
       }
       const result = run(def.valueType, input[key], ctx);
-      output[key] = result.value;
       if (result.issues.length > 0) faults += adopt(payload, result.issues, key, ctx);
+      if (faults >= mostFaults) break;
     }
     return payload;
   };

@@ -67,13 +67,6 @@ const traceSchema = z.looseObject({
   parent_span_id: optionalText,
 });
 
-const metadataSchema = mapOf(textUpTo(512), textUpTo(64))
-  .check((payload) => {
-    if (Object.keys(payload.value).length <= 16) return;
-    payload.issues.push({ code: 'too_big', origin: 'object', maximum: 16, inclusive: true, input: payload.value });
-  })
-  .meta({ maxProperties: 16 });
-
 const outputTokens = positive.nullish();
 const penalty = z.number().min(-2).max(2).nullish();
 
@@ -120,7 +113,7 @@ export const chatRequestSchema = z.looseObject({
   /** Key of sticky routing and of grouping. */
   session_id: textUpTo(256).optional(),
   user: optionalText,
-  metadata: metadataSchema.optional(),
+  metadata: mapOf(textUpTo(512), { maxKeys: 16, maxKeyLength: 64 }).optional(),
   cache_control: cacheControlSchema.optional(),
   /** Acts on streams only. */
   debug: z.looseObject({ echo_upstream_body: optionalFlag }).optional(),
