@@ -1,4 +1,4 @@
-import type { Gateway } from '../src/index.ts';
+import type { RequestHandler } from '../src/index.ts';
 
 export interface GatewayFetchOptions {
   /** The path the gateway is mounted at, without a trailing slash. Default `/v1`. */
@@ -16,7 +16,7 @@ export interface BunServer {
 export type BunFetch = (request: Request, server: BunServer) => Promise<Response>;
 
 /** The `fetch` of `Bun.serve`: `Bun.serve({ port: 8787, fetch: gatewayFetch(gateway) })`. */
-export function gatewayFetch(gateway: Gateway, options: GatewayFetchOptions = {}): BunFetch {
+export function gatewayFetch(gateway: RequestHandler, options: GatewayFetchOptions = {}): BunFetch {
   return (request, server) => {
     // Bun closes a connection on which nothing was sent for 10 s; a model may think for longer.
     server.timeout(request, 0);
@@ -49,7 +49,7 @@ interface BunGlobal {
  * Serves the gateway on a port of its own, in Bun.
  * @throws  Error outside Bun; the error of `Bun.serve`, such as one with the code EADDRINUSE
  */
-export function serve(gateway: Gateway, options: ServeOptions = {}): RunningServer {
+export function serve(gateway: RequestHandler, options: ServeOptions = {}): RunningServer {
   const { port = 8787, hostname = '127.0.0.1', basePath = '/v1', drainMs: defaultDrainMs = 10_000 } = options;
   const { Bun } = globalThis as { Bun?: BunGlobal };
   if (Bun === undefined) throw new Error('model-gateway/bun runs in Bun; in Node use serve of model-gateway/node');

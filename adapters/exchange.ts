@@ -1,6 +1,6 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import { FastResponse, NodeRequest } from 'srvx/node';
-import type { Gateway, HandleContext } from '../src/index.ts';
+import type { HandleContext, RequestHandler } from '../src/index.ts';
 
 /** A request and its response as node:http, and whatever is built on it, hands them out. */
 export interface Exchange {
@@ -15,7 +15,7 @@ export interface Exchange {
  * response's body; a client that reads slowly is waited for.
  * @returns  settles, and never rejects, when the response has been handed to the socket or the client has left
  */
-export async function answer(gateway: Gateway, exchange: Exchange, context: HandleContext): Promise<void> {
+export async function answer(gateway: RequestHandler, exchange: Exchange, context: HandleContext): Promise<void> {
   const { res } = exchange;
   try {
     const response = await gateway.handle(toRequest(exchange), { ...context, Response: fastResponse });

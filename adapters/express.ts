@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Gateway } from '../src/index.ts';
+import type { RequestHandler } from '../src/index.ts';
 import { answer } from './exchange.ts';
 import { locate, parsedBody } from './mount.ts';
 
@@ -25,7 +25,7 @@ export type ExpressMiddleware = (req: ExpressRequest, res: ServerResponse, next:
  * The gateway as middleware of Express 5 or 4: `app.use('/v1', gatewayMiddleware(gateway))`. Works before and after
  * `express.json()`, whose size limit then holds; mounted before it, the gateway's own limit does.
  */
-export function gatewayMiddleware(gateway: Gateway, options: GatewayMiddlewareOptions = {}): ExpressMiddleware {
+export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddlewareOptions = {}): ExpressMiddleware {
   return (req, res, next) => {
     const mount = { mountedAt: req.baseUrl, url: req.url, originalUrl: req.originalUrl };
     const place = locate(mount, options.prefix);

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Gateway } from '../src/index.ts';
+import type { RequestHandler } from '../src/index.ts';
 import { answer } from './exchange.ts';
 import { findMount, locate, parsedBody } from './mount.ts';
 
@@ -30,7 +30,7 @@ export type KoaMiddleware = <C extends KoaContext>(context: C, next: () => Promi
  * The gateway as middleware of Koa 3: `app.use(gatewayMiddleware(gateway, { prefix: '/v1' }))`. Works with and without
  * a body parser before it. Writes the response itself, so middleware that replaces `ctx.body` has no part in it.
  */
-export function gatewayMiddleware(gateway: Gateway, options: GatewayMiddlewareOptions = {}): KoaMiddleware {
+export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddlewareOptions = {}): KoaMiddleware {
   return async (context, next) => {
     const { req, res, url, originalUrl, request } = context;
     const place = locate({ mountedAt: findMount(originalUrl, context.path), url, originalUrl }, options.prefix);

@@ -1,4 +1,4 @@
-import type { Gateway } from '../src/index.ts';
+import type { RequestHandler } from '../src/index.ts';
 
 export interface GatewayRouteOptions {
   /** The path of the folder that holds the catch-all folder, such as `/api/v1`. Default: found from each request. */
@@ -20,7 +20,7 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as 
  * The exports of a catch-all route of the app router, `app/api/v1/[...path]/route.ts`:
  * `export const { GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS } = gatewayRoute(gateway)`.
  */
-export function gatewayRoute(gateway: Gateway, options: GatewayRouteOptions = {}): GatewayRoute {
+export function gatewayRoute(gateway: RequestHandler, options: GatewayRouteOptions = {}): GatewayRoute {
   const handle: RouteHandler = async (request, context) =>
     gateway.handle(request, { basePath: options.basePath ?? findBasePath(request, await context.params) });
   return { GET: handle, POST: handle, PUT: handle, PATCH: handle, DELETE: handle, HEAD: handle, OPTIONS: handle };

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
-import type { Gateway } from '../src/index.ts';
+import type { RequestHandler } from '../src/index.ts';
 import { answer } from './exchange.ts';
 
 export interface NodeHandlerOptions {
@@ -10,7 +10,7 @@ export interface NodeHandlerOptions {
 
 /** A listener for `http.createServer`: `createServer(toNodeHandler(gateway)).listen(8787)`. */
 export function toNodeHandler(
-  gateway: Gateway,
+  gateway: RequestHandler,
   options: NodeHandlerOptions = {},
 ): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => void answer(gateway, { req, res }, { basePath: options.basePath });
@@ -42,7 +42,7 @@ export interface RunningServer {
  * Serves the gateway on a port of its own.
  * @throws  the error of `listen`, such as one with the code EADDRINUSE
  */
-export async function serve(gateway: Gateway, options: ServeOptions = {}): Promise<RunningServer> {
+export async function serve(gateway: RequestHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { port = 8787, hostname = '127.0.0.1', basePath = '/v1', drainMs: defaultDrainMs = 10_000 } = options;
   const server = createServer(
     { keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000 },

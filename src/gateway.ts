@@ -22,11 +22,17 @@ import { fetchTransport } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
 import { defaultTransport } from '#transport';
 
-export interface Gateway {
-  /** Request in, Response out. Takes what `fetch` takes, so that it can be handed to a client as its `fetch`. Bound. */
-  fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
-  /** As `fetch`, for adapters. Never rejects. Bound. */
+/** What an adapter needs of a gateway. */
+export interface RequestHandler {
+  /** Request in, Response out. Never rejects. Bound. */
   handle(request: Request, context?: HandleContext): Promise<Response>;
+}
+
+export interface Gateway extends RequestHandler {
+  /** As `handle`. Takes what `fetch` takes, so that it can be handed to a client as its `fetch`. Bound. */
+  fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
+  /** The option of that name: where adapters expect requests unless told otherwise. */
+  basePath: string;
   /** Keys callers authenticate with, in the store. */
   apiKeys: ApiKeys;
   /** Ends open streams and upstream connections. */
@@ -98,6 +104,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     fetch: (input, init) => edge.handle(input instanceof Request && init === undefined ? input : new Request(input, init)),
     handle: edge.handle,
+    basePath: resolved.basePath,
     apiKeys,
     async close() {
       edge.close();

@@ -4,7 +4,7 @@ export type { ByteSource } from './base/bytes.ts';
 export type { Caller, Permission } from './call/call.ts';
 export type { Dialect, Quirks } from './dialects/dialect.ts';
 export { openaiChat } from './dialects/openai-chat.ts';
-export { createGateway, type Gateway } from './gateway.ts';
+export { createGateway, type Gateway, type RequestHandler } from './gateway.ts';
 export type { EmbedderCaller } from './http/authenticate.ts';
 export type { HandleContext } from './http/edge.ts';
 export { type GatewayOptions, OptionsError } from './options.ts';

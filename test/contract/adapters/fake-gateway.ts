@@ -1,5 +1,5 @@
 import { type ByteSource, streamSource } from '../../../src/base/bytes.ts';
-import type { Gateway, HandleContext } from '../../../src/index.ts';
+import type { HandleContext, RequestHandler } from '../../../src/index.ts';
 
 /** A streamed response in the hands of the test. */
 export interface OpenStream {
@@ -15,7 +15,7 @@ export interface OpenStream {
 }
 
 /** A gateway that answers by path, so that an adapter shows in the response what it passed on. */
-export interface FakeGateway extends Gateway {
+export interface FakeGateway extends RequestHandler {
   /** The next request to /stream, or to /hang (whose response never comes: `write` and `end` do nothing). */
   nextStream(): Promise<OpenStream>;
   /** Pieces of 64 KiB that were pulled from /flood. */
@@ -59,8 +59,6 @@ export function fakeGateway(naming: 'streams' | 'sources'): FakeGateway {
       const stream = opened.shift();
       return stream ? Promise.resolve(stream) : new Promise((resolve) => waiting.push(resolve));
     },
-    fetch: (input, init) => gateway.handle(new Request(input, init)),
-    close: async () => {},
     async handle(request, context: HandleContext = {}) {
       const { basePath = '/v1', Response: HostResponse = Response } = context;
       const url = new URL(request.url);

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Gateway } from '../../../src/index.ts';
+import type { RequestHandler } from '../../../src/index.ts';
 import { keepAlive, nextPiece, readAll, receive, send } from './client.ts';
 import { type FakeGateway, fakeGateway, floodPiece, floodPieces } from './fake-gateway.ts';
 
@@ -12,7 +12,7 @@ export interface Host {
 }
 
 export interface AdapterCase {
-  start(gateway: Gateway): Promise<Host>;
+  start(gateway: RequestHandler): Promise<Host>;
   /** Whether the host reads and parses JSON bodies itself. */
   parsesBody?: boolean;
   /** The largest body the host's parser takes. Default: no limit. */
