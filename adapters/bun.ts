@@ -1,7 +1,7 @@
 import type { RequestHandler } from '../src/index.ts';
 
 export interface GatewayFetchOptions {
-  /** The path the gateway is mounted at, without a trailing slash. Default `/v1`. */
+  /** The path the gateway is mounted at, without a trailing slash. Default: the gateway's own. */
   basePath?: string;
 }
 
@@ -50,7 +50,8 @@ interface BunGlobal {
  * @throws  Error outside Bun; the error of `Bun.serve`, such as one with the code EADDRINUSE
  */
 export function serve(gateway: RequestHandler, options: ServeOptions = {}): RunningServer {
-  const { port = 8787, hostname = '127.0.0.1', basePath = '/v1', drainMs: defaultDrainMs = 10_000 } = options;
+  const { basePath = gateway.basePath ?? '/v1' } = options;
+  const { port = 8787, hostname = '127.0.0.1', drainMs: defaultDrainMs = 10_000 } = options;
   const { Bun } = globalThis as { Bun?: BunGlobal };
   if (Bun === undefined) throw new Error('model-gateway/bun runs in Bun; in Node use serve of model-gateway/node');
   const server = Bun.serve({ port, hostname, fetch: gatewayFetch(gateway, { basePath }) });

@@ -6,7 +6,8 @@ import { locate, parsedBody } from './mount.ts';
 export interface GatewayMiddlewareOptions {
   /**
    * The path of the gateway below the mount, such as `/llm`; `''` takes everything. Requests outside it go to the next
-   * middleware. Default: everything below `app.use('/v1', …)`, and `/v1` where the middleware is mounted at the root.
+   * middleware. Default: everything below `app.use('/v1', …)`, and below the
+   * gateway's own `basePath` where the middleware is mounted at the root.
    */
   prefix?: string;
 }
@@ -28,7 +29,7 @@ export type ExpressMiddleware = (req: ExpressRequest, res: ServerResponse, next:
 export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddlewareOptions = {}): ExpressMiddleware {
   return (req, res, next) => {
     const mount = { mountedAt: req.baseUrl, url: req.url, originalUrl: req.originalUrl };
-    const place = locate(mount, options.prefix);
+    const place = locate(gateway, mount, options.prefix);
     if (place === undefined) return next();
     const body = parsedBody(req, req.body);
     void answer(gateway, { req, res, url: place.url }, { basePath: place.basePath, body });

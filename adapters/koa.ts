@@ -6,7 +6,8 @@ import { findMount, locate, parsedBody } from './mount.ts';
 export interface GatewayMiddlewareOptions {
   /**
    * The path of the gateway below the mount, such as `/v1`; `''` takes everything. Requests outside it go to the next
-   * middleware. Default: everything below a `koa-mount`, and `/v1` where the middleware is not mounted.
+   * middleware. Default: everything below a `koa-mount`, and below the gateway's own
+   * `basePath` where the middleware is not mounted.
    */
   prefix?: string;
 }
@@ -33,7 +34,11 @@ export type KoaMiddleware = <C extends KoaContext>(context: C, next: () => Promi
 export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddlewareOptions = {}): KoaMiddleware {
   return async (context, next) => {
     const { req, res, url, originalUrl, request } = context;
-    const place = locate({ mountedAt: findMount(originalUrl, context.path), url, originalUrl }, options.prefix);
+    const place = locate(
+      gateway,
+      { mountedAt: findMount(originalUrl, context.path), url, originalUrl },
+      options.prefix,
+    );
     if (place === undefined) {
       await next();
       return;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { RequestHandler } from '../src/index.ts';
 
 /** Where a framework called a middleware. */
 export interface Mount {
@@ -12,11 +13,14 @@ export interface Mount {
 
 /**
  * The gateway's base path and the whole URL of a request to a middleware; undefined where it is somebody else's.
- * @param prefix  below the mount; default `/v1` where nothing was mounted, else none
+ * @param prefix  below the mount; default: the gateway's own base path where nothing was mounted, else none
  */
-export function locate(mount: Mount, prefix: string | undefined): { basePath: string; url: string } | undefined {
-  const { mountedAt, url, originalUrl } = mount;
-  const below = withoutSlash(prefix ?? (mountedAt === '' ? '/v1' : ''));
+export function locate(
+  { basePath = '/v1' }: Pick<RequestHandler, 'basePath'>,
+  { mountedAt, url, originalUrl }: Mount,
+  prefix: string | undefined,
+): { basePath: string; url: string } | undefined {
+  const below = withoutSlash(prefix ?? (mountedAt === '' ? basePath : ''));
   const path = pathOf(url);
   if (path !== below && !path.startsWith(`${below}/`)) return undefined;
   // Not simply the original URL: middleware may have rewritten this one.

@@ -4,7 +4,7 @@ import type { RequestHandler } from '../src/index.ts';
 import { answer } from './exchange.ts';
 
 export interface NodeHandlerOptions {
-  /** The path the gateway is mounted at, without a trailing slash. Default `/v1`. */
+  /** The path the gateway is mounted at, without a trailing slash. Default: the gateway's own. */
   basePath?: string;
 }
 
@@ -43,7 +43,8 @@ export interface RunningServer {
  * @throws  the error of `listen`, such as one with the code EADDRINUSE
  */
 export async function serve(gateway: RequestHandler, options: ServeOptions = {}): Promise<RunningServer> {
-  const { port = 8787, hostname = '127.0.0.1', basePath = '/v1', drainMs: defaultDrainMs = 10_000 } = options;
+  const { basePath = gateway.basePath ?? '/v1' } = options;
+  const { port = 8787, hostname = '127.0.0.1', drainMs: defaultDrainMs = 10_000 } = options;
   const server = createServer(
     { keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000 },
     toNodeHandler(gateway, { basePath }),

@@ -26,12 +26,13 @@ import { defaultTransport } from '#transport';
 export interface RequestHandler {
   /** Request in, Response out. Never rejects. Bound. */
   handle(request: Request, context?: HandleContext): Promise<Response>;
+  /** Where it expects requests unless told otherwise. Default `/v1`. */
+  basePath?: string;
 }
 
 export interface Gateway extends RequestHandler {
   /** As `handle`. Takes what `fetch` takes, so that it can be handed to a client as its `fetch`. Bound. */
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
-  /** The option of that name: where adapters expect requests unless told otherwise. */
   basePath: string;
   /** Keys callers authenticate with, in the store. */
   apiKeys: ApiKeys;

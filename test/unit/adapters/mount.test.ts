@@ -18,12 +18,16 @@ describe('findMount', () => {
 
 describe('locate', () => {
   const at = (mountedAt: string, url: string, prefix?: string) =>
-    locate({ mountedAt, url, originalUrl: `http://proxy.example${mountedAt}/original` }, prefix);
+    locate({}, { mountedAt, url, originalUrl: `http://proxy.example${mountedAt}/original` }, prefix);
 
-  it('takes everything below a mount, and /v1 at the root', () => {
+  it('takes everything below a mount, and the gateway's base path at the root', () => {
     expect(at('/api', '/x?q=1')).toEqual({ basePath: '/api', url: '/api/x?q=1' });
     expect(at('', '/v1/x')).toEqual({ basePath: '/v1', url: '/v1/x' });
     expect(at('', '/x')).toBe(undefined);
+    expect(locate({ basePath: '/llm' }, { mountedAt: '', url: '/llm/x', originalUrl: '/llm/x' }, undefined)).toEqual({
+      basePath: '/llm',
+      url: '/llm/x',
+    });
   });
 
   it('takes the prefix only as whole segments', () => {
