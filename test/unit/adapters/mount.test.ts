@@ -20,7 +20,7 @@ describe('locate', () => {
   const at = (mountedAt: string, url: string, prefix?: string) =>
     locate({}, { mountedAt, url, originalUrl: `http://proxy.example${mountedAt}/original` }, prefix);
 
-  it('takes everything below a mount, and the gateway's base path at the root', () => {
+  it('takes everything below a mount, and the base path of the gateway at the root', () => {
     expect(at('/api', '/x?q=1')).toEqual({ basePath: '/api', url: '/api/x?q=1' });
     expect(at('', '/v1/x')).toEqual({ basePath: '/v1', url: '/v1/x' });
     expect(at('', '/x')).toBe(undefined);
