@@ -9,6 +9,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     // The matrix runs on the built package, in its own installations.
     exclude: ['test/matrix/**', '**/node_modules/**'],
+    // By default one core is left free, which on two cores is half of them.
+    maxWorkers: '100%',
     testTimeout: 10_000,
     hookTimeout: 20_000,
   },

@@ -5,7 +5,7 @@ import type { PipelineDeps } from '../pipeline/deps.ts';
 import { serve } from '../pipeline/serve.ts';
 import { type ChatRequest, chatRequestSchema, chatResultSchema } from '../schema/chat.ts';
 import { contradictions } from '../schema/validate.ts';
-import { chatWire } from './chat-wire.ts';
+import { chatWire } from '../convert/chat-wire.ts';
 import type { Operation, OperationInput } from './operation.ts';
 
 export interface CreateChatCompletionDeps {

@@ -28,15 +28,19 @@ export function readUsage(raw: unknown): Usage | null {
   const inDetails = raw.prompt_tokens_details;
   const outDetails = raw.completion_tokens_details;
   const total = count(raw.total_tokens);
-  const said = isObject(outDetails) ? (count(outDetails.reasoning_tokens) ?? 0) : (count(raw.reasoning_tokens) ?? 0);
+  const cached = cachedTokens(raw, inDetails);
+  let said = isObject(outDetails) ? (count(outDetails.reasoning_tokens) ?? 0) : (count(raw.reasoning_tokens) ?? 0);
+  // Google counts reasoning in the total only. Others may have left cached tokens out of the prompt.
+  const missing = (total ?? 0) - promptTokens - completionTokens;
+  if (said === 0 && missing > 0 && missing !== cached) said = missing;
   // Some leave reasoning out of the completion, though not out of the total.
-  if (said > 0 && total === promptTokens + completionTokens + said) completionTokens += said;
+  if (said > 0 && missing === said) completionTokens += said;
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
     prompt_tokens_details: {
-      cached_tokens: Math.min(cachedTokens(raw, inDetails), promptTokens),
+      cached_tokens: Math.min(cached, promptTokens),
       ...optional('cache_write_tokens', part(inDetails, 'cache_write_tokens', promptTokens)),
       ...optional('audio_tokens', part(inDetails, 'audio_tokens', promptTokens)),
       ...optional('video_tokens', part(inDetails, 'video_tokens', promptTokens)),
