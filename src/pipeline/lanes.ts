@@ -22,7 +22,7 @@ export interface Lane {
   push(piece: Uint8Array): Uint8Array<ArrayBuffer>;
   /** At the end of the upstream's stream: its last event, where its blank line is missing. */
   flush(): Uint8Array<ArrayBuffer>;
-  /** Parts that were decoded before the lane began. */
+  /** Parts that were decoded before the lane began, and the whole events that came in the same piece. */
   parts(parts: readonly StreamPart[]): Uint8Array<ArrayBuffer>;
 }
 
@@ -47,15 +47,19 @@ export function createLane({ events, wire, head, verbatim, secret, sink }: LaneI
   let ended = false;
 
   function push(piece: Uint8Array): Uint8Array<ArrayBuffer> {
-    const { framer } = events as EventReader;
-    framer.push(piece);
+    (events as EventReader).framer.push(piece);
     const out = new OutputBuffer(piece.length + 1024);
-    while (!ended) {
+    forward(out);
+    return out.take();
+  }
+
+  /** Forwards the whole events that are here. */
+  function forward(out: OutputBuffer): void {
+    while (!ended && events) {
       if (forwardMatches(out)) continue;
-      if (!nextFrame(framer)) break;
+      if (!nextFrame(events.framer)) break;
       decode(out);
     }
-    return out.take();
   }
 
   /** Forwards an event that is like one before. */
@@ -117,6 +121,7 @@ export function createLane({ events, wire, head, verbatim, secret, sink }: LaneI
     parts(parts) {
       const out = new OutputBuffer(1024);
       write(parts, out);
+      forward(out);
       return out.take();
     },
   };
