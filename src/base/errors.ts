@@ -62,6 +62,13 @@ export class GatewayError extends Error {
     this.headers = options.headers;
     this.route = options.route;
   }
+
+  /** The same error with more to it: headers are added, the rest is replaced. */
+  with(more: Pick<GatewayErrorOptions, 'headers' | 'route'>): GatewayError {
+    const { kind, message, metadata, cause, retryAfterMs, errorType } = this;
+    const headers = { ...this.headers, ...more.headers };
+    return new GatewayError(kind, message, { metadata, cause, retryAfterMs, errorType, headers, route: more.route ?? this.route });
+  }
 }
 
 /** Reads a brand, not `instanceof`: two copies of the package may be loaded. */

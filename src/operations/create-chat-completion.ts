@@ -2,7 +2,7 @@ import { generationId, type Ids } from '../base/ids.ts';
 import type { Call } from '../call/call.ts';
 import { newTrace } from '../call/trace.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
-import { serve } from '../pipeline/serve.ts';
+import { idHeader, serve } from '../pipeline/serve.ts';
 import { type ChatRequest, chatRequestSchema, chatResultSchema } from '../schema/chat.ts';
 import { contradictions } from '../schema/validate.ts';
 import { chatWire } from '../convert/chat-wire.ts';
@@ -46,7 +46,7 @@ export function createChatCompletion({ pipeline, ids, brand }: CreateChatComplet
     async run(input) {
       const call = callOf(input);
       const reply = await serve(pipeline, call, input.control);
-      return { status: 200, reply, headers: { 'x-generation-id': call.id } };
+      return { status: 200, reply, headers: idHeader(call) };
     },
   };
 }

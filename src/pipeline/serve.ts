@@ -1,4 +1,4 @@
-import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { isGatewayError } from '../base/errors.ts';
 import { CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
@@ -98,9 +98,13 @@ function explained(deps: PipelineDeps, call: Call, plan: Plan, settle: Settle, e
   return withRoute(shown, call, describeRoute(plan, call.trace, -1, deps.region));
 }
 
-/** Errors carry routing metadata for those who asked; an internal error says nothing of itself. */
+/** Errors carry the call's id, and routing metadata for those who asked; an internal error says nothing of itself. */
 function withRoute(error: unknown, call: Call, route: ServiceMetadata): unknown {
-  if (!call.wantsMetadata || !isGatewayError(error) || error.status === 500) return error;
-  const { kind, message, metadata, cause, retryAfterMs, errorType, headers } = error;
-  return new GatewayError(kind, message, { metadata, cause, retryAfterMs, errorType, headers, route });
+  if (!isGatewayError(error)) return error;
+  return error.with({ headers: idHeader(call), route: call.wantsMetadata && error.status !== 500 ? route : undefined });
+}
+
+/** The completion's id, for whoever has to find it in the records. */
+export function idHeader(call: Call): Record<string, string> {
+  return { 'x-generation-id': call.id };
 }
