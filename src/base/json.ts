@@ -39,6 +39,14 @@ function depthOf(text: string, limit: number): number {
   return deepest;
 }
 
+/** Whether a value that was parsed elsewhere nests deeper than `limit` levels. */
+export function isDeeper(value: unknown, limit: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (limit === 0) return true;
+  for (const key in value) if (isDeeper((value as Record<string, unknown>)[key], limit - 1)) return true;
+  return false;
+}
+
 /** Index of the quote that closes the string whose content starts at `from`. */
 function stringEnd(text: string, from: number): number {
   for (let end = text.indexOf('"', from); ; end = text.indexOf('"', end + 1)) {

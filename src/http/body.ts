@@ -1,6 +1,6 @@
 import type { ZodError, ZodType } from 'zod';
 import { GatewayError } from '../base/errors.ts';
-import { JsonError, parseJson } from '../base/json.ts';
+import { isDeeper, JsonError, parseJson } from '../base/json.ts';
 import type { Operation } from '../operations/operation.ts';
 import { validationIssues } from '../schema/validate.ts';
 
@@ -15,7 +15,7 @@ export interface BodyLimits {
  * @throws GatewayError invalid_request (400), payload_too_large (413), unprocessable (422)
  */
 export async function readBody(request: Request, parsed: unknown, operation: Operation, limits: BodyLimits): Promise<unknown> {
-  const value = parsed === undefined || isText(parsed) ? parse(await textOf(request, parsed, limits), limits) : parsed;
+  const value = parsed === undefined || isText(parsed) ? parse(await textOf(request, parsed, limits), limits) : shallow(parsed, limits);
   const checked = (operation.body as ZodType).safeParse(value);
   if (!checked.success) throw invalid(checked.error);
   const contradicted = operation.contradictions?.(checked.data) ?? [];
@@ -48,6 +48,12 @@ function parse(text: string, limits: BodyLimits): unknown {
   }
 }
 
+/** A host's parser may know no bound on nesting. */
+function shallow(parsed: unknown, { depth }: BodyLimits): unknown {
+  if (isDeeper(parsed, depth)) throw refusal('invalid_request', [{ path: '', message: `The body is nested deeper than ${depth} levels` }]);
+  return parsed;
+}
+
 async function textOf(request: Request, given: unknown, { bytes: limit }: BodyLimits): Promise<string> {
   if (typeof given === 'string') return given.length > limit ? tooLarge(limit) : given;
   if (given instanceof Uint8Array) return given.length > limit ? tooLarge(limit) : new TextDecoder().decode(given);
@@ -58,8 +64,10 @@ async function textOf(request: Request, given: unknown, { bytes: limit }: BodyLi
   const declared = request.headers.get('content-length');
   if (declared !== null && Number(declared) > limit) return tooLarge(limit);
   try {
-    // A host does not read past a declared length; without one, what comes is counted.
-    return declared !== null || request.body === null ? await request.text() : await countedText(request.body, limit);
+    if (declared === null && request.body !== null) return await countedText(request.body, limit);
+    // A host does not read past a declared length, so what comes need not be counted; a request made in-process may lie.
+    const text = await request.text();
+    return text.length > limit ? tooLarge(limit) : text;
   } catch (error) {
     if (error instanceof GatewayError) throw error;
     throw new GatewayError('invalid_request', 'The body could not be read', { cause: error });

@@ -87,7 +87,10 @@ function checkEnd(chunks: readonly ChatChunk[]): void {
   const last = chunks.at(-1);
   const before = chunks.slice(0, -1);
   expect(before.filter(({ usage, error }) => usage !== undefined || error !== undefined)).toEqual([]);
-  if (last?.error) return expect(last.choices[0]?.finish_reason).toBe('error');
+  if (last?.error) {
+    expect(last.choices[0]?.finish_reason).toBe('error');
+    return;
+  }
   expect(last?.choices).toEqual([]);
   expect(last?.usage).toBeDefined();
   const open = new Map<number, string | null>();
