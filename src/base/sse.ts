@@ -23,6 +23,7 @@ export class EventFramer {
   private owned = false;
   private newline = LF;
   private fresh = true;
+  private endedInCr = false;
   private readonly maxEventBytes: number;
 
   constructor(maxEventBytes: number) {
@@ -80,10 +81,14 @@ export class EventFramer {
   private learnNewline(bytes: Uint8Array): void {
     const lf = bytes.indexOf(LF);
     const cr = bytes.indexOf(CR);
-    const undecided = lf < 0 && (cr < 0 || cr === bytes.length - 1);
-    if (undecided) return;
+    const isLone = this.endedInCr ? lf !== 0 : cr >= 0 && cr < bytes.length - 1 && cr !== lf - 1 && (lf < 0 || cr < lf);
+    this.endedInCr = bytes[bytes.length - 1] === CR;
+    if (!isLone && lf < 0) return;
     this.fresh = false;
-    if (cr >= 0 && (lf < 0 || cr < lf - 1)) this.newline = CR;
+    if (!isLone) return;
+    this.newline = CR;
+    // What is held was searched for the other kind.
+    this.scanned = this.end;
   }
 
   private grow(held: number, bytes: Uint8Array): void {
