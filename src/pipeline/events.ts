@@ -95,16 +95,18 @@ export interface ChoiceWatch {
 
 export function choiceWatch(): ChoiceWatch {
   const open = new Set<number>();
-  let seen = false;
+  const closed = new Set<number>();
   return {
     see(chunk) {
       for (const { index, finish_reason } of chunk.choices) {
-        seen = true;
-        if (finish_reason === null) open.add(index);
-        else open.delete(index);
+        // What some send after the end of a choice, such as usage with an empty delta, does not open it again.
+        if (finish_reason === null && !closed.has(index)) open.add(index);
+        if (finish_reason === null) continue;
+        open.delete(index);
+        closed.add(index);
       }
     },
-    isWhole: () => seen && open.size === 0,
+    isWhole: () => closed.size > 0 && open.size === 0,
   };
 }
 
