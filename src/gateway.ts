@@ -91,7 +91,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         keepAlive: resolved.keepAlive,
         region: resolved.region,
         defaultModel: resolved.defaultModel ?? null,
-        record: createRecorder(sinks),
+        record: sinks.length === 0 ? null : createRecorder(sinks),
       },
     }),
     authenticate: authentication(resolved, apiKeys, clock),

@@ -6,6 +6,21 @@ export interface ByteSource {
   cancel(): void;
 }
 
+/** The pieces as one; a single piece is itself, not a copy. */
+export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const [first] = pieces;
+  if (first && pieces.length === 1) return first as Uint8Array<ArrayBuffer>;
+  let size = 0;
+  for (const piece of pieces) size += piece.length;
+  const joined = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    joined.set(piece, at);
+    at += piece.length;
+  }
+  return joined;
+}
+
 /**
  * Under this key a body stream may name the source it pulls from: `stream[streamSource] = source`. An adapter that
  * finds one reads and cancels the source and leaves the stream alone, which saves what web streams cost per piece.

@@ -75,5 +75,6 @@ export interface PipelineDeps {
   region: string | null;
   /** For requests that name no model; null for none. */
   defaultModel: string | null;
-  record: Recorder;
+  /** null: nobody wants to know. */
+  record: Recorder | null;
 }

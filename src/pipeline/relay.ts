@@ -1,3 +1,4 @@
+import { joinBytes } from '../base/bytes.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { CallAborted } from '../call/abort.ts';
@@ -16,6 +17,7 @@ import { createLane, type Lane } from './lanes.ts';
 import type { Settle } from './settle.ts';
 
 const encoder = new TextEncoder();
+const nothing = new Uint8Array(0);
 
 /** How long a stream that is whole may keep its upstream waiting for usage or the sentinel. */
 const afterglowMs = 5000;
@@ -90,7 +92,7 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
     started = true;
     const shown = call.request.debug?.echo_upstream_body === true ? upstreamBodies.map((body) => wire.debug(head, body)).join('') : '';
     const bytes = lane.parts(stream.first);
-    const all = shown === '' ? bytes : concat(encoder.encode(shown), bytes);
+    const all = shown === '' ? bytes : joinBytes([encoder.encode(shown), bytes]);
     return ending === null ? all : close(all);
   }
 
@@ -108,8 +110,8 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
     const saidDone = ending !== null && !error;
     const quirks = deps.provider(step.endpoint.providerSlug)?.quirks;
     const whole = choices.isWhole() || (saidDone && quirks?.finishesWithoutReason === true);
-    if (!whole || (error && !choices.isWhole())) return concat(bytes, fail(error ?? badStream('The provider broke off its answer.')));
-    return concat(bytes, finish());
+    if (!whole || (error && !choices.isWhole())) return joinBytes([bytes, fail(error ?? badStream('The provider broke off its answer.')) ?? nothing]);
+    return joinBytes([bytes, finish()]);
   }
 
   function finish(): Uint8Array<ArrayBuffer> {
@@ -207,13 +209,4 @@ function sizeOf(delta: Record<string, unknown>): number {
     else if (key === 'tool_calls') size += JSON.stringify(value).length;
   }
   return size;
-}
-
-function concat(first: Uint8Array<ArrayBuffer>, second: Uint8Array<ArrayBuffer> | null): Uint8Array<ArrayBuffer> {
-  if (second === null || second.length === 0) return first;
-  if (first.length === 0) return second;
-  const both = new Uint8Array(first.length + second.length);
-  both.set(first);
-  both.set(second, first.length);
-  return both;
 }

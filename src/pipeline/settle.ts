@@ -28,7 +28,7 @@ export function settleOnce(deps: PipelineDeps, call: Call, plan: Plan): Settle {
   return (ending) => {
     if (receipt) return receipt;
     receipt = receiptOf(call, plan.tries[ending.served], ending);
-    deps.record(recordOf(deps, call, plan, ending, receipt));
+    deps.record?.(recordOf(deps, call, plan, ending, receipt));
     return receipt;
   };
 }

@@ -1,4 +1,4 @@
-import type { ByteSource } from '../base/bytes.ts';
+import { type ByteSource, joinBytes } from '../base/bytes.ts';
 
 /** As much as may wait for the reader before the socket is paused, in bytes. */
 const highWaterBytes = 64 * 1024;
@@ -30,7 +30,7 @@ export function pieceBuffer(signal: AbortSignal, resume: () => void, cancel: () 
   let rejectPending: ((error: unknown) => void) | null = null;
 
   const take = (): Uint8Array => {
-    const taken = pieces.length === 1 ? (pieces[0] as Uint8Array) : concat(pieces, bytes);
+    const taken = joinBytes(pieces);
     pieces = [];
     bytes = 0;
     if (paused) {
@@ -99,14 +99,4 @@ export function pieceBuffer(signal: AbortSignal, resume: () => void, cancel: () 
       fail(error);
     },
   };
-}
-
-function concat(pieces: readonly Uint8Array[], bytes: number): Uint8Array {
-  const joined = new Uint8Array(bytes);
-  let offset = 0;
-  for (const piece of pieces) {
-    joined.set(piece, offset);
-    offset += piece.length;
-  }
-  return joined;
 }

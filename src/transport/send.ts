@@ -1,4 +1,4 @@
-import type { ByteSource } from '../base/bytes.ts';
+import { type ByteSource, joinBytes } from '../base/bytes.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { toUpstreamError } from './network-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
@@ -70,21 +70,24 @@ export async function readTextBounded(source: ByteSource, maxBytes: number): Pro
   return (await readUpTo(source, maxBytes)).text;
 }
 
+/** For texts that are all here; making a decoder costs more than decoding a usual answer. */
+const wholeDecoder = new TextDecoder();
+
 async function readUpTo(source: ByteSource, maxBytes: number): Promise<{ text: string; isWhole: boolean }> {
-  const decoder = new TextDecoder();
-  let text = '';
+  const pieces: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
     const piece = await source.read();
-    if (piece === null) return { text: text + decoder.decode(), isWhole: true };
+    if (piece === null) return { text: wholeDecoder.decode(joinBytes(pieces)), isWhole: true };
     const room = maxBytes - bytes;
     if (piece.length > room) {
       source.cancel();
+      pieces.push(piece.subarray(0, room));
       // The cut may go through a character; the half that is here is left out rather than replaced.
-      return { text: text + decoder.decode(piece.subarray(0, room), { stream: true }), isWhole: false };
+      return { text: new TextDecoder().decode(joinBytes(pieces), { stream: true }), isWhole: false };
     }
+    pieces.push(piece);
     bytes += piece.length;
-    text += decoder.decode(piece, { stream: true });
   }
 }
 

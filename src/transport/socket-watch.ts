@@ -1,3 +1,5 @@
+import { joinBytes } from '../base/bytes.ts';
+
 /** What the watch needs of a `net.Socket` or `tls.TLSSocket`. */
 export interface WatchedSocket {
   read(size?: number): unknown;
@@ -76,7 +78,7 @@ function informationalFilter(): (chunk: Uint8Array) => Uint8Array | null {
   let passing = false;
   return (chunk) => {
     if (passing) return chunk;
-    let rest = held === null ? chunk : join(held, chunk);
+    let rest = held === null ? chunk : joinBytes([held, chunk]);
     held = null;
     while (removed < maxInformational) {
       const kind = kindOf(rest);
@@ -112,11 +114,4 @@ function endOfHead(bytes: Uint8Array): number {
     if (bytes[at + 1] === 0x0d && bytes[at + 2] === 0x0a) return at + 3;
   }
   return -1;
-}
-
-function join(head: Uint8Array, tail: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(head.length + tail.length);
-  joined.set(head);
-  joined.set(tail, head.length);
-  return joined;
 }
