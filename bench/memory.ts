@@ -1,0 +1,32 @@
+import type { Memory } from './control.ts';
+import { startWorker } from './processes.ts';
+import { type Contestant, type Field, target } from './throughput.ts';
+
+/** What one open stream takes, in bytes. */
+export type PerStream = Memory;
+
+/** Fresh servers: in one that has been busy, open streams fill room that is already there. */
+const scripts = { floor: 'serve-floor.ts', gateway: 'serve-gateway.ts' } satisfies Partial<Record<Contestant, string>>;
+
+/** Opens idle streams, whose first event has come and whose next is long in coming, and weighs the server. */
+export async function weighStreams(
+  { upstream, load }: Pick<Field, 'upstream' | 'load'>,
+  name: keyof typeof scripts,
+  streams: number,
+): Promise<PerStream> {
+  await upstream.ask('mode', 'idle');
+  const server = await startWorker(scripts[name], 'under-test', [String(upstream.port)]);
+  try {
+    const hold = { ...target(server, name, { kind: 'stream' }), connections: streams };
+    // What is made once, at the first streams, is no stream's.
+    await load.ask('hold', { ...hold, connections: 100 });
+    await load.ask('release');
+    const before = await server.ask<Memory>('memory');
+    await load.ask('hold', hold);
+    const after = await server.ask<Memory>('memory');
+    return { rss: (after.rss - before.rss) / streams, heap: (after.heap - before.heap) / streams };
+  } finally {
+    await load.ask('release');
+    await server.stop();
+  }
+}

@@ -1,0 +1,60 @@
+// `node bench/profile.ts [json|stream] [--top 40] [--out folder]`: where the CPU time of the gateway goes under load.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Profiler } from 'node:inspector';
+import { join } from 'node:path';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ensureBuilt } from '../scripts/build.mjs';
+import type { RateQuestion } from './load.ts';
+import { startWorker } from './processes.ts';
+import { bundledSources, formatShares, summarise } from './profile-summary.ts';
+import { target } from './throughput.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { top: { type: 'string', default: '40' }, out: { type: 'string' } },
+});
+const kinds = (['json', 'stream'] as const).filter((kind) => positionals.length === 0 || positionals.includes(kind));
+const locate = bundledSources((url) => (url.includes('/dist/') ? readFileSync(fileURLToPath(url), 'utf8') : null));
+
+ensureBuilt({ types: false });
+for (const kind of kinds) {
+  const { profile, requests } = await profileUnderLoad(kind);
+  if (values.out !== undefined) {
+    mkdirSync(values.out, { recursive: true });
+    // Chrome's developer tools open it.
+    writeFileSync(join(values.out, `${kind}.cpuprofile`), JSON.stringify(profile));
+  }
+  print(kind, profile, requests);
+}
+
+async function profileUnderLoad(kind: 'json' | 'stream'): Promise<{ profile: Profiler.Profile; requests: number }> {
+  const upstream = await startWorker('upstream.ts', 'peer');
+  const load = await startWorker('load.ts', 'peer');
+  const server = await startWorker('serve-gateway.ts', 'under-test', [String(upstream.port)]);
+  await upstream.ask('mode', kind);
+  const question: RateQuestion = {
+    ...target(server, 'gateway', { kind }),
+    connections: kind === 'json' ? 64 : 32,
+    durationMs: 3000,
+  };
+  await load.ask('open', question);
+  await load.ask('rate', question);
+  await server.ask('startProfile');
+  const { requests } = await load.ask<{ requests: number }>('rate', { ...question, durationMs: 5000 });
+  const profile = await server.ask<Profiler.Profile>('stopProfile');
+  for (const worker of [load, server, upstream]) await worker.stop();
+  return { profile, requests };
+}
+
+function print(kind: string, profile: Profiler.Profile, requests: number): void {
+  const { busyMs, groups, functions, onBehalf } = summarise(profile, locate);
+  const top = Number(values.top);
+  process.stdout.write(
+    `${kind}: ${((busyMs * 1000) / requests).toFixed(0)} µs of CPU per request, ${requests} requests\n\n` +
+      `By file or package (self time)\n${formatShares(groups, busyMs, top)}\n\n` +
+      `By function (self time)\n${formatShares(functions, busyMs, top)}\n\n` +
+      `On whose behalf (self time, with that of the libraries and of Node below it)\n${formatShares(onBehalf, busyMs, top)}\n\n`,
+  );
+}

@@ -1,0 +1,27 @@
+import { createServer } from 'node:http';
+import process from 'node:process';
+import { loadBuilt } from './built.ts';
+import { answerParent, measuring } from './control.ts';
+import { gatewayOptions } from './gateway-options.ts';
+import { listen } from './listen.ts';
+import { startProfile, stopProfile } from './profiling.ts';
+
+/** The gateway as it is mounted in a user's own server, from the built package. */
+const { createGateway, toNodeHandler } = await loadBuilt();
+const metered = { requests: 0, costNanoUsd: 0 };
+const gateway = createGateway(
+  gatewayOptions(`http://127.0.0.1:${process.argv[2]}/v1`, ({ outcome, costNanoUsd }) => {
+    if (outcome !== 'ok') return;
+    metered.requests += 1;
+    metered.costNanoUsd += costNanoUsd ?? 0;
+  }),
+);
+const server = createServer({ keepAliveTimeout: 60_000 }, toNodeHandler(gateway));
+
+answerParent({
+  ...measuring,
+  port: () => listen(server),
+  metered: () => metered,
+  startProfile,
+  stopProfile,
+});

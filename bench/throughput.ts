@@ -1,0 +1,98 @@
+import { chatRequest } from './bodies.ts';
+import type { Rate, RateQuestion, Target } from './load.ts';
+import type { Worker } from './processes.ts';
+
+export const contestants = ['floor', 'fetchProxy', 'gateway'] as const;
+export type Contestant = (typeof contestants)[number];
+
+/** Everything that runs during a measurement. */
+export interface Field {
+  upstream: Worker;
+  load: Worker;
+  servers: Record<Contestant, Worker>;
+}
+
+/** What one server did in each round. */
+export interface Rounds {
+  /** Requests per second. */
+  perSecond: number[];
+  /** CPU of the server per request, in microseconds. */
+  cpuUs: number[];
+  /** Shares of a core in use, 1 for all of it: the server's, and of upstream and load generator together. */
+  serverLoad: number[];
+  peerLoad: number[];
+  /** Pieces per answer as the client reads them. */
+  pieces: number[];
+}
+
+export interface Contest {
+  kind: 'json' | 'stream';
+  connections: number;
+  rounds: number;
+  roundMs: number;
+  /** Of the request, beyond 1 KB. */
+  extraBytes?: number;
+}
+
+/** Lets the servers take turns, in short rounds, in another order each time. */
+export async function compare(field: Field, contest: Contest): Promise<Record<Contestant, Rounds>> {
+  const { upstream, load } = field;
+  const results = { floor: noRounds(), fetchProxy: noRounds(), gateway: noRounds() };
+  await upstream.ask('mode', contest.kind);
+  for (const name of contestants) {
+    await load.ask('open', question(field, name, contest));
+    // Until the compilers are done with the code, and longer than a round: first impressions are expensive.
+    await load.ask('rate', { ...question(field, name, contest), durationMs: 1000 });
+  }
+  for (let round = 0; round < contest.rounds; round += 1) {
+    for (const name of rotated(contestants, round)) await runRound(field, name, contest, results[name]);
+  }
+  await load.ask('close');
+  return results;
+}
+
+async function runRound(field: Field, name: Contestant, contest: Contest, into: Rounds): Promise<void> {
+  const server = field.servers[name];
+  const peers = [field.upstream, field.load];
+  const before = { server: await cpuOf([server]), peers: await cpuOf(peers) };
+  const rate = await field.load.ask<Rate>('rate', question(field, name, contest));
+  const serverUs = (await cpuOf([server])) - before.server;
+  const peersUs = (await cpuOf(peers)) - before.peers;
+  into.perSecond.push((rate.requests / rate.elapsedMs) * 1000);
+  into.cpuUs.push(serverUs / rate.requests);
+  into.serverLoad.push(serverUs / 1000 / rate.elapsedMs);
+  into.peerLoad.push(peersUs / 1000 / rate.elapsedMs);
+  into.pieces.push(rate.pieces / rate.requests);
+}
+
+async function cpuOf(workers: readonly Worker[]): Promise<number> {
+  let us = 0;
+  for (const worker of workers) us += await worker.ask<number>('cpu');
+  return us;
+}
+
+function question({ servers }: Field, name: Contestant, contest: Contest): RateQuestion {
+  const { connections, roundMs: durationMs } = contest;
+  return { ...target(servers[name], name, contest), connections, durationMs };
+}
+
+/** Where a request goes, and what the answer to it holds. */
+export function target(
+  { port }: Worker,
+  name: Contestant,
+  { kind, extraBytes = 0 }: Pick<Contest, 'kind' | 'extraBytes'>,
+): Target {
+  const body = chatRequest({ stream: kind === 'stream', extraBytes });
+  const ours = name === 'gateway' ? ['"service_metadata":', '"model":"bench/model-25"', '"cost":'] : [];
+  const ends = kind === 'stream' ? ['"finish_reason":"stop"', 'data: [DONE]'] : ['"finish_reason":"stop"', '"usage":'];
+  return { port, body, expect: [...ends, ...ours] };
+}
+
+function rotated<T>(values: readonly T[], by: number): T[] {
+  const first = by % values.length;
+  return [...values.slice(first), ...values.slice(0, first)];
+}
+
+function noRounds(): Rounds {
+  return { perSecond: [], cpuUs: [], serverLoad: [], peerLoad: [], pieces: [] };
+}
