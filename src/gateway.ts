@@ -138,6 +138,9 @@ function configureProviders({ providers }: ResolvedOptions): Map<string, Configu
 }
 
 function configureProvider(slug: string, given: ProviderOptions | Provider, builtIn: Provider | undefined): Configured {
+  if ('auth' in given && given.slug !== slug) {
+    throw new OptionsError([{ path: `providers.${slug}`, message: 'expected the name that is the slug of the provider' }]);
+  }
   if ('auth' in given) return { provider: given, credential: { secret: '' }, isUsable: true };
   const { apiKey, baseUrl, name, headers, dialect, quirks, dataPolicy } = given;
   const address = baseUrl?.replace(/\/+$/, '') ?? builtIn?.baseUrl;

@@ -154,10 +154,11 @@ const keepAlive = z.strictObject({
 
 const sectionDefault = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);
 
-const optionsSchema = z
+/** What is checked; for what tells of the options. */
+export const optionsSchema = z
   .strictObject({
     /** By slug: a built-in provider, your own, or one made by `defineProvider`. */
-    providers: z.record(slug, z.union([providerOptions, objectWith<Provider>([], 'a provider')])).default({}),
+    providers: z.record(slug, z.union([providerOptions, objectWith<Provider>(['auth'], 'a provider')])).default({}),
     models: z.array(modelOptions).default([]),
     /** Keys callers authenticate with. */
     apiKeys: z.array(apiKeyOptions).optional(),
