@@ -132,7 +132,6 @@ export function foldEvents(text: string, provider: Provider, limits: UpstreamLim
     }
   }
   const result = folder.result();
-  const isWhole = watch.isWhole() || (isDone && provider.quirks.finishesWithoutReason === true);
-  if (!result || !isWhole) throw badStream('The provider broke off its answer.');
+  if (!result || !watch.isWhole()) throw badStream('The provider broke off its answer.');
   return { kind: 'result', result, usage };
 }

@@ -58,10 +58,7 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
     sink: {
       chunk(chunk) {
         choices.see(chunk);
-        for (const choice of chunk.choices) {
-          textBytes += sizeOf(choice.delta);
-          if (choice.finish_reason === 'error') ending = { error: badStream(`The provider broke off its answer (${choice.native_finish_reason}).`) };
-        }
+        for (const choice of chunk.choices) textBytes += sizeOf(choice.delta);
       },
       usage(part) {
         usage = part.usage;
@@ -107,10 +104,7 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
   /** The upstream has ended, by itself or with a sentinel: is what came the whole answer? */
   function close(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     const error = ending?.error;
-    const saidDone = ending !== null && !error;
-    const quirks = deps.provider(step.endpoint.providerSlug)?.quirks;
-    const whole = choices.isWhole() || (saidDone && quirks?.finishesWithoutReason === true);
-    if (!whole || (error && !choices.isWhole())) return joinBytes([bytes, fail(error ?? badStream('The provider broke off its answer.')) ?? nothing]);
+    if (!choices.isWhole()) return joinBytes([bytes, fail(error ?? badStream('The provider broke off its answer.')) ?? nothing]);
     return joinBytes([bytes, finish()]);
   }
 

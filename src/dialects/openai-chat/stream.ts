@@ -1,6 +1,6 @@
 import { JsonError, parseJson } from '../../base/json.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
-import type { StreamDecoder, StreamPart } from '../dialect.ts';
+import type { Quirks, StreamDecoder, StreamPart } from '../dialect.ts';
 import { errorIn } from './errors.ts';
 import { readUsage } from './usage.ts';
 import { argumentsText, badAnswer, contentText, isObject, type Loose, normaliseFinishReason } from './values.ts';
@@ -11,14 +11,17 @@ const maxDepth = 64;
 interface ChoiceState {
   /** Index of the latest tool call; -1 before the first. */
   lastTool: number;
+  isFinished: boolean;
 }
 
 /** Reads a stream of chat chunks: normalises what servers do differently, and takes usage out wherever it is put. */
-export function streamDecoder(): StreamDecoder {
+export function streamDecoder(quirks: Quirks): StreamDecoder {
   const states = new Map<number, ChoiceState>();
+  /** The provider's word for having broken off; null while it has not. */
+  let brokenOff: string | null = null;
 
   function decode(data: string): StreamPart[] {
-    if (data.trim() === '[DONE]') return [{ kind: 'done' }];
+    if (data.trim() === '[DONE]') return quirks.finishesWithoutReason === true ? [...finishAll(), { kind: 'done' }] : [{ kind: 'done' }];
     const event = parseEvent(data);
     const error = errorIn(event);
     if (error) return [{ kind: 'error', error }];
@@ -27,7 +30,16 @@ export function streamDecoder(): StreamDecoder {
     if (choices.length > 0) parts.push({ kind: 'chunk', chunk: decodeChunk(event, choices) });
     const usage = readUsage(event.usage) ?? readUsage(usageElsewhere(event, choices));
     if (usage) parts.push({ kind: 'usage', usage });
+    if (brokenOff !== null) parts.push({ kind: 'error', error: badAnswer(`The provider broke off its answer (${brokenOff}).`, brokenOff) });
     return parts;
+  }
+
+  /** Clients take a choice for finished when a chunk says so. */
+  function finishAll(): StreamPart[] {
+    const choices = [...states]
+      .filter(([, { isFinished }]) => !isFinished)
+      .map(([index, { lastTool }]) => ({ index, delta: {}, finish_reason: normaliseFinishReason('stop', lastTool >= 0), native_finish_reason: null }));
+    return choices.length === 0 ? [] : [{ kind: 'chunk', chunk: { ...decodeChunk({}, []), choices } }];
   }
 
   function decodeChunk(event: Loose, choices: unknown[]): ChatChunk {
@@ -49,7 +61,7 @@ export function streamDecoder(): StreamDecoder {
     const raw = isObject(value) ? value : {};
     const { delta, message, usage: _usage, finish_reason: native, native_finish_reason: _native, logprobs, ...rest } = raw;
     const index = Number.isSafeInteger(raw.index) ? (raw.index as number) : position;
-    const state = states.get(index) ?? { lastTool: -1 };
+    const state = states.get(index) ?? { lastTool: -1, isFinished: false };
     states.set(index, state);
     const choice: Loose = {
       ...rest,
@@ -59,8 +71,13 @@ export function streamDecoder(): StreamDecoder {
     };
     if (isObject(logprobs)) choice.logprobs = { ...logprobs, content: Array.isArray(logprobs.content) ? logprobs.content : null };
     if (typeof native === 'string' && native !== '') {
-      choice.finish_reason = normaliseFinishReason(native, state.lastTool >= 0);
-      choice.native_finish_reason = native;
+      const reason = normaliseFinishReason(native, state.lastTool >= 0);
+      if (reason === 'error') brokenOff = native;
+      else {
+        choice.finish_reason = reason;
+        choice.native_finish_reason = native;
+        state.isFinished = true;
+      }
     }
     return choice;
   }
