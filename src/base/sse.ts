@@ -24,7 +24,7 @@ export class EventFramer {
   private newline = LF;
   private fresh = true;
   private endedInCr = false;
-  private readonly maxEventBytes: number;
+  readonly maxEventBytes: number;
 
   constructor(maxEventBytes: number) {
     this.maxEventBytes = maxEventBytes;

@@ -1,4 +1,5 @@
 import { OutputBuffer } from '../base/output.ts';
+import { UpstreamError } from '../base/upstream-error.ts';
 import type { AnswerHead, ClientWire } from '../call/wire.ts';
 import type { StreamPart } from '../dialects/dialect.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
@@ -18,7 +19,7 @@ export interface LaneSink {
 
 /** Turns pieces of an upstream's stream into pieces of the client's. */
 export interface Lane {
-  /** Whole frames of the client's wire for the whole events among the bytes so far. @throws UpstreamError */
+  /** Whole frames of the client's wire for the whole events among the bytes so far; what is wrong with them goes to the sink. */
   push(piece: Uint8Array): Uint8Array<ArrayBuffer>;
   /** At the end of the upstream's stream: its last event, where its blank line is missing. */
   flush(): Uint8Array<ArrayBuffer>;
@@ -67,6 +68,7 @@ export function createLane({ events, wire, head, verbatim, secret, sink }: LaneI
     const { framer } = events as EventReader;
     for (const template of templates) {
       if (!matchTemplate(template, framer.buffer, framer.end, framer.length, secretBytes, match)) continue;
+      if (match.end - framer.end > framer.maxEventBytes) return false;
       sink.text(writeMatch(template, framer.buffer, match, out));
       framer.skipTo(match.end);
       return true;
