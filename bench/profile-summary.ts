@@ -67,12 +67,13 @@ function selfTimes({ samples = [], timeDeltas = [] }: Profiler.Profile): Map<num
 
 function groupOf({ callFrame: { url, functionName, lineNumber } }: Node, locate: Locate): string {
   if (functionName === '(idle)') return 'idle';
-  if (url === '') return functionName.startsWith('(') ? 'engine' : 'built-in';
-  if (url.startsWith('node:')) return url.replace(/^node:internal\/deps\/undici\/.*/, 'node: fetch').split('/').slice(0, 2).join('/');
+  if (url === '') return functionName.startsWith('(') ? 'engine' : 'native code';
+  if (url.startsWith('wasm:')) return 'wasm: the parser of undici';
+  if (url.startsWith('node:')) return url.split('/').slice(0, 2).join('/');
   const source = locate(url, lineNumber);
   if (source !== null) return source;
   const inPackage = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url);
-  return inPackage?.[1] ?? (url.split('/').slice(-2).join('/'));
+  return inPackage?.[1] ?? url.split('/').slice(-2).join('/');
 }
 
 function isOurs(group: string): boolean {

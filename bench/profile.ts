@@ -52,7 +52,7 @@ function print(kind: string, profile: Profiler.Profile, requests: number): void 
   const { busyMs, groups, functions, onBehalf } = summarise(profile, locate);
   const top = Number(values.top);
   process.stdout.write(
-    `${kind}: ${((busyMs * 1000) / requests).toFixed(0)} µs of CPU per request, ${requests} requests\n\n` +
+    `${kind}: ${requests} requests, ${(busyMs / 1000).toFixed(1)} s not idle\n\n` +
       `By file or package (self time)\n${formatShares(groups, busyMs, top)}\n\n` +
       `By function (self time)\n${formatShares(functions, busyMs, top)}\n\n` +
       `On whose behalf (self time, with that of the libraries and of Node below it)\n${formatShares(onBehalf, busyMs, top)}\n\n`,

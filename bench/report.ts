@@ -1,0 +1,199 @@
+import { chunksPerStream } from './bodies.ts';
+import type { Latency } from './latency.ts';
+import type { InProcess } from './measure-in-process.ts';
+import type { PerStream } from './memory.ts';
+import { median, medianDifference, medianRatio, percentile } from './statistics.ts';
+import type { Contestant, Rounds } from './throughput.ts';
+
+/** What was measured; what was not is absent. */
+export interface Findings {
+  json?: Record<Contestant, Rounds>;
+  /** With requests of 40 KB. */
+  large?: Record<Contestant, Rounds>;
+  stream?: Record<Contestant, Rounds>;
+  latency?: Record<'floor' | 'gateway', Latency>;
+  inProcess?: InProcess;
+  memory?: { streams: number; floor: PerStream; gateway: PerStream };
+  importMs?: number[];
+}
+
+export interface Machine {
+  date: string;
+  node: string;
+  system: string;
+  processor: string;
+  /** Whether the server under test had a core of its own. */
+  pinned: boolean;
+}
+
+/** A promise of the project, and what became of it. */
+export interface Verdict {
+  what: string;
+  measured: string;
+  target: string;
+  passed: boolean;
+  /** All of it in one line. */
+  line: string;
+}
+
+/** Events that cross in one stream: the chunks and `[DONE]`. */
+const eventsPerStream = chunksPerStream + 1;
+
+/** Holds what was measured against what is promised. */
+export function judge({ json, stream, latency, memory, importMs }: Findings): Verdict[] {
+  const verdicts: Verdict[] = [];
+  const atLeast = (what: string, value: number, least: number, unit: string) =>
+    verdicts.push(verdict(what, value, `at least ${least.toFixed(2)}${unit}`, value >= least, unit));
+  const atMost = (what: string, value: number, most: number, unit: string) =>
+    verdicts.push(verdict(what, value, `at most ${most}${unit}`, value <= most, unit));
+  if (json) {
+    atLeast('JSON, of the floor', shareOfFloor(json), 0.55, '');
+    atLeast('JSON, of the fetch proxy', medianRatio(json.gateway.perSecond, json.fetchProxy.perSecond), 2, '');
+  }
+  if (stream) {
+    atLeast('streams, of the floor', shareOfFloor(stream), 0.7, '');
+    atMost('CPU per forwarded event, over the floor', cpuPerEventUs(stream), 3, ' µs');
+  }
+  if (latency) atMost('added latency, p50', latency.gateway.p50Ms - latency.floor.p50Ms, 0.2, ' ms');
+  if (memory) atMost('memory per open stream', memory.gateway.rss / 1024, 60, ' KB');
+  if (importMs) atMost('import', median(importMs), 60, ' ms');
+  return verdicts;
+}
+
+function verdict(what: string, value: number, target: string, passed: boolean, unit: string): Verdict {
+  const measured = `${value.toFixed(2)}${unit}`;
+  return { what, measured, target, passed, line: `${passed ? 'pass' : 'FAIL'}  ${what}: ${measured} (${target})` };
+}
+
+/** What the gateway does per second, as a share of the floor. */
+function shareOfFloor({ gateway, floor }: Record<'gateway' | 'floor', Rounds>): number {
+  return medianRatio(gateway.perSecond, floor.perSecond);
+}
+
+/** What an event costs in the gateway beyond what it costs in the floor, microseconds of the server's CPU. */
+function cpuPerEventUs({ gateway, floor }: Record<'gateway' | 'floor', Rounds>): number {
+  return medianDifference(gateway.cpuUs, floor.cpuUs) / eventsPerStream;
+}
+
+/** The line that ends a run. */
+export function headline({ json, stream }: Findings): string {
+  const share = (rounds: Record<Contestant, Rounds> | undefined) => (rounds ? shareOfFloor(rounds).toFixed(2) : '-');
+  return `bench: json ${share(json)} of floor, stream ${share(stream)} of floor`;
+}
+
+/** The findings as Markdown. */
+export function report(findings: Findings, machine: Machine): string {
+  const { json, large, stream, latency, inProcess, memory, importMs } = findings;
+  const sections = [
+    '# Results of `npm run bench`',
+    `${machine.date}, Node ${machine.node}, ${machine.system}, ${machine.processor}. ` +
+      (machine.pinned
+        ? 'The server under test has one core, upstream and load generator share another.'
+        : 'The processes were not pinned to cores: expect noise.'),
+    'Measured in turns of a third of a second; a ratio is the median of the ratios within each round. What is measured, ' +
+      'and where the time goes, is in [docs/performance.md](../docs/performance.md).',
+    section('Targets', ['', 'measured', 'target', ''], judge(findings).map(verdictRow)),
+  ];
+  if (json) sections.push(section('JSON, 64 connections, requests of 1 KB', contestHead, contestRows(json)));
+  if (large) sections.push(section('JSON, 64 connections, requests of 40 KB', contestHead, contestRows(large)));
+  if (stream) {
+    sections.push(section(`Streams of ${chunksPerStream} events, 32 connections`, contestHead, contestRows(stream)));
+    sections.push(section('CPU per forwarded event', ['', 'µs'], eventRows(stream, inProcess)));
+  }
+  if (latency) sections.push(section('Latency, one request after another', ['', 'p50 ms', 'p99 ms'], latencyRows(latency)));
+  if (inProcess) {
+    const { jsonUs, webObjectsUs } = inProcess;
+    sections.push(
+      section('CPU per request of `gateway.fetch`, without sockets', ['', 'µs'], [
+        ['JSON, all included', jsonUs.toFixed(1)],
+        ['of which making and reading `Request` and `Response`', webObjectsUs.toFixed(1)],
+      ]),
+    );
+  }
+  if (memory) {
+    const row = (name: string, { rss, heap }: PerStream) => [name, kilobytes(rss), kilobytes(heap)];
+    const rows = [row('floor', memory.floor), row('gateway', memory.gateway)];
+    sections.push(section(`Memory per open stream, at ${memory.streams} idle ones`, ['', 'RSS KB', 'heap and buffers KB'], rows));
+  }
+  if (importMs) {
+    const row = [median(importMs).toFixed(1), Math.min(...importMs).toFixed(1), Math.max(...importMs).toFixed(1)];
+    sections.push(section('First import of the package', ['median ms', 'least ms', 'most ms'], [row]));
+  }
+  return `${sections.join('\n\n')}\n`;
+}
+
+function verdictRow({ what, measured, target, passed }: Verdict): string[] {
+  return [what, measured, target, passed ? 'pass' : '**fail**'];
+}
+
+const contestHead = [
+  '',
+  'per second',
+  'best round',
+  'of the floor',
+  'server CPU µs',
+  'of the floor by CPU',
+  'server busy',
+  'upstream and load busy',
+  'pieces per answer',
+];
+
+const names: Record<Contestant, string> = { floor: 'floor', fetchProxy: 'fetch proxy', gateway: 'gateway' };
+
+function contestRows(rounds: Record<Contestant, Rounds>): string[][] {
+  return (Object.keys(names) as Contestant[]).map((name) => {
+    const { perSecond, cpuUs, serverLoad, peerLoad, pieces } = rounds[name];
+    return [
+      names[name],
+      median(perSecond).toFixed(0),
+      percentile(perSecond, 1).toFixed(0),
+      medianRatio(perSecond, rounds.floor.perSecond).toFixed(2),
+      median(cpuUs).toFixed(0),
+      medianRatio(rounds.floor.cpuUs, cpuUs).toFixed(2),
+      percent(median(serverLoad)),
+      percent(median(peerLoad)),
+      median(pieces).toFixed(1),
+    ];
+  });
+}
+
+function eventRows(stream: Record<Contestant, Rounds>, inProcess: InProcess | undefined): string[][] {
+  const perEvent = (name: Contestant) => (median(stream[name].cpuUs) / eventsPerStream).toFixed(2);
+  const rows = [
+    ['floor, all included', perEvent('floor')],
+    ['fetch proxy, all included', perEvent('fetchProxy')],
+    ['gateway, all included', perEvent('gateway')],
+    ['gateway, over the floor', cpuPerEventUs(stream).toFixed(2)],
+  ];
+  if (!inProcess) return rows;
+  return [
+    ...rows,
+    ['gateway, without sockets, each event a piece', inProcess.eventUs.toFixed(2)],
+    ['a web stream that does nothing, likewise', inProcess.webEventUs.toFixed(2)],
+  ];
+}
+
+function latencyRows({ floor, gateway }: Record<'floor' | 'gateway', Latency>): string[][] {
+  const row = (name: string, { p50Ms, p99Ms }: Latency) => [name, p50Ms.toFixed(3), p99Ms.toFixed(3)];
+  const added = { p50Ms: gateway.p50Ms - floor.p50Ms, p99Ms: gateway.p99Ms - floor.p99Ms };
+  return [row('floor', floor), row('gateway', gateway), row('added', added)];
+}
+
+function section(title: string, head: readonly string[], rows: readonly string[][]): string {
+  return `## ${title}\n\n${table(head, rows)}`;
+}
+
+/** A table in Markdown; the first column to the left, the others to the right. */
+export function table(head: readonly string[], rows: readonly string[][]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const rule = head.map((_, at) => (at === 0 ? '---' : '---:'));
+  return [line(head), line(rule), ...rows.map(line)].join('\n');
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
+}
+
+function kilobytes(bytes: number): string {
+  return (bytes / 1024).toFixed(1);
+}
