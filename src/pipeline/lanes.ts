@@ -58,8 +58,14 @@ export function createLane({ events, wire, head, verbatim, secret, sink }: LaneI
   function forward(out: OutputBuffer): void {
     while (!ended && events) {
       if (forwardMatches(out)) continue;
-      if (!nextFrame(events.framer)) break;
-      decode(out);
+      try {
+        if (!nextFrame(events.framer)) break;
+        decode(out);
+      } catch (error) {
+        // What came before it in the same piece still counts.
+        if (!(error instanceof UpstreamError)) throw error;
+        write([{ kind: 'error', error }], out);
+      }
     }
   }
 
