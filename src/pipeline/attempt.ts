@@ -105,7 +105,7 @@ async function readWhole(exchange: Exchange, response: TransportResponse): Promi
   const { deps, provider, credential, watchdog } = exchange;
   const body = touching(response.body, watchdog, deps.timeouts.idleMs);
   const text = redactText(await readText(body, deps.limits.bodyBytes), credential);
-  if (looksLikeStream(text)) return foldEvents(text, provider, deps.limits);
+  if (looksLikeStream(text)) return foldEvents(text, exchange.encoded.payload, provider, deps.limits);
   return { kind: 'result', ...provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks) };
 }
 

@@ -90,12 +90,18 @@ export function badStream(message: string): UpstreamError {
 /** Follows which choices have been opened and closed: only a stream whose choices are all closed is whole. */
 export interface ChoiceWatch {
   see(chunk: ChatChunk): void;
+  /** Everything that was begun is finished. */
+  isClosed(): boolean;
+  /** So is everything that was asked for: nothing is missing even if the provider does not say that it is done. */
   isWhole(): boolean;
 }
 
-export function choiceWatch(): ChoiceWatch {
+/** @param asked  the body that was sent: `n` says how many choices were asked for; some providers give fewer */
+export function choiceWatch(asked: Record<string, unknown>): ChoiceWatch {
+  const expected = typeof asked.n === 'number' ? asked.n : 1;
   const open = new Set<number>();
   const closed = new Set<number>();
+  const isClosed = () => closed.size > 0 && open.size === 0;
   return {
     see(chunk) {
       for (const { index, finish_reason } of chunk.choices) {
@@ -106,17 +112,18 @@ export function choiceWatch(): ChoiceWatch {
         closed.add(index);
       }
     },
-    isWhole: () => closed.size > 0 && open.size === 0,
+    isClosed,
+    isWhole: () => closed.size >= expected && isClosed(),
   };
 }
 
 /** A whole stream of events as the answer it adds up to. @throws UpstreamError when it failed or was cut */
-export function foldEvents(text: string, provider: Provider, limits: UpstreamLimits): { kind: 'result'; result: ChatResult; usage: Usage | null } {
+export function foldEvents(text: string, asked: Record<string, unknown>, provider: Provider, limits: UpstreamLimits): { kind: 'result'; result: ChatResult; usage: Usage | null } {
   const bytes = new TextEncoder().encode(text);
   const events = eventReader({ read: async () => null, cancel: () => undefined }, provider, { ...limits, eventBytes: bytes.length });
   const { framer } = events;
   const folder = chunkFolder();
-  const watch = choiceWatch();
+  const watch = choiceWatch(asked);
   let usage: Usage | null = null;
   let isDone = false;
   framer.push(bytes);
@@ -132,6 +139,6 @@ export function foldEvents(text: string, provider: Provider, limits: UpstreamLim
     }
   }
   const result = folder.result();
-  if (!result || !watch.isWhole()) throw badStream('The provider broke off its answer.');
+  if (!result || !(isDone ? watch.isClosed() : watch.isWhole())) throw badStream('The provider broke off its answer.');
   return { kind: 'result', result, usage };
 }

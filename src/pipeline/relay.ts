@@ -41,7 +41,7 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
   const { wire } = call;
   const head: AnswerHead = { id: call.id, created: call.created, model: step.endpoint.modelSlug, provider: step.providerName };
   const firstMs = deps.clock.now() - call.receivedAtMs;
-  const choices = choiceWatch();
+  const choices = choiceWatch(attempted.upstreamBody);
   let usage: Usage | null = null;
   let textBytes = 0;
   /** Set once nothing more of the upstream counts. */
@@ -104,7 +104,9 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
   /** The upstream has ended, by itself or with a sentinel: is what came the whole answer? */
   function close(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     const error = ending?.error;
-    if (!choices.isWhole()) return joinBytes([bytes, fail(error ?? badStream('The provider broke off its answer.')) ?? nothing]);
+    const saidDone = ending !== null && !error;
+    const whole = saidDone ? choices.isClosed() : choices.isWhole();
+    if (!whole) return joinBytes([bytes, fail(error ?? badStream('The provider broke off its answer.')) ?? nothing]);
     return joinBytes([bytes, finish()]);
   }
 
