@@ -36,7 +36,8 @@ const encoder = new TextEncoder();
 export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: ChatChunk) => string): Template | null {
   const choice = chunk.choices[0];
   if (chunk.choices.length !== 1 || !choice || choice.finish_reason !== null || choice.logprobs) return null;
-  if (!Object.keys(choice.delta).every((key) => key === 'role' || key === 'content' || key === 'reasoning')) return null;
+  // What nests may hold a text of its own. Anything else is constant or, where it changes, makes an event not match.
+  if (Object.values(choice.delta).some((value) => typeof value === 'object' && value !== null)) return null;
   const names: string[] = [];
   const upstream: string[] = [];
   let from = 0;
