@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { chatResultSchema } from '../../src/schema/chat.ts';
 import { countRecordedFiles, expectedOf, loadRecordings, readSaidStream, readSaidWhole, type Recording } from '../support/recordings.ts';
 import { describeWithShared, validateAgainstReference } from '../support/reference.ts';
-import { replayGateway } from '../support/replay.ts';
+import { piecesOf, replayGateway } from '../support/replay.ts';
 import { checkChunks } from '../support/check-chunks.ts';
 
 describeWithShared('recorded answers, whole', () => {
@@ -35,6 +35,10 @@ describeWithShared('recorded answers, whole', () => {
     expect(body.created).toBe(Date.UTC(2026, 0, 1) / 1000);
     compare(recording, readSaidWhole(answer.text), readSaidWhole(textOf(recording)));
     for (const choice of body.choices) expect(choice).toHaveProperty('native_finish_reason');
+    for (const size of [1, 7]) {
+      const again = await replay.send({ ...answerOf(recording), pieces: piecesOf(recording.body, size) }, {});
+      expect(again.text).toBe(answer.text);
+    }
   });
 
   it.each(results.map((one) => [one.name, one] as const))('%s becomes a stream where one was asked', async (_, recording) => {

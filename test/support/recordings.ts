@@ -41,17 +41,17 @@ export function loadRecordings(dialect: string): Recording[] {
   // A raw body belongs to the exchange that names it.
   return files
     .filter(({ file }) => !file.endsWith('.body.sse'))
-    .map(({ file, provider, kind, status }): Recording => {
+    .flatMap(({ file, provider, kind, status }): Recording[] => {
       const isStream = kind.includes('stream');
       const type = isStream ? 'text/event-stream' : 'application/json';
       const plain = { name: file, files: [file], provider, isStream, request: null, status, headers: { 'content-type': type } };
-      if (file.endsWith('.chunks.txt')) return { ...plain, body: encoder.encode(framed(text(file))) };
-      if (!file.endsWith('.exchange.json')) return { ...plain, body: encoder.encode(text(file)) };
+      if (file.endsWith('.chunks.txt')) return streamsIn(text(file)).map((body) => ({ ...plain, body: encoder.encode(body) }));
+      if (!file.endsWith('.exchange.json')) return [{ ...plain, body: encoder.encode(text(file)) }];
       const { request, response } = JSON.parse(text(file)) as Exchange;
       const recorded = { ...plain, request: request.body, status: response.status, headers: response.headers };
-      if (response.body_file === undefined) return { ...recorded, body: encoder.encode(JSON.stringify(response.body)) };
+      if (response.body_file === undefined) return [{ ...recorded, body: encoder.encode(JSON.stringify(response.body)) }];
       const bodyFile = join(dirname(file), response.body_file);
-      return { ...recorded, files: [file, bodyFile], body: encoder.encode(text(bodyFile)) };
+      return [{ ...recorded, files: [file, bodyFile], body: encoder.encode(text(bodyFile)) }];
     });
 }
 
@@ -61,10 +61,13 @@ export function countRecordedFiles(dialect: string): number {
   return manifest.files.filter((one) => one.dialect === dialect).length;
 }
 
-/** Puts the framing back that a file of one payload a line was stripped of. */
-function framed(lines: string): string {
-  const events = lines.split('\n').filter((line) => line.trim() !== '');
-  return [...events, '[DONE]'].map((data) => `data: ${data}\n\n`).join('');
+/** Puts the framing back that a file of one payload a line was stripped of; some hold several streams, one after another. */
+function streamsIn(lines: string): string[] {
+  const byId = Map.groupBy(
+    lines.split('\n').filter((line) => line.trim() !== ''),
+    (line) => (JSON.parse(line) as { id: string }).id,
+  );
+  return [...byId.values()].map((events) => [...events, '[DONE]'].map((data) => `data: ${data}\n\n`).join(''));
 }
 
 /** What an answer says, whether it came whole or in chunks, and whoever wrote it. */

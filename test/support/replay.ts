@@ -104,11 +104,6 @@ async function textOf(response: Response): Promise<string> {
   return decoder.decode(parts.length === 1 ? parts[0] : Buffer.concat(parts));
 }
 
-/** The bytes in two pieces. */
-export function cutAt(bytes: Uint8Array, at: number): Uint8Array[] {
-  return [bytes.subarray(0, at), bytes.subarray(at)].filter((piece) => piece.length > 0);
-}
-
 /** The bytes in pieces of a size. */
 export function piecesOf(bytes: Uint8Array, size: number): Uint8Array[] {
   const pieces: Uint8Array[] = [];
