@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 
 export const root = join(import.meta.dirname, '..', '..');
 
@@ -8,11 +8,30 @@ export function readDoc(path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-/** Files of the project by their path from its root: what is in git or would be, without what is ignored. */
-export function projectFiles(...patterns: string[]): string[] {
-  const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...patterns];
-  const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 26 });
-  return [...new Set(listed.split('\0').filter((path) => path !== ''))];
+/** What git answers; null where this is no checkout, such as in an unpacked archive. */
+export function git(...args: string[]): string | null {
+  // A checkout may belong to another user, as in a container.
+  const all = ['-c', 'safe.directory=*', ...args];
+  try {
+    return execFileSync('git', all, {
+      cwd: root,
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  } catch {
+    return null;
+  }
+}
+
+/** Files of the project by their path from its root, without what was installed or made. */
+export function projectFiles(): string[] {
+  const tracked = git('ls-files', '-z');
+  if (tracked !== null) return tracked.split('\0').filter((path) => path !== '' && existsSync(join(root, path)));
+  const all = readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  return all
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .filter((path) => !/(?:^|\/)(?:node_modules|dist|coverage|\.[^/]*)\//.test(path));
 }
 
 /** Code blocks of a language, in order. */
