@@ -26,8 +26,8 @@ const spellings: [name: string, respell: (text: string) => string][] = [
 describeWithShared('recorded streams', () => {
   const streams = loadRecordings('openai-chat').filter(({ isStream }) => isStream);
   const cases = streams.map((one) => [one.name, one] as const);
-  const verbatim = replayGateway('verbatim');
-  const decoded = replayGateway('decoded');
+  const verbatim = replayGateway();
+  const decoded = replayGateway({ lane: 'decoded' });
   let events = 0;
 
   beforeAll(() => {

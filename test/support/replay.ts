@@ -1,7 +1,8 @@
 import { createGateway } from '../../src/gateway.ts';
+import type { GatewayOptions } from '../../src/options.ts';
 import { openaiChat } from '../../src/dialects/openai-chat.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
-import type { RequestRecord } from '../../src/telemetry/record.ts';
+import type { Logger, RequestRecord } from '../../src/telemetry/record.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { manualClock } from './manual-clock.ts';
 
@@ -22,23 +23,36 @@ export interface Replay {
 }
 
 const key = 'replay-test-key';
-const decoder = new TextDecoder();
+const baseUrl = 'http://replay.invalid/v1';
+// Whatever an upstream sends, what the gateway sends is valid UTF-8.
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+export interface ReplayOptions {
+  /** `decoded`: the dialect is said not to be ours, so that every event is decoded. Default `verbatim`. */
+  lane?: 'verbatim' | 'decoded';
+  /** The gateway's key at the upstream. Default: none. */
+  apiKey?: string;
+  limits?: GatewayOptions['limits'];
+  logger?: Logger;
+}
 
 /**
  * A gateway whose only upstream answers with given bytes, without a network. Time stands still and ids repeat, so that
  * the same answer gives the same bytes.
- * @param lane  `decoded`: the dialect is said not to be ours, so that every event is decoded
  */
-export function replayGateway(lane: 'verbatim' | 'decoded' = 'verbatim'): Replay {
+export function replayGateway({ lane = 'verbatim', apiKey, limits, logger }: ReplayOptions = {}): Replay {
   let pieces: readonly Uint8Array[] = [];
   let head = { status: 200, headers: {} as Record<string, string> };
   let record: RequestRecord | null = null;
   let sent: Record<string, unknown> = {};
   let isOver = false;
   const transport: Transport = {
-    async send({ body }) {
+    async send({ body, signal }) {
       let at = 0;
       isOver = false;
+      signal.addEventListener('abort', () => {
+        isOver = true;
+      });
       sent = JSON.parse(body as string);
       const read = async () => {
         const piece = pieces[at++] ?? null;
@@ -58,8 +72,10 @@ export function replayGateway(lane: 'verbatim' | 'decoded' = 'verbatim'): Replay
   };
   const gateway = createGateway({
     providers: {
-      replay: defineProvider({ slug: 'replay', baseUrl: 'http://replay.invalid/v1', dialect: { ...openaiChat, nativeChunks: lane === 'verbatim' } }),
+      replay: lane === 'verbatim' ? { baseUrl, apiKey } : defineProvider({ slug: 'replay', baseUrl, dialect: { ...openaiChat, nativeChunks: false } }),
     },
+    limits,
+    logger,
     models: [{ slug: 'acme/replayed', endpoints: [{ provider: 'replay', model: 'recorded', pricing: { prompt: '0.000001', completion: '0.000002' } }] }],
     apiKeys: [{ key }],
     retry: { maxAttempts: 1 },

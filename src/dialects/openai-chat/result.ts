@@ -2,7 +2,7 @@ import type { ChatChoice, ChatResult } from '../../schema/chat.ts';
 import type { DecodedResult } from '../dialect.ts';
 import { errorIn } from './errors.ts';
 import { readUsage } from './usage.ts';
-import { argumentsText, badAnswer, contentText, isObject, type Loose, normaliseFinishReason } from './values.ts';
+import { argumentsText, badAnswer, contentText, dropMisshapen, isIndex, isObject, type Loose, normaliseFinishReason } from './values.ts';
 
 /** Reads a whole answer. A success status proves nothing: the body may be an error, or no completion at all. */
 export function decodeResult(body: unknown): DecodedResult {
@@ -34,7 +34,7 @@ function decodeChoice(raw: unknown, position: number): ChatChoice {
   if (finishReason === 'error') throw badAnswer(`The provider broke off its answer (${reason}).`, reason ?? undefined);
   return {
     ...rest,
-    index: Number.isSafeInteger(raw.index) ? (raw.index as number) : position,
+    index: isIndex(raw.index) ? raw.index : position,
     message: decoded,
     finish_reason: finishReason,
     native_finish_reason: reason,
@@ -49,7 +49,8 @@ function decodeMessage(raw: Loose): ChatChoice['message'] {
   if (typeof thought === 'string') message.reasoning = thought;
   if (isObject(audio)) message.audio = audio;
   if (Array.isArray(toolCalls) && toolCalls.length > 0) message.tool_calls = toolCalls.map(decodeToolCall);
-  for (const key of ['annotations', 'reasoning_details', 'images', 'function_call']) if (message[key] === null) delete message[key];
+  if (message.function_call === null) delete message.function_call;
+  dropMisshapen(message);
   return message as ChatChoice['message'];
 }
 

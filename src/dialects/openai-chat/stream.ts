@@ -3,7 +3,7 @@ import type { ChatChunk } from '../../schema/chunk.ts';
 import type { Quirks, StreamDecoder, StreamPart } from '../dialect.ts';
 import { errorIn } from './errors.ts';
 import { readUsage } from './usage.ts';
-import { argumentsText, badAnswer, contentText, isObject, type Loose, normaliseFinishReason } from './values.ts';
+import { argumentsText, badAnswer, contentText, dropMisshapen, isIndex, isObject, type Loose, normaliseFinishReason } from './values.ts';
 
 /** An event that nests deeper is no chat chunk. */
 const maxDepth = 64;
@@ -26,7 +26,7 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
     const error = errorIn(event);
     if (error) return [{ kind: 'error', error }];
     const parts: StreamPart[] = [];
-    const choices = Array.isArray(event.choices) ? event.choices : [];
+    const choices = Array.isArray(event.choices) ? event.choices.filter(isObject) : [];
     if (choices.length > 0) parts.push({ kind: 'chunk', chunk: decodeChunk(event, choices) });
     const usage = readUsage(event.usage) ?? readUsage(usageElsewhere(event, choices));
     if (usage) parts.push({ kind: 'usage', usage });
@@ -60,7 +60,7 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
   function decodeChoice(value: unknown, position: number): Loose {
     const raw = isObject(value) ? value : {};
     const { delta, message, usage: _usage, finish_reason: native, native_finish_reason: _native, logprobs, ...rest } = raw;
-    const index = Number.isSafeInteger(raw.index) ? (raw.index as number) : position;
+    const index = isIndex(raw.index) ? raw.index : position;
     const state = states.get(index) ?? { lastTool: -1, isFinished: false };
     states.set(index, state);
     const choice: Loose = {
@@ -101,6 +101,7 @@ function decodeDelta(raw: Loose, state: ChoiceState): Loose {
   const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, role, refusal, audio, ...rest } = raw;
   const delta: Loose = rest;
   for (const key in delta) if (delta[key] === null) delete delta[key];
+  dropMisshapen(delta);
   if (role !== undefined && role !== null) delta.role = 'assistant';
   if (content !== undefined) delta.content = contentText(content);
   const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
@@ -116,7 +117,7 @@ function decodeDelta(raw: Loose, state: ChoiceState): Loose {
 /** A fragment of a tool call. Its index is what clients put fragments together by, and some servers leave it out. */
 function decodeToolCall(raw: Loose, state: ChoiceState): Loose {
   const startsCall = typeof raw.id === 'string' && raw.id !== '';
-  const index = Number.isSafeInteger(raw.index) ? (raw.index as number) : startsCall ? state.lastTool + 1 : Math.max(state.lastTool, 0);
+  const index = isIndex(raw.index) ? raw.index : startsCall ? state.lastTool + 1 : Math.max(state.lastTool, 0);
   state.lastTool = Math.max(state.lastTool, index);
   const call: Loose = { index };
   if (startsCall) call.id = raw.id;

@@ -7,6 +7,19 @@ export function isObject(value: unknown): value is Loose {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What choices and tool calls are numbered by. */
+export function isIndex(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Removes from a message or delta what clients expect a list of objects in and is none. */
+export function dropMisshapen(said: Loose): void {
+  for (const key of ['annotations', 'reasoning_details', 'images']) {
+    const value = said[key];
+    if (key in said && !(Array.isArray(value) && value.every(isObject))) delete said[key];
+  }
+}
+
 export function badAnswer(message: string, providerCode?: string): UpstreamError {
   return new UpstreamError(message, { reason: 'bad_answer', status: 502, providerCode });
 }
@@ -33,7 +46,8 @@ const finishReasons: Record<string, FinishReason> = {
 
 /** Ours for a provider's word. A word nobody knows means an ordinary end. */
 export function normaliseFinishReason(native: string, calledTools: boolean): FinishReason {
-  const reason = finishReasons[native.toLowerCase()] ?? 'stop';
+  const word = native.toLowerCase();
+  const reason = (Object.hasOwn(finishReasons, word) && finishReasons[word]) || 'stop';
   return reason === 'stop' && calledTools ? 'tool_calls' : reason;
 }
 
