@@ -71,16 +71,16 @@ function ourSegments(names: readonly string[], chunk: ChatChunk, encode: (chunk:
   const delta: Record<string, unknown> = { ...choice.delta };
   const marked: Record<string, unknown> = { ...chunk, choices: [{ ...choice, delta }] };
   const used = new Set<string>();
-  names.forEach((name, hole) => {
+  for (const [hole, name] of names.entries()) {
     const target = name === 'obfuscation' ? marked : delta;
     // Where both are there, `reasoning` is the one that was taken.
     const key = name === 'reasoning_content' ? 'reasoning' : name;
-    if (name === 'reasoning_content' && names.includes('reasoning')) return;
-    if (typeof target[key] !== 'string') return;
+    if (name === 'reasoning_content' && names.includes('reasoning')) continue;
+    // The text of something else, further in, which we would write again and again as it was the first time.
+    if (typeof target[key] !== 'string') return null;
     target[key] = marker(hole);
     used.add(key);
-  });
-  if (used.size === 0) return null;
+  }
   const text = encode(marked as unknown as ChatChunk);
   const segments: string[] = [];
   const order: number[] = [];
