@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { apiKey } from './bodies.ts';
 import { answerParent, measuring } from './control.ts';
-import { type ResponseReader, responseReader } from './read-response.ts';
+import { type MessageReader, messageReader } from './read-message.ts';
 
 /** The load generator: raw sockets, one request at a time on each, so that it costs little beside what it measures. */
 
@@ -27,7 +27,7 @@ export interface Rate {
 interface Connection {
   /** Sends the request and waits for the whole answer. @throws Error for anything but a 200 of the usual size */
   exchange(): Promise<void>;
-  reader: ResponseReader;
+  reader: MessageReader;
   socket: Socket;
 }
 
@@ -100,7 +100,7 @@ async function openConnection({ port, body }: Target): Promise<Connection> {
       `authorization: Bearer ${apiKey}\r\nx-service-metadata: enabled\r\nuser-agent: bench\r\naccept: */*\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
-  const reader = responseReader();
+  const reader = messageReader('HTTP/1.1 200');
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   let settle: { resolve(): void; reject(error: Error): void } | null = null;
   await new Promise<void>((resolve, reject) => {
@@ -147,8 +147,8 @@ async function verify({ exchange, reader }: Connection, expect: readonly string[
 }
 
 function totals(connections: readonly Connection[]): Pick<Rate, 'requests' | 'pieces'> {
-  const sum = (key: 'requests' | 'pieces') => connections.reduce((all, { reader }) => all + reader[key], 0);
-  return { requests: sum('requests'), pieces: sum('pieces') };
+  const sum = (key: 'messages' | 'pieces') => connections.reduce((all, { reader }) => all + reader[key], 0);
+  return { requests: sum('messages'), pieces: sum('pieces') };
 }
 
 function ignore(): void {}

@@ -1,7 +1,6 @@
 // `npm run bench`: how fast the gateway is, measured beside what it could at best be. About a minute.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { dirname } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -38,16 +37,17 @@ const idleStreams = 2000;
 ensureBuilt({ types: false });
 const findings = await measure();
 for (const { line } of judge(findings)) say(line);
-if (values.only === undefined) {
-  const machine = {
-    date: values.date,
-    node: process.versions.node,
-    system: `${process.platform} ${process.arch}`,
-    processor: `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
-    pinned: cores !== null,
-  };
-  mkdirSync(dirname(values.out), { recursive: true });
-  writeFileSync(values.out, report(findings, machine));
+const tables = report(findings, {
+  date: values.date,
+  node: process.versions.node,
+  system: `${process.platform} ${process.arch}`,
+  processor: `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
+  pinned: cores !== null,
+});
+if (values.only !== undefined) {
+  say(tables);
+} else {
+  writeFileSync(values.out, tables);
   say(headline(findings));
 }
 

@@ -1,39 +1,68 @@
-import { createServer, type ServerResponse } from 'node:http';
-import { answerParent, measuring } from './control.ts';
+import { createServer, type Socket } from 'node:net';
 import { chatAnswer, chatEvents } from './bodies.ts';
+import { answerParent, measuring } from './control.ts';
 import { listen } from './listen.ts';
+import { messageReader } from './read-message.ts';
 
-/** The model provider. It does not look at requests: the runner says what every answer is to be. */
+/**
+ * The model provider. It does not look at requests: the runner says what every answer is to be. Raw sockets: node:http
+ * takes as long to write an event as the floor takes to forward it, and would be what is measured.
+ */
 type Mode = 'json' | 'stream' | 'idle';
 
 let mode: Mode = 'json';
-const events = chatEvents.map((event) => Buffer.from(event));
-const json = Buffer.from(chatAnswer);
+const json = Buffer.from(
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(chatAnswer)}\r\n\r\n${chatAnswer}`,
+);
+const [firstEvent = '', ...laterEvents] = chatEvents;
+const streamStart = Buffer.from(
+  `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n` +
+    chunked(firstEvent),
+);
+const streamRest = laterEvents.map((event, at) =>
+  Buffer.from(chunked(event) + (at === laterEvents.length - 1 ? '0\r\n\r\n' : '')),
+);
 
-const server = createServer({ keepAliveTimeout: 60_000 }, (req, res) => {
-  req.resume();
-  req.once('end', () => answer(res));
+/** Streams under way, and how many of their events have been written. */
+const open = new Map<Socket, number>();
+
+const server = createServer({ noDelay: true }, (socket) => {
+  const reader = messageReader('POST ');
+  socket.on('data', (piece) => {
+    if (reader.push(piece)) answer(socket);
+  });
+  socket.on('close', () => open.delete(socket));
+  // Whoever is measured closes its connections as it likes.
+  socket.on('error', () => socket.destroy());
 });
 
-function answer(res: ServerResponse): void {
+function answer(socket: Socket): void {
   if (mode === 'json') {
-    res.writeHead(200, ['content-type', 'application/json', 'content-length', String(json.length)]).end(json);
+    socket.write(json);
     return;
   }
-  res.writeHead(200, ['content-type', 'text/event-stream', 'cache-control', 'no-cache']);
-  if (mode === 'stream') writeFrom(res, 0);
+  socket.write(streamStart);
   // Idle: the first token has come, the next is long in coming.
-  else res.write(events.slice(0, 2).join(''));
+  if (mode === 'idle') socket.write(streamRest[0] as Buffer);
+  else {
+    if (open.size === 0) setImmediate(writeTurn);
+    open.set(socket, 0);
+  }
 }
 
-/**
- * One write an event, the next as soon as the socket has taken it. In a turn of the loop of its own, or node:http would
- * gather a stream's writes into one: as it is, the events of all streams cross in turn, each on its own, as tokens do.
- */
-function writeFrom(res: ServerResponse, at: number): void {
-  const event = events[at];
-  if (at === events.length - 1) res.end(event);
-  else res.write(event, () => setImmediate(writeFrom, res, at + 1));
+/** One write an event, one event of each stream in turn: so each crosses on its own, as fast as the sockets take them. */
+function writeTurn(): void {
+  for (const [socket, at] of open) {
+    if (socket.writableLength > 0) continue;
+    socket.write(streamRest[at] as Buffer);
+    if (at === streamRest.length - 1) open.delete(socket);
+    else open.set(socket, at + 1);
+  }
+  if (open.size > 0) setImmediate(writeTurn);
+}
+
+function chunked(text: string): string {
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
 answerParent({

@@ -1,11 +1,11 @@
-/** Finds the ends of responses on one connection that carries one request at a time. */
-export interface ResponseReader {
-  /** @returns whether the response is complete with this piece. @throws Error for a status other than 200 */
+/** Finds the ends of requests, or of responses, on a connection that carries one at a time. */
+export interface MessageReader {
+  /** @returns whether the message is complete with this piece. @throws Error for an unexpected start line */
   push(piece: Buffer): boolean;
-  /** Keeps the pieces of the next response. @returns what gives them, head included */
+  /** Keeps the pieces of the next message. @returns what gives them, head included */
   keep(): () => Buffer;
-  /** Whole responses so far. */
-  readonly requests: number;
+  /** Whole messages so far. */
+  readonly messages: number;
   /** Of bodies, framing of chunks included. */
   readonly bytes: number;
   /** Of the latest whole body. */
@@ -18,11 +18,13 @@ const headEnd = Buffer.from('\r\n\r\n');
 const lastChunk = Buffer.from('\r\n0\r\n\r\n');
 
 /**
+ * @param startsWith  what the start line has to begin with
+ *
  * A chunked body ends with its last chunk, which is looked for in the last bytes only: nothing follows it, since the
- * next request waits for it, and no event holds a carriage return.
+ * next message waits for it, and no event and no JSON text holds a carriage return.
  */
-export function responseReader(): ResponseReader {
-  let requests = 0;
+export function messageReader(startsWith: string): MessageReader {
+  let messages = 0;
   let bytes = 0;
   let latestBytes = 0;
   let started = 0;
@@ -40,7 +42,7 @@ export function responseReader(): ResponseReader {
     if (body === null || left === null) return false;
     bytes += body.length;
     if (!isComplete(body)) return false;
-    requests += 1;
+    messages += 1;
     latestBytes = bytes - started;
     started = bytes;
     left = null;
@@ -53,7 +55,7 @@ export function responseReader(): ResponseReader {
     head = end < 0 ? all : null;
     if (end < 0) return null;
     const text = all.latin1Slice(0, end);
-    if (!text.startsWith('HTTP/1.1 200')) throw new Error(`unexpected answer: ${all.toString().slice(0, 1000)}`);
+    if (!text.startsWith(startsWith)) throw new Error(`unexpected message: ${all.toString().slice(0, 1000)}`);
     const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
     left = length === undefined ? -1 : Number(length);
     // The line end of the head may be the one before an empty body's last chunk.
@@ -73,15 +75,15 @@ export function responseReader(): ResponseReader {
   return {
     push,
     keep() {
-      const response: Buffer[] = [];
-      kept = response;
+      const message: Buffer[] = [];
+      kept = message;
       return () => {
         kept = null;
-        return Buffer.concat(response);
+        return Buffer.concat(message);
       };
     },
-    get requests() {
-      return requests;
+    get messages() {
+      return messages;
     },
     get bytes() {
       return bytes;
