@@ -60,8 +60,8 @@ export async function readToFirstToken(events: EventReader, secret: string): Pro
       for (const part of decodeFrame(events, secret)) {
         if (part.kind === 'error') throw part.error;
         parts.push(part);
-        // Some whole streams hold no token at all, only a finish_reason; a sentinel alone is an empty answer.
-        if (part.kind === 'done' && !parts.some((one) => one.kind === 'chunk')) throw badStream('The provider sent a stream without an answer.');
+        // Some whole streams hold no token at all, only a finish_reason; a sentinel after less is an empty answer.
+        if (part.kind === 'done' && !parts.some(saysSomething)) throw badStream('The provider sent a stream without an answer.');
       }
       if (parts.some(saysSomething)) return parts;
       if (parts.length > maxPreamble) throw badStream('The provider sent a stream that does not begin.');
@@ -71,7 +71,6 @@ export async function readToFirstToken(events: EventReader, secret: string): Pro
 }
 
 function saysSomething(part: StreamPart): boolean {
-  if (part.kind === 'done') return true;
   if (part.kind !== 'chunk') return false;
   return part.chunk.choices.some(({ delta, finish_reason }) => {
     if (finish_reason !== null) return true;
@@ -96,9 +95,8 @@ export interface ChoiceWatch {
   isWhole(): boolean;
 }
 
-/** @param asked  the body that was sent: `n` says how many choices were asked for; some providers give fewer */
-export function choiceWatch(asked: Record<string, unknown>): ChoiceWatch {
-  const expected = typeof asked.n === 'number' ? asked.n : 1;
+/** @param expected  how many choices were asked for; some providers give fewer */
+export function choiceWatch(expected: number): ChoiceWatch {
   const open = new Set<number>();
   const closed = new Set<number>();
   const isClosed = () => closed.size > 0 && open.size === 0;
@@ -118,12 +116,12 @@ export function choiceWatch(asked: Record<string, unknown>): ChoiceWatch {
 }
 
 /** A whole stream of events as the answer it adds up to. @throws UpstreamError when it failed or was cut */
-export function foldEvents(text: string, asked: Record<string, unknown>, provider: Provider, limits: UpstreamLimits): { kind: 'result'; result: ChatResult; usage: Usage | null } {
+export function foldEvents(text: string, expected: number, provider: Provider, limits: UpstreamLimits): { kind: 'result'; result: ChatResult; usage: Usage | null } {
   const bytes = new TextEncoder().encode(text);
   const events = eventReader({ read: async () => null, cancel: () => undefined }, provider, { ...limits, eventBytes: bytes.length });
   const { framer } = events;
   const folder = chunkFolder();
-  const watch = choiceWatch(asked);
+  const watch = choiceWatch(expected);
   let usage: Usage | null = null;
   let isDone = false;
   framer.push(bytes);

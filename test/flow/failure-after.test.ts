@@ -19,8 +19,18 @@ async function streamOf(body: readonly Piece[], fields: object = {}) {
 
 describe('after the first token a failure is told in the stream, which never looks whole', () => {
   it.each<[string, Piece[], number, string]>([
-    ['an error event', [begun, sse({ error: { message: 'Overloaded', type: 'server_error', code: 'overloaded' } }), sse('[DONE]')], 502, 'Overloaded'],
-    ['an error event of one name', [begun, sse(errorBody('Broken', 'boom')), sse(chunk({ content: 'more' }))], 502, 'Broken'],
+    [
+      'an error event',
+      [begun, sse({ error: { message: 'Overloaded', type: 'server_error', code: 'overloaded' } }), sse('[DONE]')],
+      502,
+      'Overloaded',
+    ],
+    [
+      'an error event of one name',
+      [begun, sse(errorBody('Broken', 'boom')), sse(chunk({ content: 'more' }))],
+      502,
+      'Broken',
+    ],
     ['a bare error object', [begun, '{"error":{"message":"Broken"}}\n'], 502, 'Broken'],
     ['a finish_reason that says error', [begun, sse(chunk({}, 'error'), usageChunk(), '[DONE]')], 502, ''],
     ['a finish_reason that says abort', [begun, sse(chunk({ content: '!' }, 'abort'), '[DONE]')], 502, ''],
@@ -64,17 +74,25 @@ describe('after the first token a failure is told in the stream, which never loo
     const { record } = await streamOf([sse({ ...start, usage: upstreamUsage }, hi), { breaks: true }]);
     expect(record).toMatchObject({ outcome: 'cut', isEstimated: false, costNanoUsd: 36_000, usage: upstreamUsage });
   });
-  it('tells the provider\'s code beside its message', async () => {
+  it("tells the provider's code beside its message", async () => {
     const { last } = await streamOf([begun, sse({ error: { message: 'Broken', code: 'boom' } })]);
     expect(last?.error?.metadata).toEqual({ error_type: 'provider_unavailable', provider_code: 'boom' });
   });
   it('ends a stream of several choices of which one was not finished', async () => {
-    const of = (index: number, delta: object, finish: string | null = null) => ({ ...chunk({}), choices: [{ index, delta, finish_reason: finish }] });
-    const { last } = await streamOf([sse(of(0, { content: 'a' }), of(1, { content: 'b' }), of(0, {}, 'stop'))], { n: 2 });
+    const of = (index: number, delta: object, finish: string | null = null) => ({
+      ...chunk({}),
+      choices: [{ index, delta, finish_reason: finish }],
+    });
+    const { last } = await streamOf([sse(of(0, { content: 'a' }), of(1, { content: 'b' }), of(0, {}, 'stop'))], {
+      n: 2,
+    });
     expect(last?.error?.code).toBe(502);
   });
   it('ends a stream of several choices of which one never began', async () => {
-    const of = (index: number, delta: object, finish: string | null = null) => ({ ...chunk({}), choices: [{ index, delta, finish_reason: finish }] });
+    const of = (index: number, delta: object, finish: string | null = null) => ({
+      ...chunk({}),
+      choices: [{ index, delta, finish_reason: finish }],
+    });
     const { last } = await streamOf([sse(of(0, { content: 'a' }), of(0, {}, 'stop'))], { n: 2 });
     expect(last?.error?.code).toBe(502);
   });
@@ -87,7 +105,10 @@ describe('a stream whose answer is whole stays whole', () => {
     ['when nothing more comes after finish_reason', [begun, sse(chunk({}, 'stop')), { hangs: true }]],
     ['when nonsense follows finish_reason', [begun, sse(chunk({}, 'stop')), sse('nonsense')]],
     ['when nonsense follows finish_reason in one piece', [begun, sse(chunk({}, 'stop'), 'nonsense')]],
-    ['when an error follows the sentinel', [begun, sse(chunk({}, 'stop'), usageChunk(), '[DONE]', { error: { message: 'late' } })]],
+    [
+      'when an error follows the sentinel',
+      [begun, sse(chunk({}, 'stop'), usageChunk(), '[DONE]', { error: { message: 'late' } })],
+    ],
     ['when the connection breaks after the sentinel', [...textStream('Hi'), { breaks: true }]],
   ])('%s', async (_, body) => {
     const { chunks, record } = await streamOf(body);
@@ -96,9 +117,22 @@ describe('a stream whose answer is whole stays whole', () => {
     expect(record).toMatchObject({ outcome: 'ok', status: 200 });
   });
   it('when one choice takes long after another has finished', async () => {
-    const of = (index: number, delta: object, finish: string | null = null) => ({ ...chunk({}), choices: [{ index, delta, finish_reason: finish }] });
-    const { chunks } = await streamOf([sse(of(0, { content: 'a' }), of(0, {}, 'stop')), { waitMs: 30_000 }, sse(of(1, { content: 'b' }), of(1, {}, 'stop'), '[DONE]')], { n: 2 });
-    expect([joined(chunks, 0), joined(chunks, 1)]).toMatchObject([{ content: 'a', finish: 'stop' }, { content: 'b', finish: 'stop' }]);
+    const of = (index: number, delta: object, finish: string | null = null) => ({
+      ...chunk({}),
+      choices: [{ index, delta, finish_reason: finish }],
+    });
+    const { chunks } = await streamOf(
+      [
+        sse(of(0, { content: 'a' }), of(0, {}, 'stop')),
+        { waitMs: 30_000 },
+        sse(of(1, { content: 'b' }), of(1, {}, 'stop'), '[DONE]'),
+      ],
+      { n: 2 },
+    );
+    expect([joined(chunks, 0), joined(chunks, 1)]).toMatchObject([
+      { content: 'a', finish: 'stop' },
+      { content: 'b', finish: 'stop' },
+    ]);
   });
   it('when a provider answers with fewer choices than were asked for', async () => {
     const { chunks } = await streamOf(textStream('Hi'), { n: 3 });

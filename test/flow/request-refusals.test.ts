@@ -123,7 +123,12 @@ describe('a body that is no request is refused', () => {
   it('with 413 when it is too large, whether it says so or not', async () => {
     const options = { limits: { bodyBytes: 500 } };
     const body = JSON.stringify({ model: 'acme/fast', messages: [{ role: 'user', content: 'x'.repeat(500) }] });
-    for (const headers of [{}, { 'content-length': String(body.length) }, { 'content-length': '10' }]) {
+    const declared: Record<string, string>[] = [
+      {},
+      { 'content-length': String(body.length) },
+      { 'content-length': '10' },
+    ];
+    for (const headers of declared) {
       const { status, message, metadata } = await refusal(body, options, headers);
       expect([status, message, metadata]).toEqual([
         413,

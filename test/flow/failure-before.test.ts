@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { hello, joined, testGateway } from '../support/gateway.ts';
+import { chunk, completion, errorBody, type ScriptedAnswer, sse, textStream, usageChunk } from '../support/upstream.ts';
+
+const start = sse(chunk({ role: 'assistant', content: '' }));
+
+/** What goes wrong before anything of an answer is there, and the status of the attempt. */
+const failures: [string, ScriptedAnswer, number][] = [
+  ['an error status', { status: 500, body: errorBody('Oops') }, 500],
+  ['an overload', { status: 529, body: errorBody('Busy') }, 529],
+  ['a redirect', { status: 302, headers: { location: 'https://elsewhere.test/' } }, 302],
+  ['a refused connection', { instead: 'refuse' }, 502],
+  ['no headers in time', { instead: 'hang' }, 524],
+  ['no body in time', { body: [{ hangs: true }] }, 524],
+  ['an error in a success', { body: { error: { message: 'No capacity', code: 503 } } }, 502],
+  ['a page of HTML', { headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Hi</title>' }, 502],
+  ['nothing', { body: '' }, 502],
+  ['white space', { body: ' \n\n ' }, 502],
+  ['invalid JSON', { body: '{"id": "x", "choices": [' }, 502],
+  ['JSON that is no completion', { body: { hello: 'world' } }, 502],
+  ['a list', { body: [1, 2] as unknown as object }, 502],
+  ['no choices', { body: completion({ choices: [] }) }, 502],
+  ['a choice without a message', { body: completion({ choices: [{ index: 0 }] }) }, 502],
+  ['a connection that breaks', { body: ['{"id":', { breaks: true }] }, 502],
+];
+
+/** The same for streams only. */
+const streamFailures: typeof failures = [
+  ['an error event', { body: [sse({ error: { message: 'Broken', code: 'server_error' } }), '[DONE]'] }, 502],
+  ['an error event after the role', { body: [start, sse({ error: { message: 'Broken' } })] }, 502],
+  ['an error event with a name', { body: [`event: error\ndata: {"message":"Broken"}\n\n`] }, 502],
+  ['a bare error object', { body: [start, '{"error":{"message":"Broken"}}\n\n'] }, 502],
+  ['a finish_reason that says error, after the role', { body: [start, sse(chunk({}, 'error'), '[DONE]')] }, 502],
+  ['the sentinel alone', { body: [sse('[DONE]')] }, 502],
+  ['the role, then the sentinel', { body: [start, sse('[DONE]')] }, 502],
+  ['the role, then the end', { body: [start] }, 502],
+  ['the role, then a broken connection', { body: [start, { breaks: true }] }, 502],
+  ['the role, then silence', { body: [start, { hangs: true }] }, 524],
+  ['comments, then silence', { body: [': PROCESSING\n\n', { hangs: true }] }, 524],
+  ['an event that is not JSON', { body: [sse('{"choices":')] }, 502],
+  ['usage without an answer', { body: [sse(usageChunk(), '[DONE]')] }, 502],
+];
+
+describe.each([false, true])('before the first of an answer (stream: %s)', (stream) => {
+  it.each(stream ? [...failures.filter(([name]) => name !== 'a list'), ...streamFailures] : failures)(
+    '%s falls over to the next endpoint',
+    async (_, failure, status) => {
+      const { post, upstream, records } = testGateway({ retry: { attemptsPerEndpoint: 1 } });
+      const isList = Array.isArray(failure.body) && typeof failure.body[0] === 'number';
+      upstream.answer(isList ? { body: JSON.stringify(failure.body) } : failure, {
+        body: stream ? textStream('Hi') : completion(),
+      });
+      const answer = await post({ model: 'acme/pair', messages: hello, stream });
+      expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
+      expect(upstream.sent.map(({ body }) => body.model)).toEqual(['up-pair', 'alt-pair']);
+      if (stream) expect(joined(answer.chunks)).toMatchObject({ content: 'Hi', finish: 'stop' });
+      else expect(answer.json).toMatchObject({ provider: 'Alt', model: 'acme/pair' });
+      expect(records).toHaveLength(1);
+      expect(records[0]).toMatchObject({
+        outcome: 'ok',
+        provider: 'Alt',
+        attempts: [
+          { provider: 'Up', status },
+          { provider: 'Alt', status: 200 },
+        ],
+      });
+    },
+  );
+  it.each(stream ? streamFailures : failures.filter(([, { body }]) => body !== undefined && !Array.isArray(body)))(
+    '%s is an ordinary error where nobody else is left',
+    async (_, failure, status) => {
+      const { post, upstream, records } = testGateway({
+        retry: { attemptsPerEndpoint: 1 },
+        keepAlive: { firstMs: 100_000 },
+      });
+      upstream.answer(failure);
+      const answer = await post({ model: 'acme/fast', messages: hello, stream });
+      expect(answer.headers.get('content-type')).toBe('application/json');
+      expect(answer.status).toBe(status === 500 || status === 302 ? 502 : status);
+      expect(answer.json.error.metadata).toMatchObject({ provider_name: 'Up' });
+      expect(records).toMatchObject([
+        { outcome: 'failed', status: answer.status, provider: null, costNanoUsd: 0, usage: null },
+      ]);
+    },
+  );
+});
+
+it("shows the provider's own words of a failure, clean and bounded", async () => {
+  const { post, upstream } = testGateway({ retry: { attemptsPerEndpoint: 1 } });
+  upstream.answer({ status: 500, body: errorBody(`Line 1\r\nLine 2\u001b[31m ${'x'.repeat(5000)}`) });
+  const { json } = await post({ model: 'acme/fast', messages: hello });
+  expect(json.error.message).toMatch(/^Line 1 Line 2 x+…$/);
+  expect(json.error.message.length).toBeLessThanOrEqual(500);
+});
+
+it('never shows a key that the provider echoes', async () => {
+  const { post, upstream } = testGateway({ retry: { attemptsPerEndpoint: 1 } });
+  const key = 'sk-upstream-up-0123456789';
+  upstream.answer(
+    { status: 401, body: errorBody(`Incorrect API key provided: ${key}`, key) },
+    { status: 500, body: errorBody(`Key ${key} is broken`, key) },
+    { body: completion({}, { content: `Your key is ${key}` }) },
+    { body: [sse({ error: { message: `Bad ${key}`, code: key } })] },
+    { body: [...textStream('Your key is', ` ${key}`, ' indeed')] },
+  );
+  for (const stream of [false, false, false, true, true]) {
+    const answer = await post({ model: 'acme/fast', messages: hello, stream });
+    expect(answer.text).not.toContain(key);
+    expect(JSON.stringify([...answer.headers])).not.toContain(key);
+  }
+});
