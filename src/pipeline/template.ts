@@ -132,7 +132,7 @@ export function matchTemplate(template: Template, buffer: Uint8Array, start: num
       if (byte === firstOfSecret && startsWith(buffer, at, secret)) return false;
       // A raw control character has no place in a string: the event is malformed or ends here.
       if ((byte as number) < 32) return false;
-      const size = byte === BACKSLASH ? escapeSize(buffer, at) : 1;
+      const size = byte === BACKSLASH ? escapeSize(buffer, at) : (byte as number) < 128 ? 1 : characterSize(buffer, at);
       if (size === 0) return false;
       at += size;
     }
@@ -151,6 +151,20 @@ function escapeSize(buffer: Uint8Array, at: number): number {
     if (!((digit >= 48 && digit <= 57) || (digit >= 97 && digit <= 102))) return 0;
   }
   return 6;
+}
+
+/** Bytes of the UTF-8 character at `at`, which is not ASCII; 0 for what is none, so that it is decoded and replaced. */
+function characterSize(buffer: Uint8Array, at: number): number {
+  const first = buffer[at] as number;
+  const second = buffer[at + 1] ?? 0;
+  const size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  // Overlong forms, halves of surrogate pairs, and what is beyond Unicode (RFC 3629, section 4).
+  const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  if (second < least || second > most) return 0;
+  for (let i = 2; i < size; i++) if (((buffer[at + i] ?? 0) & 0xc0) !== 0x80) return 0;
+  return size;
 }
 
 /** Writes the matched event as ours. @returns bytes of output text it holds */
