@@ -31,7 +31,10 @@ export interface RequestHandler {
 }
 
 export interface Gateway extends RequestHandler {
-  /** As `handle`. Takes what `fetch` takes, so that it can be handed to a client as its `fetch`. Bound. */
+  /**
+   * As `handle`. Takes what `fetch` takes, so that it can be handed to a client as its `fetch`, and like it rejects with
+   * the reason of the signal, and breaks the body with it, once that is aborted. Bound.
+   */
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
   basePath: string;
   /** Keys callers authenticate with, in the store. */
@@ -103,7 +106,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     logger: logger ?? null,
   });
   return {
-    fetch: (input, init) => edge.handle(input instanceof Request && init === undefined ? input : new Request(input, init)),
+    async fetch(input, init) {
+      const request = input instanceof Request && init === undefined ? input : new Request(input, init);
+      const response = await edge.handle(request);
+      if (!request.signal.aborted) return response;
+      // Nobody will read it.
+      await response.body?.cancel().catch(() => undefined);
+      throw request.signal.reason;
+    },
     handle: edge.handle,
     basePath: resolved.basePath,
     apiKeys,

@@ -1,5 +1,6 @@
 /** Server-sent events, cut out of bytes as they arrive. Own code, because the verbatim lane needs each event's bytes. */
 
+const empty = new Uint8Array(0);
 const LF = 10;
 const CR = 13;
 /** Drops a byte-order mark by itself. */
@@ -13,7 +14,7 @@ export class EventTooLarge extends Error {}
  * time the event is `buffer.subarray(start, end)`, valid until the next `push`.
  */
 export class EventFramer {
-  buffer: Uint8Array = new Uint8Array(0);
+  buffer: Uint8Array = empty;
   start = 0;
   end = 0;
   /** Where the valid bytes of `buffer` end. */
@@ -71,6 +72,14 @@ export class EventFramer {
   skipTo(position: number): void {
     this.start = this.end = position;
     if (this.scanned < position) this.scanned = position;
+  }
+
+  /** Lets go of memory that holds nothing any more. */
+  release(): void {
+    if (this.end < this.filled || this.filled === 0) return;
+    this.buffer = empty;
+    this.start = this.end = this.filled = this.scanned = 0;
+    this.owned = false;
   }
 
   get length(): number {

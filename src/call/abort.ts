@@ -10,8 +10,9 @@ export type AbortCause =
 export class CallAborted extends Error {
   readonly why: AbortCause;
 
-  constructor(why: AbortCause) {
-    super(why);
+  /** @param cause  the reason the client's own signal was aborted with, where it has one */
+  constructor(why: AbortCause, cause?: unknown) {
+    super(why, cause === undefined ? undefined : { cause });
     this.name = 'CallAborted';
     this.why = why;
   }

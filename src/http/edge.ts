@@ -79,9 +79,9 @@ export function createEdge(deps: EdgeDeps): Edge {
   /** One signal for all that may stop a request: the client, the clock, the gateway. */
   function watchRequest(request: Request): { signal: AbortSignal; leave: () => void; release: () => void } {
     const controller = new AbortController();
-    const stop = (why: CallAborted['why']) => controller.abort(new CallAborted(why));
-    const leave = () => stop('client_left');
+    const stop = (why: CallAborted['why'], cause?: unknown) => controller.abort(new CallAborted(why, cause));
     const { signal } = request;
+    const leave = () => stop('client_left', signal.reason);
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
     const stopClock = clock.after(allowedMs(request.headers), () => stop('deadline'));

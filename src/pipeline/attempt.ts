@@ -29,13 +29,15 @@ export interface OpenStream {
   /** What the events up to the first token said. */
   first: StreamPart[];
   watchdog: Watchdog;
+  /** How many choices were asked for. */
+  expectedChoices: number;
   /** Keys that must not reach the client, should the upstream echo them. */
   secrets: readonly string[];
   /** Lets go of the upstream: closes the socket unless the stream was read to its end. Safe to call more than once. */
   close(): void;
 }
 
-export type Attempted = (AnsweredWhole | OpenStream) & { upstreamBody: Record<string, unknown> };
+export type Attempted = AnsweredWhole | OpenStream;
 
 /** Everything one attempt needs to know of itself. */
 interface Exchange {
@@ -50,9 +52,10 @@ interface Exchange {
 
 /**
  * One try at one endpoint, up to its whole answer or the first token of its stream. The only place that holds a raw key.
+ * @param show  given the body that is sent upstream
  * @throws UpstreamError, whose message is clean of keys; the reason of the call's signal after an abort
  */
-export async function attempt(deps: PipelineDeps, call: Call, step: Try): Promise<Attempted> {
+export async function attempt(deps: PipelineDeps, call: Call, step: Try, show: (upstreamBody: Record<string, unknown>) => void): Promise<Attempted> {
   const provider = deps.provider(step.endpoint.providerSlug) as Provider;
   const credential = deps.openCredential(step.credential);
   const controller = new AbortController();
@@ -65,12 +68,13 @@ export async function attempt(deps: PipelineDeps, call: Call, step: Try): Promis
     watchdog.stop();
   };
   const encoded = provider.dialect.encodeRequest({ request: call.request, upstreamModel: step.endpoint.upstreamModel, quirks: provider.quirks });
+  show(encoded.payload);
   const exchange: Exchange = { deps, call, provider, credential, encoded, signal: controller.signal, watchdog };
   try {
     const response = await open(exchange);
     const attempted = call.request.stream === true ? await openStream(exchange, response, release) : await readWhole(exchange, response);
     if (attempted.kind === 'result') release();
-    return { ...attempted, upstreamBody: encoded.payload };
+    return attempted;
   } catch (error) {
     release();
     // Whatever is still open, such as an error body nobody reads on, is let go of.
@@ -105,7 +109,7 @@ async function readWhole(exchange: Exchange, response: TransportResponse): Promi
   const { deps, provider, credential, watchdog } = exchange;
   const body = touching(response.body, watchdog, deps.timeouts.idleMs);
   const text = redactText(await readText(body, deps.limits.bodyBytes), credential);
-  if (looksLikeStream(text)) return foldEvents(text, exchange.encoded.payload, provider, deps.limits);
+  if (looksLikeStream(text)) return foldEvents(text, choicesIn(exchange.encoded.payload), provider, deps.limits);
   return { kind: 'result', ...provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks) };
 }
 
@@ -113,7 +117,7 @@ async function readWhole(exchange: Exchange, response: TransportResponse): Promi
 async function openStream(exchange: Exchange, response: TransportResponse, release: () => void): Promise<AnsweredWhole | OpenStream> {
   const { deps, provider, credential, watchdog } = exchange;
   const source = await peek(response.body);
-  if (!looksLikeStream(source.head)) {
+  if (!source.isStream) {
     const body = touching(source, watchdog, deps.timeouts.idleMs);
     const text = redactText(await readText(body, deps.limits.bodyBytes), credential);
     const { result, usage } = provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks);
@@ -121,7 +125,7 @@ async function openStream(exchange: Exchange, response: TransportResponse, relea
     if (usage) parts.push({ kind: 'usage', usage });
     parts.push({ kind: 'done' });
     release();
-    return { kind: 'stream', events: null, first: parts, watchdog, secrets: [], close: () => undefined };
+    return { kind: 'stream', events: null, first: parts, watchdog, expectedChoices: result.choices.length, secrets: [], close: () => undefined };
   }
   const events = eventReader(source, provider, deps.limits);
   const first = await readToFirstToken(events, credential.secret);
@@ -130,7 +134,8 @@ async function openStream(exchange: Exchange, response: TransportResponse, relea
     release();
     source.cancel();
   };
-  return { kind: 'stream', events, first, watchdog, secrets: credential.secret === '' ? [] : [credential.secret], close };
+  const expectedChoices = choicesIn(exchange.encoded.payload);
+  return { kind: 'stream', events, first, watchdog, expectedChoices, secrets: credential.secret === '' ? [] : [credential.secret], close };
 }
 
 function parseBody(text: string, maxDepth: number): unknown {
@@ -149,27 +154,44 @@ function badBody(message: string): UpstreamError {
   return new UpstreamError(message, { reason: 'bad_answer', status: 502 });
 }
 
-/** The content type is often wrong, so the bytes decide. JSON and HTML start unlike any stream of events. */
-function looksLikeStream(text: string): boolean {
-  const start = text.trimStart();
-  return start !== '' && !start.startsWith('{') && !start.startsWith('[') && !start.startsWith('<') && /^(?:data|event|id|retry)?\s*:/.test(start);
+/** How many choices the body that was sent asked for. */
+function choicesIn({ n }: Record<string, unknown>): number {
+  return typeof n === 'number' ? n : 1;
 }
 
-/** A source whose first bytes can be looked at without taking them away. */
-async function peek(source: ByteSource): Promise<ByteSource & { head: string }> {
-  const held: Uint8Array[] = [];
+/** The content type is often wrong, so the bytes decide. JSON and HTML start unlike any stream of events. */
+function looksLikeStream(text: string): boolean {
+  return /^\s*(?:data|event|id|retry)?\s*:/.test(text);
+}
+
+/** A source whose first bytes were looked at without taking them away. */
+interface Peeked extends ByteSource {
+  isStream: boolean;
+}
+
+/** How many bytes say what an answer is: white space, then a bracket or a field name. */
+const peekedBytes = 64;
+const maxWhiteSpace = 4096;
+
+async function peek(source: ByteSource): Promise<Peeked> {
+  let held: Uint8Array[] = [];
   let head = '';
-  const decoder = new TextDecoder();
-  // White space and the start of a field name may come in pieces.
-  while (head.trimStart().length < 8 && !/[{[<:]/.test(head)) {
+  while (head.trimStart().length < 8 && head.length < maxWhiteSpace && !/[{[<:]/.test(head)) {
     const piece = await source.read();
     if (piece === null) break;
     held.push(piece);
-    head += decoder.decode(piece.subarray(0, 64), { stream: true });
+    // Only ASCII matters here.
+    head += String.fromCharCode(...piece.subarray(0, peekedBytes));
   }
+  const bom = '\u00ef\u00bb\u00bf';
   return {
-    head,
-    read: () => (held.length > 0 ? Promise.resolve(held.shift() as Uint8Array) : source.read()),
+    isStream: looksLikeStream(head.startsWith(bom) ? head.slice(bom.length) : head),
+    read() {
+      if (held.length === 0) return source.read();
+      const [next, ...rest] = held;
+      held = rest;
+      return Promise.resolve(next as Uint8Array);
+    },
     cancel: () => source.cancel(),
   };
 }

@@ -34,6 +34,7 @@ export function clientStream(
   let lastSentMs = clock.now();
   let stopTicking: (() => void) | null = null;
   let ended = false;
+  let body: ReadableStreamDefaultController<Uint8Array> | null = null;
 
   function tick(controller: ReadableStreamDefaultController<Uint8Array>): void {
     if (ended) return;
@@ -56,15 +57,19 @@ export function clientStream(
 
   function onAbort(): void {
     // A client that left reads no more, so nobody would notice: settle here. One that waits is told by its next read.
-    if (call.signal.reason instanceof CallAborted && call.signal.reason.why === 'client_left') {
+    const { reason } = call.signal;
+    if (reason instanceof CallAborted && reason.why === 'client_left') {
       end();
       relay?.stop();
+      // A client in this process may read on. An orderly end would make what it has look whole.
+      body?.error(reason.cause ?? reason);
     }
   }
 
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
+        body = controller;
         call.signal.addEventListener('abort', onAbort);
         stopTicking = clock.after(keepAlive.everyMs, () => tick(controller));
         if (relay === null) controller.enqueue(encoder.encode(call.wire.keepAlive));
@@ -76,6 +81,7 @@ export function clientStream(
           for (;;) {
             relay ??= await opening;
             const bytes = await relay.next();
+            if (ended) return;
             if (bytes === null) break;
             if (bytes.length === 0) continue;
             controller.enqueue(bytes);

@@ -12,8 +12,8 @@ export interface Executed {
   attempted: Attempted;
   /** Index of the try that serves. */
   served: number;
-  /** Bodies that were sent upstream, one per attempt. */
-  upstreamBodies: Record<string, unknown>[];
+  /** Bodies that were sent upstream, one per attempt, for a caller who asked to see them. */
+  sentBodies: Record<string, unknown>[];
 }
 
 /**
@@ -25,16 +25,18 @@ export interface Executed {
 export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promise<Executed> {
   const { retry } = deps;
   const errors: UpstreamError[] = [];
-  const upstreamBodies: Record<string, unknown>[] = [];
+  const sentBodies: Record<string, unknown>[] = [];
+  const wantsBodies = call.request.debug?.echo_upstream_body === true && call.request.stream === true;
+  const show = (body: Record<string, unknown>) => {
+    if (wantsBodies) sentBodies.push(body);
+  };
   let at = 0;
   let here = 0;
   try {
     const attempted = await pRetry(
-      async () => {
+      () => {
         here++;
-        const one = await traced(deps, call, plan.tries[at] as Try);
-        upstreamBodies.push(one.upstreamBody);
-        return one;
+        return traced(deps, call, plan.tries[at] as Try, show);
       },
       {
         retries: retry.maxAttempts - 1,
@@ -60,7 +62,7 @@ export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promi
     );
     const { endpoint } = plan.tries[at] as Try;
     deps.health.succeeded(endpointKey(endpoint));
-    return { attempted, served: at, upstreamBodies };
+    return { attempted, served: at, sentBodies };
   } catch (error) {
     if (error instanceof UpstreamError && !call.signal.aborted) throw failureOf(errors, call.trace);
     throw error;
@@ -68,7 +70,7 @@ export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promi
 }
 
 /** Runs a try and writes down how it went. */
-async function traced(deps: PipelineDeps, call: Call, step: Try): Promise<Attempted> {
+async function traced(deps: PipelineDeps, call: Call, step: Try, show: (upstreamBody: Record<string, unknown>) => void): Promise<Attempted> {
   const { clock } = deps;
   const startedAtMs = clock.now();
   const note = (status: number, errorType: string | null) => {
@@ -84,7 +86,7 @@ async function traced(deps: PipelineDeps, call: Call, step: Try): Promise<Attemp
     });
   };
   try {
-    const attempted = await attempt(deps, call, step);
+    const attempted = await attempt(deps, call, step, show);
     note(200, null);
     return attempted;
   } catch (error) {

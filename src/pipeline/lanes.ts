@@ -51,6 +51,7 @@ export function createLane({ events, wire, head, verbatim, secret, sink }: LaneI
     (events as EventReader).framer.push(piece);
     const out = new OutputBuffer(piece.length + 1024);
     forward(out);
+    (events as EventReader).framer.release();
     return out.take();
   }
 

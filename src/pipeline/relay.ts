@@ -7,6 +7,7 @@ import type { Plan, Try } from '../call/plan.ts';
 import type { AnswerHead, StreamEnd } from '../call/wire.ts';
 import type { ServiceMetadata } from '../schema/envelope.ts';
 import type { Usage } from '../schema/chat.ts';
+import type { ChunkDelta } from '../schema/chunk.ts';
 import { describeRoute } from '../routing/describe.ts';
 import type { OpenStream } from './attempt.ts';
 import type { PipelineDeps } from './deps.ts';
@@ -34,14 +35,14 @@ export interface Relay {
 
 /** Relays the stream of the try that serves: encoded for the client, metered, closed honestly, settled once. */
 export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Executed, settle: Settle): Relay {
-  const { attempted, served, upstreamBodies } = executed;
+  const { attempted, served, sentBodies } = executed;
   const stream = attempted as OpenStream;
   const { events, watchdog } = stream;
   const step = plan.tries[served] as Try;
   const { wire } = call;
   const head: AnswerHead = { id: call.id, created: call.created, model: step.endpoint.modelSlug, provider: step.providerName };
   const firstMs = deps.clock.now() - call.receivedAtMs;
-  const choices = choiceWatch(attempted.upstreamBody);
+  const choices = choiceWatch(stream.expectedChoices);
   let usage: Usage | null = null;
   let textBytes = 0;
   /** Set once nothing more of the upstream counts. */
@@ -87,8 +88,11 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
 
   function first(): Uint8Array<ArrayBuffer> {
     started = true;
-    const shown = call.request.debug?.echo_upstream_body === true ? upstreamBodies.map((body) => wire.debug(head, body)).join('') : '';
+    const shown = sentBodies.map((body) => wire.debug(head, body)).join('');
     const bytes = lane.parts(stream.first);
+    // Not to be kept for as long as the stream is open.
+    stream.first = [];
+    sentBodies.length = 0;
     const all = shown === '' ? bytes : joinBytes([encoder.encode(shown), bytes]);
     return ending === null ? all : close(all);
   }
@@ -195,14 +199,13 @@ export function abortError(error: CallAborted): GatewayError {
     : new GatewayError('timeout', 'The request took longer than its time limit');
 }
 
-/** Bytes of text in a delta, roughly: characters, which is what is estimated from. */
-function sizeOf(delta: Record<string, unknown>): number {
+/** Fields of a delta that are output: what else stands in it says how to read it. */
+const outputFields = ['content', 'reasoning', 'refusal'] as const;
+
+/** How much output is in a delta, roughly: characters, which is what is estimated from. */
+function sizeOf(delta: ChunkDelta): number {
   let size = 0;
-  for (const key in delta) {
-    const value = delta[key];
-    if (key === 'role') continue;
-    if (typeof value === 'string') size += value.length;
-    else if (key === 'tool_calls') size += JSON.stringify(value).length;
-  }
+  for (const field of outputFields) size += delta[field]?.length ?? 0;
+  for (const call of delta.tool_calls ?? []) size += (call.function?.name?.length ?? 0) + (call.function?.arguments?.length ?? 0);
   return size;
 }
