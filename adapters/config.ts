@@ -1,0 +1,54 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { builtInProviders, type GatewayOptions } from '../src/index.ts';
+
+/** Environment variables by name. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Something the person at the terminal can put right; its message says how. */
+export class CliError extends Error {}
+
+/**
+ * What is served without a config file: the sandbox always, each built-in provider whose usual variable is set, and
+ * any OpenAI-compatible server at LOCAL_BASE_URL as `local`. Holds no keys for callers.
+ */
+export function defaultOptions(env: Env): GatewayOptions & { providers: object } {
+  const providers: NonNullable<GatewayOptions['providers']> = { sandbox: {} };
+  for (const provider of builtInProviders) {
+    const variable = provider.env.find((name) => env[name]);
+    if (variable !== undefined) providers[provider.slug] = { apiKey: env[variable] };
+  }
+  if (env.LOCAL_BASE_URL) {
+    providers.local = { baseUrl: env.LOCAL_BASE_URL, apiKey: env.LOCAL_API_KEY || undefined };
+  }
+  return { providers };
+}
+
+/**
+ * The default export of a config file: .js, .mjs, or .ts where the runtime strips types.
+ * @throws CliError
+ */
+export async function loadConfig(path: string): Promise<GatewayOptions> {
+  const file = resolve(path);
+  if (!existsSync(file)) throw new CliError(`There is no config file ${file}`);
+  let module: { default?: unknown };
+  try {
+    module = await import(pathToFileURL(file).href);
+  } catch (error) {
+    throw new CliError(`The config file ${file} could not be loaded: ${reasonOf(error)}`);
+  }
+  if (typeof module.default !== 'object' || module.default === null) {
+    throw new CliError(`The config file ${file} needs a default export: export default { providers: { … } }`);
+  }
+  return module.default;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ((error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+    return 'it must end in .js, .mjs or .ts; for .ts, Node 22.18 or newer is needed';
+  }
+  // Some loaders append an excerpt of the file.
+  return error.message.split('\n', 1)[0] ?? '';
+}

@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { createGateway, type Gateway, type GatewayOptions, type Logger, OptionsError } from '../src/index.ts';
+import { CliError, defaultOptions, type Env, loadConfig } from './config.ts';
+import { type RunningServer, serve } from './node.ts';
+
+/** What the command needs of the process it runs in. */
+export interface Terminal {
+  /** Without the runtime and the script. */
+  args: readonly string[];
+  env: Env;
+  print(text: string): void;
+  printError(text: string): void;
+  /** Calls back for each SIGTERM and SIGINT. */
+  onStop(callback: () => void): void;
+  /** Milliseconds of a clock that never goes back. */
+  nowMs(): number;
+}
+
+const help = `Usage: model-gateway serve [options]
+
+  --port N         port to listen on, 0 for any free one (default: PORT, or 8787)
+  --host H         address to listen on (default: 127.0.0.1, which only this machine can reach)
+  --config FILE    .js, .mjs or .ts whose default export is the options of createGateway
+  --drain-ms N     how long a stop waits for open streams (default: 10000)
+  --help, --version
+
+Without a config file: the sandbox, every provider whose usual environment variable is set (OPENAI_API_KEY, …), and
+the OpenAI-compatible server at LOCAL_BASE_URL (with LOCAL_API_KEY, if it asks for one) as "local/<model>".
+Callers use the key in GATEWAY_API_KEY, or one that is made at the start and printed.
+`;
+
+/**
+ * Runs the command line until the server has stopped. Every mistake becomes one line on the error output.
+ * @returns the exit code
+ */
+export async function runCommand(terminal: Terminal): Promise<number> {
+  try {
+    const { values, positionals } = readArgs(terminal.args);
+    if (values.version) terminal.print(`${version()}\n`);
+    else if (values.help) terminal.print(help);
+    else if (positionals.length !== 1 || positionals[0] !== 'serve') {
+      throw new CliError('Expected the command serve: model-gateway serve [options]; more with --help');
+    } else await serveUntilStopped(terminal, values);
+    return 0;
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    terminal.printError(`${error.message}\n`);
+    return 1;
+  }
+}
+
+interface Flags {
+  port?: string;
+  host?: string;
+  config?: string;
+  'drain-ms'?: string;
+}
+
+function readArgs(args: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  const options = { port: text, host: text, config: text, 'drain-ms': text, help: flag, version: flag };
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new CliError(`${error instanceof Error ? error.message : error}. More with --help.`);
+  }
+}
+
+async function serveUntilStopped(terminal: Terminal, flags: Flags): Promise<void> {
+  const { env } = terminal;
+  const port = wholeNumber('port', flags.port ?? (env.PORT || '8787'), 65_535);
+  const drainMs = wholeNumber('drain-ms', flags['drain-ms'] ?? '10000', 2 ** 31 - 1);
+  const hostname = flags.host ?? '127.0.0.1';
+  const given = flags.config === undefined ? defaultOptions(env) : await loadConfig(flags.config);
+  const { options, key } = withCallers(given, env);
+  const gateway = open({ logger: lineLogger(terminal), ...options });
+  const server = await listen(gateway, { port, hostname, drainMs });
+  terminal.print(banner(server, options, key));
+  await stopAsked(terminal, server);
+  await gateway.close();
+}
+
+/** Ctrl-C below npm arrives twice, from the terminal and from npm; within this time that is one wish. */
+const sameWishMs = 500;
+
+/** The first signal lets open streams finish, the next one cuts them. */
+function stopAsked(terminal: Terminal, server: RunningServer): Promise<void> {
+  return new Promise((stopped) => {
+    let askedAtMs: number | null = null;
+    terminal.onStop(() => {
+      if (askedAtMs === null) {
+        askedAtMs = terminal.nowMs();
+        terminal.printError('Stopping: open streams may finish. Ask again to cut them.\n');
+        void server.close().then(stopped);
+      } else if (terminal.nowMs() - askedAtMs >= sameWishMs) void server.close(0);
+    });
+  });
+}
+
+function wholeNumber(name: string, text: string, max: number): number {
+  if (/^\d{1,10}$/.test(text) && Number(text) <= max) return Number(text);
+  throw new CliError(`Expected a whole number from 0 to ${max} for ${name}, not ${JSON.stringify(text)}`);
+}
+
+/** A key that callers use, and what to say of it. */
+interface CallerKey {
+  key: string;
+  note: string;
+}
+
+/** Adds a key where the options name no way in. */
+function withCallers(options: GatewayOptions, env: Env): { options: GatewayOptions; key: CallerKey | null } {
+  if (options.apiKeys || options.authenticate || options.store) return { options, key: null };
+  const key: CallerKey = env.GATEWAY_API_KEY
+    ? { key: env.GATEWAY_API_KEY, note: 'from GATEWAY_API_KEY' }
+    : {
+        key: `sk-gw-${randomBytes(24).toString('hex')}`,
+        note: 'made for this run; GATEWAY_API_KEY sets a lasting one',
+      };
+  return { options: { ...options, apiKeys: [{ key: key.key, permissions: ['inference', 'management'] }] }, key };
+}
+
+function open(options: GatewayOptions): Gateway {
+  try {
+    return createGateway(options);
+  } catch (error) {
+    if (error instanceof OptionsError) throw new CliError(error.message);
+    throw error;
+  }
+}
+
+async function listen(
+  gateway: Gateway,
+  options: { port: number; hostname: string; drainMs: number },
+): Promise<RunningServer> {
+  const { port, hostname } = options;
+  try {
+    return await serve(gateway, options);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      throw new CliError(`Port ${port} on ${hostname} is taken. Choose another with --port, or 0 for any free one.`);
+    }
+    throw new CliError(`Cannot listen on port ${port} of ${hostname}: ${message}`);
+  }
+}
+
+function banner({ url }: RunningServer, options: GatewayOptions, key: CallerKey | null): string {
+  const slugs = Object.keys(options.providers ?? {});
+  const model = slugs.includes('sandbox')
+    ? 'sandbox/lorem'
+    : (options.models?.[0]?.slug ?? `${slugs[0] ?? 'provider'}/MODEL`);
+  const body = JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: 'Hello' }] });
+  const headers = [`Authorization: Bearer ${key?.key ?? 'YOUR_KEY'}`, 'Content-Type: application/json'];
+  const lines = [
+    `model-gateway ${version()} serves ${url}`,
+    `  key        ${key ? `${key.key}  (${key.note})` : 'as configured'}`,
+    `  providers  ${slugs.join(', ')}`,
+    'Try it:',
+    ['curl -N', `${url}/chat/completions`, ...headers.map((header) => `-H ${quote(header)}`), `-d ${quote(body)}`].join(
+      ' ',
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** For a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Warnings and errors, a line each. Requests that went well are not worth one here; a config file may set a logger. */
+function lineLogger({ printError }: Terminal): Logger {
+  const line = (level: string) => (fields: object, message: string) =>
+    printError(
+      `${level} ${message} ${JSON.stringify(fields, (_key, value) => (value instanceof Error ? value.message : value))}\n`,
+    );
+  return { info: () => {}, warn: line('warn'), error: line('error') };
+}
+
+function version(): string {
+  // One folder up from the sources as from the built files.
+  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return manifest.version;
+}

@@ -1,0 +1,198 @@
+import { execFile, spawn } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { runCommand, type Terminal } from '../../adapters/serve-command.ts';
+import { nextPiece, readAll, receive, send } from '../contract/adapters/client.ts';
+
+const root = join(import.meta.dirname, '../..');
+const hello = { messages: [{ role: 'user', content: 'Hello' }] };
+
+/** The command inside this process, with signals and time in the hands of the test. */
+function start(args: string[], env: Record<string, string> = {}) {
+  const printed = { out: '', error: '' };
+  const serving = Promise.withResolvers<string>();
+  let nowMs = 0;
+  let stop = () => {};
+  const terminal: Terminal = {
+    args,
+    env,
+    print(text) {
+      printed.out += text;
+      const url = /serves (\S+)/.exec(text)?.[1];
+      if (url !== undefined) serving.resolve(url);
+    },
+    printError: (text) => {
+      printed.error += text;
+    },
+    onStop: (callback) => {
+      stop = callback;
+    },
+    nowMs: () => nowMs,
+  };
+  const code = runCommand(terminal);
+  const signalAt = (ms: number) => {
+    nowMs = ms;
+    stop();
+  };
+  return { printed, url: serving.promise, code, signalAt };
+}
+
+const serve = (env: Record<string, string> = {}, ...args: string[]) => start(['serve', '--port', '0', ...args], env);
+
+const chat = (url: string, key: string, request: object) =>
+  send(`${url}/chat/completions`, {
+    body: JSON.stringify({ ...hello, ...request }),
+    headers: { authorization: `Bearer ${key}` },
+  });
+
+describe('model-gateway serve', () => {
+  it('prints the address, a key made for this run and one curl line that streams an answer', async () => {
+    const { url, printed, code, signalAt } = serve();
+    await url;
+    const lines = printed.out.split('\n').filter((line) => line.startsWith('curl '));
+    expect(lines).toHaveLength(1);
+    const { stdout } = await promisify(execFile)('sh', ['-c', `${lines[0]} -sS`]);
+    expect(stdout).toContain('chat.completion.chunk');
+    expect(stdout.trimEnd().endsWith('data: [DONE]')).toBe(true);
+    signalAt(0);
+    expect(await code).toBe(0);
+  });
+
+  it('makes another key each time, and takes the one in GATEWAY_API_KEY', async () => {
+    const servers = [serve(), serve(), serve({ GATEWAY_API_KEY: "it's-mine-1234" })];
+    const keys: (string | undefined)[] = [];
+    for (const { url, printed, code, signalAt } of servers) {
+      const address = await url;
+      const key = /key +(\S+)/.exec(printed.out)?.[1];
+      keys.push(key);
+      const { response } = chat(address, key ?? '', { model: 'sandbox/echo' });
+      expect(await readAll(await response)).toMatchObject({ status: 200 });
+      expect((await receive(`${address}/chat/completions`, { body: '{}' })).status).toBe(401);
+      signalAt(0);
+      expect(await code).toBe(0);
+    }
+    expect(new Set(keys).size).toBe(3);
+    expect(keys[2]).toBe("it's-mine-1234");
+    expect(servers[2]?.printed.out).toContain("-H 'Authorization: Bearer it'\\''s-mine-1234'");
+  });
+
+  it('takes the port of PORT, and the flag before it', async () => {
+    const free = await freePort();
+    const byVariable = start(['serve'], { PORT: String(free) });
+    expect(await byVariable.url).toBe(`http://127.0.0.1:${free}/v1`);
+    const byFlag = serve({ PORT: String(free) });
+    expect(await byFlag.url).not.toContain(`:${free}/`);
+    for (const { signalAt, code } of [byVariable, byFlag]) {
+      signalAt(0);
+      expect(await code).toBe(0);
+    }
+  });
+
+  it('lets an open stream finish when it is stopped, a doubled signal included', async () => {
+    const { url, printed, code, signalAt } = serve({ GATEWAY_API_KEY: 'key-123456' });
+    const { response } = chat(await url, 'key-123456', { model: 'sandbox/echo', stream: true });
+    const received = await response;
+    await nextPiece(received);
+    signalAt(1_000);
+    signalAt(1_010);
+    expect((await readAll(received)).whole).toBe(true);
+    expect(await code).toBe(0);
+    expect(printed.error).toMatch(/^Stopping: .*\n$/);
+  });
+
+  it('cuts an open stream at the second signal', async () => {
+    const { url, code, signalAt } = serve({ GATEWAY_API_KEY: 'key-123456' });
+    const { response } = chat(await url, 'key-123456', { model: 'sandbox/timeout', stream: true });
+    const left = response.catch((error: NodeJS.ErrnoException) => error.code);
+    // The request is on its way once another one has been answered after it.
+    await receive(`${await url}/nowhere`, { method: 'GET' });
+    signalAt(1_000);
+    signalAt(3_000);
+    expect(await code).toBe(0);
+    expect(await left).toBe('ECONNRESET');
+  });
+
+  it.each([
+    [[], 'Expected the command serve'],
+    [['start'], 'Expected the command serve'],
+    [['serve', '--prot', '1'], "Unknown option '--prot'"],
+    [['serve', '--port', 'http'], 'Expected a whole number from 0 to 65535 for port, not "http"'],
+    [['serve', '--port', '65536'], 'not "65536"'],
+    [['serve', '--config', '/nowhere/config.mjs'], 'There is no config file'],
+    [['serve', '--port', '0', '--host', '192.0.2.1'], 'Cannot listen on port 0 of 192.0.2.1'],
+  ])('ends %j with one line that says what is wrong', async (args, message) => {
+    const { code, printed } = start(args);
+    expect(await code).toBe(1);
+    expect(printed.error).toContain(message);
+    expect(printed.error.trimEnd().split('\n')).toHaveLength(1);
+    expect(printed.out).toBe('');
+  });
+
+  it('says so when the port is taken', async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const { code, printed } = start(['serve', '--port', String(port)]);
+    expect(await code).toBe(1);
+    expect(printed.error).toBe(
+      `Port ${port} on 127.0.0.1 is taken. Choose another with --port, or 0 for any free one.\n`,
+    );
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('names a wrong option, and never a key', async () => {
+    const { code, printed } = start(['serve', '--port', '0'], { GATEWAY_API_KEY: 'shorty' });
+    expect(await code).toBe(1);
+    expect(printed.error).toContain('apiKeys[0].key');
+    expect(printed.error).not.toContain('shorty');
+  });
+
+  it('prints help and version', async () => {
+    const help = start(['--help']);
+    expect(await help.code).toBe(0);
+    expect(help.printed.out).toContain('--config FILE');
+    const version = start(['serve', '--version']);
+    expect(await version.code).toBe(0);
+    expect(version.printed.out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('the process', () => {
+  it('serves a TypeScript config file, and ends with 0 at SIGTERM', async () => {
+    const config = join(import.meta.dirname, 'cli-config.ts');
+    const args = ['--conditions=source', 'adapters/cli.ts', 'serve', '--port', '0', '--config', config];
+    const child = spawn(process.execPath, args, { cwd: root, env: {}, stdio: ['ignore', 'pipe', 'pipe'] });
+    const exit = new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)));
+    let out = '';
+    let error = '';
+    child.stderr.on('data', (text) => {
+      error += text;
+    });
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stdout.on('data', (text) => {
+        out += text;
+        const found = /serves (\S+)/.exec(out)?.[1];
+        if (found !== undefined) resolve(found);
+      });
+      void exit.then((code) => reject(new Error(`ended with ${code}: ${error}`)));
+    });
+    expect(url).toMatch(/\/llm$/);
+    const { response } = chat(url, 'key-of-the-config', { model: 'acme/echo' });
+    expect(await readAll(await response)).toMatchObject({ status: 200 });
+    child.kill('SIGTERM');
+    expect(await exit).toBe(0);
+    expect(out).not.toContain('key-of-the-config');
+    expect(error).toMatch(/^Stopping: .*\n$/);
+  });
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
