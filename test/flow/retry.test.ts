@@ -1,0 +1,278 @@
+import { describe, expect, it } from 'vitest';
+import { hello, testGateway, testPricing } from '../support/gateway.ts';
+import { completion, errorBody, type ScriptedAnswer, textStream } from '../support/upstream.ts';
+
+const broken = (status: number, headers: Record<string, string> = {}): ScriptedAnswer => ({
+  status,
+  headers,
+  body: errorBody(`Says ${status}`),
+});
+const fine: ScriptedAnswer = { body: completion() };
+const startMs = Date.UTC(2026, 0, 1);
+
+/** Asks once; gives the answer, which upstream models were asked, and how long after the start. */
+async function ask(
+  answers: readonly ScriptedAnswer[],
+  fields: object = {},
+  options: Parameters<typeof testGateway>[0] = {},
+) {
+  const { post, upstream, records } = testGateway(options);
+  upstream.answer(...answers);
+  const answer = await post({ model: 'acme/fast', messages: hello, ...fields });
+  return {
+    ...answer,
+    asked: upstream.sent.map(({ body }) => body.model),
+    times: upstream.sent.map(({ atMs }) => atMs - startMs),
+    record: records[0],
+    records,
+  };
+}
+
+describe('a transient failure', () => {
+  it.each([408, 425, 429, 500, 502, 503, 504, 520, 529])(
+    'of status %i is tried again at the same endpoint',
+    async (status) => {
+      const { asked, status: answered } = await ask([broken(status), fine]);
+      expect([answered, asked]).toEqual([200, ['up-fast', 'up-fast']]);
+    },
+  );
+  it.each<[string, ScriptedAnswer]>([
+    ['of the network', { instead: 'refuse' }],
+    ['in time', { instead: 'hang' }],
+    ['of a bad answer', { body: '<html>' }],
+  ])('%s is tried again at the same endpoint', async (_, failure) => {
+    expect((await ask([failure, fine])).asked).toEqual(['up-fast', 'up-fast']);
+  });
+  it('is tried again after a backoff that doubles, less a random part of up to half', async () => {
+    const retry = { attemptsPerEndpoint: 4, baseDelayMs: 1000, maxDelayMs: 3000, maxAttempts: 4 };
+    const failing = [500, 500, 500].map((status) => broken(status));
+    const times = async (random: number) => (await ask([...failing, fine], {}, { retry, random: () => random })).times;
+    expect(await times(0)).toEqual([0, 1000, 3000, 6000]);
+    expect(await times(0.5)).toEqual([0, 750, 2250, 4500]);
+    expect(await times(0.999_999)).toEqual([0, 500, 1500, 3000]);
+  });
+  it('is tried so often at one endpoint, then at the next, and so often in all', async () => {
+    const failing = Array.from({ length: 9 }, () => broken(500));
+    const asked = async (retry: object) =>
+      (await ask(failing, { model: 'acme/pair', models: ['acme/other'] }, { retry })).asked;
+    expect(await asked({})).toEqual(['up-pair', 'up-pair', 'alt-pair', 'alt-pair', 'alt-other']);
+    expect(await asked({ attemptsPerEndpoint: 1 })).toEqual(['up-pair', 'alt-pair', 'alt-other']);
+    expect(await asked({ attemptsPerEndpoint: 3, maxAttempts: 4 })).toEqual([
+      'up-pair',
+      'up-pair',
+      'up-pair',
+      'alt-pair',
+    ]);
+    expect(await asked({ maxAttempts: 1 })).toEqual(['up-pair']);
+  });
+  it('does not make the next endpoint wait', async () => {
+    const { times } = await ask([broken(500), fine], { model: 'acme/pair' }, { retry: { attemptsPerEndpoint: 1 } });
+    expect(times).toEqual([0, 0]);
+  });
+});
+
+describe('a provider that asks to be left alone', () => {
+  it.each<[string, Record<string, string>, number]>([
+    ['in seconds', { 'retry-after': '3' }, 3000],
+    ['in milliseconds', { 'retry-after-ms': '1234' }, 1234],
+    ['until a date', { 'retry-after': new Date(startMs + 5000).toUTCString() }, 5000],
+    ['until a date that has passed', { 'retry-after': new Date(startMs - 5000).toUTCString() }, 188],
+    ['for no time, which does not shorten the backoff', { 'retry-after': '0' }, 188],
+    ['in words nobody understands', { 'retry-after': 'a while' }, 188],
+    ['for exactly as long as we wait', { 'retry-after': '10' }, 10_000],
+  ])('%s is', async (_, headers, waitMs) => {
+    const { times } = await ask([broken(429, headers), fine]);
+    expect(times).toEqual([0, waitMs]);
+  });
+  it('for longer than we wait is, and the next endpoint is tried at once', async () => {
+    const { asked, times, status } = await ask([broken(429, { 'retry-after': '11' }), fine], { model: 'acme/pair' });
+    expect([status, asked, times]).toEqual([200, ['up-pair', 'alt-pair'], [0, 0]]);
+  });
+  it('for longer than we wait rests, also for the requests that follow', async () => {
+    const { post, upstream, clock } = testGateway();
+    upstream.answer(broken(429, { 'retry-after': '60' }));
+    const first = await post({ model: 'acme/fast', messages: hello });
+    expect([first.status, first.headers.get('retry-after')]).toEqual([429, '60']);
+    const second = await post({ model: 'acme/fast', messages: hello });
+    expect([second.status, second.headers.get('retry-after')]).toEqual([503, '60']);
+    expect(upstream.sent).toHaveLength(1);
+    await clock.advance(60_000);
+    upstream.answer(fine);
+    expect((await post({ model: 'acme/fast', messages: hello })).status).toBe(200);
+  });
+});
+
+describe('a refusal', () => {
+  it.each([400, 404, 405, 409, 413, 422, 451])(
+    "of status %i, the caller's fault, is not tried again nor elsewhere",
+    async (status) => {
+      const { asked, status: answered, json } = await ask([broken(status)], { model: 'acme/pair' });
+      expect([asked, answered]).toEqual([['up-pair'], [404, 413, 422].includes(status) ? status : 400]);
+      expect(json.error.message).toBe(`Says ${status}`);
+    },
+  );
+  it("that is the caller's fault goes on to the next model, past the other endpoints of this one", async () => {
+    const { asked, json } = await ask([broken(400), fine], { model: 'acme/pair', models: ['acme/other'] });
+    expect([asked, json.model]).toEqual([['up-pair', 'alt-other'], 'acme/other']);
+  });
+  it.each([401, 402, 403])(
+    "of status %i, the operator's fault, goes on to the next endpoint at once",
+    async (status) => {
+      const { asked, times, status: answered } = await ask([broken(status), fine], { model: 'acme/pair' });
+      expect([answered, asked, times]).toEqual([200, ['up-pair', 'alt-pair'], [0, 0]]);
+    },
+  );
+  it.each([401, 402, 403])(
+    "of status %i is 502 to the caller, who is not told of the operator's account",
+    async (status) => {
+      const { json, status: answered } = await ask([broken(status)]);
+      expect(answered).toBe(502);
+      expect(json.error).toEqual({
+        code: 502,
+        message: "Up refused the gateway's own credentials",
+        metadata: { error_type: 'provider_unavailable', provider_name: 'Up' },
+      });
+    },
+  );
+  it('of our credentials lets the endpoint rest; what has nothing else is told 503 and when to come back', async () => {
+    const { post, upstream, clock } = testGateway({ retry: { restMs: 30_000 } });
+    upstream.answer(broken(401));
+    expect((await post({ model: 'acme/fast', messages: hello })).status).toBe(502);
+    await clock.advance(10_000);
+    const resting = await post({ model: 'acme/fast', messages: hello });
+    expect([resting.status, resting.headers.get('retry-after'), resting.json.error.metadata?.error_type]).toEqual([
+      503,
+      '20',
+      'provider_overloaded',
+    ]);
+    upstream.answer(fine);
+    expect((await post({ model: 'acme/pair', messages: hello })).json.provider).toBe('Up');
+    await clock.advance(20_000);
+    upstream.answer(fine);
+    expect((await post({ model: 'acme/fast', messages: hello })).status).toBe(200);
+  });
+});
+
+describe('when nobody is left, the caller is told', () => {
+  it.each<[string, readonly number[], number]>([
+    ['429 when all are rate limited', [429, 429], 429],
+    ['502 of a server error', [500, 500], 502],
+    ['502 of a bad gateway', [502, 502], 502],
+    ['529 of an overload', [529, 529], 529],
+    ['529 of a service that is unavailable', [503, 503], 529],
+    ["524 of a provider's time-out", [408, 408], 524],
+    ["524 of a gateway's time-out", [504, 504], 524],
+    ['524 of an edge time-out', [524, 524], 524],
+    ['the last failure', [429, 500], 502],
+  ])('%s', async (_, statuses, status) => {
+    const { status: answered, json } = await ask(statuses.map((one) => broken(one)));
+    expect([answered, json.error.message]).toEqual([status, `Says ${statuses.at(-1)}`]);
+  });
+  it('429 with the smallest of the waits', async () => {
+    const waits = ['300', '70', '9000'];
+    const models = [
+      { slug: 'acme/three', endpoints: [1, 2, 3].map((n) => ({ provider: n === 2 ? 'alt' : 'up', model: `m${n}` })) },
+    ];
+    const { status, headers } = await ask(
+      waits.map((wait) => broken(429, { 'retry-after': wait })),
+      { model: 'acme/three' },
+      { models },
+    );
+    expect([status, headers.get('retry-after')]).toEqual([429, '70']);
+  });
+  it('which attempts there were', async () => {
+    const { json, record, records } = await ask([broken(429), { instead: 'refuse' }, broken(500), { body: '' }], {
+      model: 'acme/pair',
+    });
+    expect(json.error.metadata).toMatchObject({
+      provider_name: 'Alt',
+      previous_errors: [
+        { provider: 'Up', code: 429, status: 'rate_limit_exceeded' },
+        { provider: 'Up', code: 502, status: 'provider_unavailable' },
+        { provider: 'Alt', code: 500, status: 'provider_unavailable' },
+      ],
+    });
+    expect(records).toHaveLength(1);
+    expect(record).toMatchObject({
+      outcome: 'failed',
+      status: 502,
+      model: null,
+      provider: null,
+      usage: null,
+      costNanoUsd: 0,
+    });
+    expect(
+      record?.attempts.map(({ provider, model, status, errorType }) => [provider, model, status, errorType]),
+    ).toEqual([
+      ['Up', 'acme/pair', 429, 'rate_limit_exceeded'],
+      ['Up', 'acme/pair', 502, 'provider_unavailable'],
+      ['Alt', 'acme/pair', 500, 'provider_unavailable'],
+      ['Alt', 'acme/pair', 502, 'provider_unavailable'],
+    ]);
+    const [first, second] = record?.attempts ?? [];
+    expect([first?.startedAtMs, second?.startedAtMs]).toEqual([startMs, startMs + 188]);
+  });
+  it("the provider's code, and a narrower reason where its words say one", async () => {
+    const body = errorBody("This model's maximum context length is 8192 tokens", 'context_length_exceeded');
+    const { json } = await ask([{ status: 400, body }]);
+    expect(json.error.metadata).toEqual({
+      error_type: 'context_length_exceeded',
+      provider_name: 'Up',
+      provider_code: 'context_length_exceeded',
+    });
+  });
+});
+
+describe('models are tried in order', () => {
+  it('`model` first, then `models`, each once; the answer is priced and named as the one that served', async () => {
+    const free = { ...testPricing, prompt: '0', completion: '0.000001' };
+    const models = [
+      { slug: 'acme/a', endpoints: [{ provider: 'up', model: 'a', pricing: testPricing }] },
+      { slug: 'acme/b', endpoints: [{ provider: 'up', model: 'b', pricing: testPricing }] },
+      { slug: 'acme/c', endpoints: [{ provider: 'alt', model: 'c', pricing: free }] },
+    ];
+    const { asked, json, record } = await ask(
+      [broken(400), broken(404), fine],
+      { model: 'acme/b', models: ['acme/a', 'acme/b', 'acme/c'] },
+      { models },
+    );
+    expect(asked).toEqual(['b', 'a', 'c']);
+    expect(json).toMatchObject({ model: 'acme/c', provider: 'Alt', usage: { cost: 0.000002 } });
+    expect(record).toMatchObject({ requested: 'acme/b', model: 'acme/c', provider: 'Alt' });
+  });
+  it('also for a stream', async () => {
+    const { asked, chunks } = await ask([broken(400), { body: textStream('Hi') }], {
+      models: ['acme/pair', 'acme/other'],
+      model: undefined,
+      stream: true,
+    });
+    expect([asked, chunks[0]?.model]).toEqual([['up-pair', 'alt-other'], 'acme/other']);
+  });
+});
+
+describe("the caller's own deadline", () => {
+  it.each(['x-service-timeout-ms', 'X-Service-Timeout-Ms'])('is 408 (%s)', async (name) => {
+    const { post, upstream, clock, records } = testGateway();
+    upstream.answer({ instead: 'hang' });
+    const { status, json } = await post({ model: 'acme/pair', messages: hello }, { [name]: '1500' });
+    expect([status, clock.now() - startMs]).toEqual([408, 1500]);
+    expect(json.error.metadata?.error_type).toBe('timeout');
+    expect(upstream.sent).toHaveLength(1);
+    expect(upstream.sent[0]?.closedAtMs).toBe(startMs + 1500);
+    expect(records).toMatchObject([{ outcome: 'failed', status: 408 }]);
+  });
+  it('also ends a backoff', async () => {
+    const { post, upstream, clock } = testGateway();
+    upstream.answer(broken(429, { 'retry-after': '9' }));
+    expect((await post({ model: 'acme/fast', messages: hello }, { 'x-service-timeout-ms': '1500' })).status).toBe(408);
+    expect(clock.now() - startMs).toBe(1500);
+  });
+  it("is no longer than the operator's, and nonsense is none", async () => {
+    for (const asked of ['99999999', '-5', 'soon', '']) {
+      const { post, upstream, clock } = testGateway({ timeouts: { totalMs: 20_000 } });
+      upstream.answer({ instead: 'hang' });
+      expect((await post({ model: 'acme/fast', messages: hello }, { 'x-service-timeout-ms': asked })).status).toBe(408);
+      expect(clock.now() - startMs).toBe(20_000);
+    }
+  });
+});
