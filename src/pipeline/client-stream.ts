@@ -36,6 +36,12 @@ export function clientStream(
   let ended = false;
   let body: ReadableStreamDefaultController<Uint8Array> | null = null;
 
+  /** The client may leave before it reads on: then there must be something to stop. */
+  function opened(late: Relay): void {
+    relay ??= late;
+    if (ended) late.stop();
+  }
+
   function tick(controller: ReadableStreamDefaultController<Uint8Array>): void {
     if (ended) return;
     const silentMs = clock.now() - lastSentMs;
@@ -73,7 +79,7 @@ export function clientStream(
         call.signal.addEventListener('abort', onAbort);
         stopTicking = clock.after(keepAlive.everyMs, () => tick(controller));
         if (relay === null) controller.enqueue(encoder.encode(call.wire.keepAlive));
-        if (opening instanceof Promise) opening.then((late) => ended && late.stop(), ignore);
+        if (opening instanceof Promise) opening.then(opened, ignore);
       },
       async pull(controller) {
         waiting = true;
