@@ -18,7 +18,8 @@ const usage = {
 const instructions =
   'You are the assistant of a travel agency. Answer in the language of the question, in at most three sentences, and ' +
   'say how sure you are of each fact. When a question is about something other than travel, offer to help with a ' +
-  'journey instead. Never invent connections, prices or opening hours.';
+  'journey instead. Never invent connections, prices or opening hours: where you do not know them, say where to look ' +
+  'them up. Prefer trains to flights, and name the changes a journey needs.';
 const wish =
   'We are two adults and a child of six and want to spend a long weekend in late September between Lyon and Turin, by ' +
   'train, without changing more than once. The child likes castles and cable cars. — Nous lisons aussi le français.';
@@ -28,7 +29,13 @@ const wish =
  * catalogue in `serve-gateway.ts`.
  * @returns the JSON text
  */
-export function chatRequest({ stream = false, extraBytes = 0 }: { stream?: boolean; extraBytes?: number } = {}): string {
+export function chatRequest({
+  stream = false,
+  extraBytes = 0,
+}: {
+  stream?: boolean;
+  extraBytes?: number;
+} = {}): string {
   return JSON.stringify({
     model: 'bench/model-25',
     messages: [
@@ -74,7 +81,11 @@ export const chatEvents: readonly string[] = [
 ];
 
 function chunk(delta: object, finishReason: string | null): string {
-  return event({ ...chunkHead(), choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }], usage: null });
+  return event({
+    ...chunkHead(),
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finishReason }],
+    usage: null,
+  });
 }
 
 function chunkHead(): object {

@@ -7,3 +7,11 @@ export async function loadBuilt(): Promise<Pick<Core, 'createGateway'> & Pick<No
   const node: NodeAdapter = await import(new URL('../dist/node.js', import.meta.url).href);
   return { createGateway: core.createGateway, toNodeHandler: node.toNodeHandler };
 }
+
+/** Builds the package unless it is built of these very sources. @throws Error when that fails */
+export async function ensureBuilt(): Promise<void> {
+  const { ensureBuilt: ensure }: { ensureBuilt(options: { types: boolean }): void } = await import(
+    new URL('../scripts/build.mjs', import.meta.url).href
+  );
+  ensure({ types: false });
+}

@@ -16,7 +16,9 @@ export async function timeRequests(
   for (let turn = 0; turn < turns; turn += 1) {
     for (const name of turn % 2 === 0 ? (['floor', 'gateway'] as const) : (['gateway', 'floor'] as const)) {
       const count = perTurn;
-      taken[name].push(await load.ask<number[]>('latencies', { ...target(servers[name], name, { kind: 'json' }), count }));
+      taken[name].push(
+        await load.ask<number[]>('latencies', { ...target(servers[name], name, { kind: 'json' }), count }),
+      );
     }
   }
   return { floor: summary(taken.floor), gateway: summary(taken.gateway) };

@@ -1,5 +1,4 @@
-import type { Server } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 
 /** Listens on a free port of this machine. @returns the port */
 export function listen(server: Server): Promise<number> {

@@ -22,7 +22,11 @@ const url = 'http://127.0.0.1/v1/chat/completions';
 const json = Buffer.from(chatAnswer);
 const events = chatEvents.map((event) => Buffer.from(event));
 /** Its middle event, again and again: the difference between two lengths is the cost of an event. */
-const longer = [...events.slice(0, 50), ...Array.from({ length: 900 }, () => events[50] as Buffer), ...events.slice(50)];
+const longer = [
+  ...events.slice(0, 50),
+  ...Array.from({ length: 900 }, () => events[50] as Buffer),
+  ...events.slice(50),
+];
 
 let pieces: readonly Uint8Array[] = [];
 let contentType = '';

@@ -125,6 +125,9 @@ export function bundledSources(read: (url: string) => string | null): Locate {
 export function formatShares(shares: readonly Share[], busyMs: number, count: number): string {
   return shares
     .slice(0, count)
-    .map(({ group, name, ms }) => `${((ms / busyMs) * 100).toFixed(1).padStart(5)} %  ${group}${name === '' ? '' : ` ${name}`}`)
+    .map(
+      ({ group, name, ms }) =>
+        `${((ms / busyMs) * 100).toFixed(1).padStart(5)} %  ${group}${name === '' ? '' : ` ${name}`}`,
+    )
     .join('\n');
 }

@@ -6,21 +6,23 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ensureBuilt } from '../scripts/build.mjs';
+import { ensureBuilt } from './built.ts';
 import type { RateQuestion } from './load.ts';
 import { startWorker } from './processes.ts';
-import { startProfile, stopProfile } from './profiling.ts';
 import { bundledSources, formatShares, summarise } from './profile-summary.ts';
+import { startProfile, stopProfile } from './profiling.ts';
 import { target } from './throughput.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { top: { type: 'string', default: '40' }, out: { type: 'string' } },
 });
-const kinds = (['import', 'json', 'stream'] as const).filter((kind) => positionals.length === 0 || positionals.includes(kind));
+const kinds = (['import', 'json', 'stream'] as const).filter(
+  (kind) => positionals.length === 0 || positionals.includes(kind),
+);
 const locate = bundledSources((url) => (url.includes('/dist/') ? readFileSync(fileURLToPath(url), 'utf8') : null));
 
-ensureBuilt({ types: false });
+await ensureBuilt();
 for (const kind of kinds) {
   const profile = kind === 'import' ? await profileImport() : await profileUnderLoad(kind);
   if (values.out !== undefined) {

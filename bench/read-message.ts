@@ -54,7 +54,7 @@ export function messageReader(startsWith: string): MessageReader {
     const end = all.indexOf(headEnd);
     head = end < 0 ? all : null;
     if (end < 0) return null;
-    const text = all.latin1Slice(0, end);
+    const text = all.toString('latin1', 0, end);
     if (!text.startsWith(startsWith)) throw new Error(`unexpected message: ${all.toString().slice(0, 1000)}`);
     const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
     left = length === undefined ? -1 : Number(length);

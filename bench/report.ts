@@ -100,20 +100,27 @@ export function report(findings: Findings, machine: Machine): string {
     sections.push(section(`Streams of ${chunksPerStream} events, 32 connections`, contestHead, contestRows(stream)));
     sections.push(section('CPU per forwarded event', ['', 'µs'], eventRows(stream, inProcess)));
   }
-  if (latency) sections.push(section('Latency, one request after another', ['', 'p50 ms', 'p99 ms'], latencyRows(latency)));
+  if (latency)
+    sections.push(section('Latency, one request after another', ['', 'p50 ms', 'p99 ms'], latencyRows(latency)));
   if (inProcess) {
     const { jsonUs, webObjectsUs } = inProcess;
     sections.push(
-      section('CPU per request of `gateway.fetch`, without sockets', ['', 'µs'], [
-        ['JSON, all included', jsonUs.toFixed(1)],
-        ['of which making and reading `Request` and `Response`', webObjectsUs.toFixed(1)],
-      ]),
+      section(
+        'CPU per request of `gateway.fetch`, without sockets',
+        ['', 'µs'],
+        [
+          ['JSON, all included', jsonUs.toFixed(1)],
+          ['of which making and reading `Request` and `Response`', webObjectsUs.toFixed(1)],
+        ],
+      ),
     );
   }
   if (memory) {
     const row = (name: string, { rss, heap }: PerStream) => [name, kilobytes(rss), kilobytes(heap)];
     const rows = [row('floor', memory.floor), row('gateway', memory.gateway)];
-    sections.push(section(`Memory per open stream, at ${memory.streams} idle ones`, ['', 'RSS KB', 'heap and buffers KB'], rows));
+    sections.push(
+      section(`Memory per open stream, at ${memory.streams} idle ones`, ['', 'RSS KB', 'heap and buffers KB'], rows),
+    );
   }
   if (importMs) {
     const row = [median(importMs).toFixed(1), Math.min(...importMs).toFixed(1), Math.max(...importMs).toFixed(1)];
@@ -183,10 +190,12 @@ function section(title: string, head: readonly string[], rows: readonly string[]
   return `## ${title}\n\n${table(head, rows)}`;
 }
 
-/** A table in Markdown; the first column to the left, the others to the right. */
+/** A table in Markdown, its columns lined up; the first to the left, the others to the right. */
 export function table(head: readonly string[], rows: readonly string[][]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const rule = head.map((_, at) => (at === 0 ? '---' : '---:'));
+  const widths = head.map((_, at) => Math.max(3, ...[head, ...rows].map((cells) => cells[at]?.length ?? 0)));
+  const pad = (cell: string, at: number) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0));
+  const line = (cells: readonly string[]) => `| ${cells.map(pad).join(' | ')} |`;
+  const rule = widths.map((width, at) => (at === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
   return [line(head), line(rule), ...rows.map(line)].join('\n');
 }
 

@@ -4,14 +4,14 @@ import { cpus } from 'node:os';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ensureBuilt } from '../scripts/build.mjs';
+import { ensureBuilt } from './built.ts';
 import { timeImports } from './import-time.ts';
 import { timeRequests } from './latency.ts';
 import type { InProcess } from './measure-in-process.ts';
 import { weighStreams } from './memory.ts';
 import { cores, startWorker, type Worker } from './processes.ts';
 import { type Findings, headline, judge, report } from './report.ts';
-import { compare, type Contest, type Field } from './throughput.ts';
+import { type Contest, compare, type Field } from './throughput.ts';
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +34,7 @@ const contests = {
 } satisfies Record<string, Contest>;
 const idleStreams = 2000;
 
-ensureBuilt({ types: false });
+await ensureBuilt();
 const findings = await measure();
 for (const { line } of judge(findings)) say(line);
 const tables = report(findings, {
@@ -66,7 +66,8 @@ async function measure(): Promise<Findings> {
       started.unshift(...Object.values(field.servers));
       if (wants('json')) found.json = await step('JSON', () => compare(field, contests.json));
       if (wants('json')) found.large = await step('JSON, requests of 40 KB', () => compare(field, contests.large));
-      if (wants('latency')) found.latency = await step('latency', () => timeRequests(field, { turns: rounds(30), perTurn: 100 }));
+      if (wants('latency'))
+        found.latency = await step('latency', () => timeRequests(field, { turns: rounds(30), perTurn: 100 }));
       if (wants('stream')) found.stream = await step('streams', () => compare(field, contests.stream));
     }
     if (wants('memory')) {

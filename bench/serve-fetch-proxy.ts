@@ -11,12 +11,14 @@ const server = serve({
   silent: true,
   manual: true,
   async fetch(request) {
-    const answer = await fetch(origin + new URL(request.url).pathname, {
+    // The types of the web do not know `duplex`, which Node asks for.
+    const init: RequestInit & { duplex: 'half' } = {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: 'Bearer upstream-key' },
       body: request.body,
       duplex: 'half',
-    });
+    };
+    const answer = await fetch(origin + new URL(request.url).pathname, init);
     return new Response(answer.body, {
       status: answer.status,
       headers: { 'content-type': answer.headers.get('content-type') ?? '' },

@@ -29,7 +29,7 @@ const open = new Map<Socket, number>();
 const server = createServer({ noDelay: true }, (socket) => {
   const reader = messageReader('POST ');
   socket.on('data', (piece) => {
-    if (reader.push(piece)) answer(socket);
+    if (reader.push(piece as Buffer)) answer(socket);
   });
   socket.on('close', () => open.delete(socket));
   // Whoever is measured closes its connections as it likes.

@@ -1,0 +1,201 @@
+import type { Profiler } from 'node:inspector';
+import { describe, expect, it } from 'vitest';
+import { chatAnswer, chatEvents, chatRequest, chunksPerStream } from '../../bench/bodies.ts';
+import { bundledSources, formatShares, summarise } from '../../bench/profile-summary.ts';
+import { messageReader } from '../../bench/read-message.ts';
+import { type Findings, headline, judge, report, table } from '../../bench/report.ts';
+import { median, medianDifference, medianRatio, percentile } from '../../bench/statistics.ts';
+import type { Rounds } from '../../bench/throughput.ts';
+
+describe('statistics', () => {
+  it('interpolates percentiles and leaves the values as they were', () => {
+    const values = [40, 10, 30, 20];
+    expect(percentile(values, 0)).toBe(10);
+    expect(percentile(values, 1)).toBe(40);
+    expect(percentile(values, 0.25)).toBe(17.5);
+    expect(median(values)).toBe(25);
+    expect(median([3, 1, 2])).toBe(2);
+    expect(values).toEqual([40, 10, 30, 20]);
+  });
+  it('of nothing are not a number', () => {
+    expect(median([])).toBeNaN();
+  });
+  it('compare round by round, so that a machine that slows down does not count', () => {
+    expect(medianRatio([50, 5, 500], [100, 10, 1000])).toBe(0.5);
+    expect(medianDifference([12, 22, 132], [10, 20, 130])).toBe(2);
+  });
+  it('leave out rounds that one side lacks', () => {
+    expect(medianRatio([1, 2, 99], [2, 4])).toBe(0.5);
+  });
+});
+
+describe('the end of a message', () => {
+  const chunked =
+    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n' + `${chatEvents.map(frame).join('')}0\r\n\r\n`;
+  const sized = `HTTP/1.1 200 OK\r\nContent-Length: ${chatAnswer.length}\r\n\r\n${chatAnswer}`;
+  const empty = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
+
+  it.each([
+    ['chunked', chunked],
+    ['with a length', sized],
+    ['without a body', empty],
+  ])('is found wherever it is cut: %s', (_, message) => {
+    for (const size of [1, 2, 3, 7, 64, message.length]) {
+      const reader = messageReader('HTTP/1.1 200');
+      const bytes = Buffer.from(message);
+      for (const count of [1, 2]) {
+        const ends = pieces(bytes, size).map((piece) => reader.push(piece));
+        expect(ends.indexOf(true)).toBe(ends.length - 1);
+        expect(reader.messages).toBe(count);
+        expect(reader.latestBytes).toBe(bytes.length - bytes.indexOf('\r\n\r\n') - 4);
+      }
+    }
+  });
+  it('gives what was kept', () => {
+    const reader = messageReader('HTTP/1.1 200');
+    const kept = reader.keep();
+    for (const piece of pieces(Buffer.from(sized), 10)) reader.push(piece);
+    expect(kept().toString()).toBe(sized);
+  });
+  it('is not looked for behind an unexpected start', () => {
+    const reader = messageReader('HTTP/1.1 200');
+    expect(() => reader.push(Buffer.from('HTTP/1.1 500 Oops\r\ncontent-length: 0\r\n\r\n'))).toThrow(/500 Oops/);
+  });
+});
+
+describe('bodies', () => {
+  it('have the sizes that the results speak of', () => {
+    expect(Buffer.byteLength(chatRequest())).toBeGreaterThan(900);
+    expect(Buffer.byteLength(chatRequest())).toBeLessThan(1200);
+    expect(Buffer.byteLength(chatRequest({ extraBytes: 39_000 }))).toBeGreaterThan(39_900);
+    expect(JSON.parse(chatRequest({ stream: true })).messages).toHaveLength(3);
+    expect(Buffer.byteLength(chatAnswer)).toBeGreaterThan(550);
+    expect(Buffer.byteLength(chatAnswer)).toBeLessThan(700);
+  });
+  it('stream as many chunks as they say, and a sentinel', () => {
+    expect(chatEvents).toHaveLength(chunksPerStream + 1);
+    expect(chatEvents.at(-1)).toBe('data: [DONE]\n\n');
+    for (const event of chatEvents.slice(0, -1))
+      expect(JSON.parse(event.slice(6)).object).toBe('chat.completion.chunk');
+  });
+});
+
+describe('the report', () => {
+  const rounds = (perSecond: number, cpuUs: number): Rounds => ({
+    perSecond: [perSecond, perSecond / 2],
+    cpuUs: [cpuUs, cpuUs],
+    serverLoad: [1, 1],
+    peerLoad: [0.4, 0.4],
+    pieces: [1, 1],
+  });
+  const contest = { floor: rounds(1000, 606), fetchProxy: rounds(250, 2000), gateway: rounds(600, 1010) };
+  const findings: Findings = {
+    json: contest,
+    stream: contest,
+    latency: { floor: { p50Ms: 0.1, p99Ms: 0.3 }, gateway: { p50Ms: 0.25, p99Ms: 0.5 } },
+    memory: { streams: 2000, floor: { rss: 40_000, heap: 20_000 }, gateway: { rss: 61_441, heap: 30_000 } },
+    importMs: [50, 70, 60],
+    inProcess: { jsonUs: 90, webObjectsUs: 20, eventUs: 2, webEventUs: 0.5 },
+  };
+  const machine = { date: '2026-01-02', node: '26.0.0', system: 'linux x64', processor: '2 × Test', pinned: true };
+
+  it('passes what reaches its target and fails what does not', () => {
+    expect(judge(findings).map(({ what, measured, passed }) => [what, measured, passed])).toEqual([
+      ['JSON, of the floor', '0.60', true],
+      ['JSON, of the fetch proxy', '2.40', true],
+      ['streams, of the floor', '0.60', false],
+      ['CPU per forwarded event, over the floor', '4.00 µs', false],
+      ['added latency, p50', '0.15 ms', true],
+      ['memory per open stream', '60.00 KB', false],
+      ['import', '60.00 ms', true],
+    ]);
+  });
+  it('judges only what was measured', () => {
+    expect(judge({})).toEqual([]);
+    expect(judge({ importMs: [90] }).map(({ line }) => line)).toEqual(['FAIL  import: 90.00 ms (at most 60 ms)']);
+  });
+  it('ends in one line', () => {
+    expect(headline(findings)).toBe('bench: json 0.60 of floor, stream 0.60 of floor');
+    expect(headline({})).toBe('bench: json - of floor, stream - of floor');
+  });
+  it('names the machine and shows every measurement', () => {
+    const text = report(findings, machine);
+    expect(text).toContain('2026-01-02, Node 26.0.0, linux x64, 2 × Test.');
+    for (const title of [
+      'Targets',
+      'JSON, 64',
+      'Streams of 100',
+      'CPU per forwarded',
+      'Latency',
+      'Memory',
+      'First import',
+    ]) {
+      expect(text).toContain(`## ${title}`);
+    }
+    expect(text).toMatch(/\| gateway, over the floor +\| +4\.00 \|/);
+    expect(text).toMatch(/\| added +\| +0\.150 \| +0\.200 \|/);
+    expect(text).not.toMatch(/NaN|undefined/);
+  });
+  it('lines up its tables', () => {
+    expect(table(['', 'many'], [['x', '1']])).toBe('|     | many |\n| --- | ---: |\n| x   |    1 |');
+  });
+});
+
+describe('the summary of a profile', () => {
+  const node = (id: number, functionName: string, url: string, lineNumber: number, children: number[] = []) => ({
+    id,
+    callFrame: { functionName, scriptId: '1', url, lineNumber, columnNumber: 0 },
+    children,
+  });
+  const bundle = [
+    'import a',
+    '// src/pipeline/relay.ts',
+    'function relay() {}',
+    '// adapters/node.ts',
+    'function x() {}',
+  ].join('\n');
+  const locate = bundledSources((url) => (url.endsWith('/dist/index.js') ? bundle : null));
+  const profile: Profiler.Profile = {
+    nodes: [
+      node(1, '(root)', '', -1, [2, 3, 6]),
+      node(2, '(idle)', '', -1),
+      node(3, 'relay', 'file:///p/dist/index.js', 2, [4]),
+      node(4, 'parse', 'file:///p/node_modules/zod/v4/core/parse.js', 9, [5]),
+      node(5, 'write', 'node:internal/streams/writable', 9),
+      node(6, 'onread', 'node:net', 9),
+    ],
+    samples: [2, 3, 4, 5, 6],
+    timeDeltas: [0, 9000, 1000, 2000, 3000],
+    startTime: 0,
+    endTime: 19_000,
+  };
+
+  it('finds the source of a bundled line', () => {
+    expect(locate('file:///p/dist/index.js', 0)).toBeNull();
+    expect(locate('file:///p/dist/index.js', 2)).toBe('src/pipeline/relay.ts');
+    expect(locate('file:///p/dist/index.js', 4)).toBe('adapters/node.ts');
+    expect(locate('file:///p/other.js', 4)).toBeNull();
+  });
+  it('leaves out idle time, and counts what a function called to it', () => {
+    const { busyMs, groups, functions, onBehalf } = summarise(profile, locate);
+    expect(busyMs).toBe(6);
+    expect(groups.map(({ group, ms }) => [group, ms])).toEqual([
+      ['node:internal/streams', 3],
+      ['zod', 2],
+      ['src/pipeline/relay.ts', 1],
+    ]);
+    expect(functions[1]).toEqual({ group: 'zod', name: 'parse', ms: 2 });
+    expect(onBehalf).toEqual([{ group: 'src/pipeline/relay.ts relay', name: '', ms: 6 }]);
+    expect(formatShares(functions, busyMs, 1)).toBe(' 50.0 %  node:internal/streams write');
+  });
+});
+
+function frame(event: string): string {
+  return `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`;
+}
+
+function pieces(bytes: Buffer, size: number): Buffer[] {
+  const cut: Buffer[] = [];
+  for (let at = 0; at < bytes.length; at += size) cut.push(bytes.subarray(at, at + size));
+  return cut;
+}
