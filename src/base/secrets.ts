@@ -5,14 +5,42 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 const shortestRedacted = 8;
 const placeholder = '[redacted]';
 
+/** Takes certain secrets out of texts. To be kept: finding out how a secret may be spelled costs more than looking for it. */
+export interface Redactor {
+  redact(text: string): string;
+  /** In UTF-8: a text that holds none of these holds no secret in any spelling. */
+  readonly needles: readonly Uint8Array[];
+  /** By byte: 1 where a needle begins with it. */
+  readonly startsNeedle: Uint8Array;
+}
+
 /**
  * Replaces every occurrence of a secret of at least 8 characters by `[redacted]`, also where it is written as
  * `Bearer …`, URL-encoded, escaped for JSON, or in base64, alone or inside a longer base64 text such as a Basic header.
  */
+export function createRedactor(secrets: readonly string[]): Redactor {
+  const spellings = spellingsOf(secrets);
+  // Most spellings hold a shorter one: looking for those will do.
+  const needles: string[] = [];
+  for (const spelling of spellings.toReversed()) {
+    if (!needles.some((needle) => spelling.includes(needle))) needles.push(spelling);
+  }
+  const bytes = needles.map((needle) => utf8ToBytes(needle.toWellFormed()));
+  const startsNeedle = new Uint8Array(256);
+  for (const [first] of bytes) startsNeedle[first as number] = 1;
+  return {
+    redact(text) {
+      if (!needles.some((needle) => text.includes(needle))) return text;
+      return spellings.reduce((clean, spelling) => clean.replaceAll(spelling, placeholder), text);
+    },
+    needles: bytes,
+    startsNeedle,
+  };
+}
+
+/** As `createRedactor`, for a single text. */
 export function redact(text: string, secrets: readonly string[]): string {
-  let clean = text;
-  for (const spelling of spellingsOf(secrets)) clean = clean.replaceAll(spelling, placeholder);
-  return clean;
+  return createRedactor(secrets).redact(text);
 }
 
 /** The longest first: a spelling may hold another, and replacing the inner one would leave the rest of the outer. */
@@ -46,7 +74,11 @@ function base64SpellingsOf(secret: string): string[] {
     spellings.push(base64.slice(from, to));
     if (before === 0) spellings.push(base64, base64.replaceAll('=', ''));
   }
-  return spellings.flatMap((spelling) => [spelling, spelling.replaceAll('+', '-').replaceAll('/', '_')]);
+  return spellings.flatMap((spelling) => [
+    spelling,
+    spelling.replaceAll('/', '\\/'),
+    spelling.replaceAll('+', '-').replaceAll('/', '_'),
+  ]);
 }
 
 /** For display: the first five and the last four characters of a long secret, `...` alone for a short one. */

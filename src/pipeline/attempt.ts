@@ -1,6 +1,6 @@
 import type { ByteSource } from '../base/bytes.ts';
 import { JsonError, parseJson } from '../base/json.ts';
-import { redact } from '../base/secrets.ts';
+import { createRedactor, type Redactor, redact } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
 import type { Try } from '../call/plan.ts';
@@ -31,8 +31,8 @@ export interface OpenStream {
   watchdog: Watchdog;
   /** How many choices were asked for. */
   expectedChoices: number;
-  /** Keys that must not reach the client, should the upstream echo them. */
-  secrets: readonly string[];
+  /** Takes out keys, which must not reach the client, should the upstream echo them. */
+  redactor: Redactor;
   /** Lets go of the upstream: closes the socket unless the stream was read to its end. Safe to call more than once. */
   close(): void;
 }
@@ -45,6 +45,7 @@ interface Exchange {
   call: Call;
   provider: Provider;
   credential: Credential;
+  redactor: Redactor;
   encoded: EncodedRequest;
   signal: AbortSignal;
   watchdog: Watchdog;
@@ -69,7 +70,8 @@ export async function attempt(deps: PipelineDeps, call: Call, step: Try, show: (
   };
   const encoded = provider.dialect.encodeRequest({ request: call.request, upstreamModel: step.endpoint.upstreamModel, quirks: provider.quirks });
   show(encoded.payload);
-  const exchange: Exchange = { deps, call, provider, credential, encoded, signal: controller.signal, watchdog };
+  const redactor = redactorOf(credential);
+  const exchange: Exchange = { deps, call, provider, credential, redactor, encoded, signal: controller.signal, watchdog };
   try {
     const response = await open(exchange);
     const attempted = call.request.stream === true ? await openStream(exchange, response, release) : await readWhole(exchange, response);
@@ -87,7 +89,7 @@ function timedOut(phase: string, ms: number): UpstreamError {
   return new UpstreamError(`The provider took longer than ${ms} ms to send ${phase}.`, { reason: 'timeout', status: 524 });
 }
 
-async function open({ deps, provider, credential, encoded, signal, watchdog }: Exchange): Promise<TransportResponse> {
+async function open({ deps, provider, credential, redactor, encoded, signal, watchdog }: Exchange): Promise<TransportResponse> {
   const { limits, timeouts } = deps;
   const baseUrl = typeof provider.baseUrl === 'string' ? provider.baseUrl : provider.baseUrl(credential);
   const unsigned: OutgoingRequest = { method: 'POST', url: baseUrl + encoded.path, headers: encoded.headers, body: encoded.body };
@@ -100,42 +102,43 @@ async function open({ deps, provider, credential, encoded, signal, watchdog }: E
     return response;
   }
   watchdog.arm(timeouts.idleMs, 'the rest of its error');
-  const text = await readTextBounded(response.body, limits.errorBytes);
+  // Before anything is cut off: half a key is still worth hiding.
+  const text = redactor.redact(await readTextBounded(response.body, limits.errorBytes));
   throw provider.dialect.decodeError(response.status, response.headers, text, deps.clock.now());
 }
 
 /** JSON was asked. A stream is turned into what was asked. */
 async function readWhole(exchange: Exchange, response: TransportResponse): Promise<AnsweredWhole> {
-  const { deps, provider, credential, watchdog } = exchange;
+  const { deps, provider, redactor, watchdog } = exchange;
   const body = touching(response.body, watchdog, deps.timeouts.idleMs);
-  const text = redactText(await readText(body, deps.limits.bodyBytes), credential);
+  const text = redactor.redact(await readText(body, deps.limits.bodyBytes));
   if (looksLikeStream(text)) return foldEvents(text, choicesIn(exchange.encoded.payload), provider, deps.limits);
   return { kind: 'result', ...provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks) };
 }
 
 /** A stream was asked. A JSON body is turned into what was asked. */
 async function openStream(exchange: Exchange, response: TransportResponse, release: () => void): Promise<AnsweredWhole | OpenStream> {
-  const { deps, provider, credential, watchdog } = exchange;
+  const { deps, provider, redactor, watchdog } = exchange;
   const source = await peek(response.body);
   if (!source.isStream) {
     const body = touching(source, watchdog, deps.timeouts.idleMs);
-    const text = redactText(await readText(body, deps.limits.bodyBytes), credential);
+    const text = redactor.redact(await readText(body, deps.limits.bodyBytes));
     const { result, usage } = provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks);
     const parts: StreamPart[] = toChunks(result).map((chunk) => ({ kind: 'chunk', chunk }));
     if (usage) parts.push({ kind: 'usage', usage });
     parts.push({ kind: 'done' });
     release();
-    return { kind: 'stream', events: null, first: parts, watchdog, expectedChoices: result.choices.length, secrets: [], close: () => undefined };
+    return { kind: 'stream', events: null, first: parts, watchdog, expectedChoices: result.choices.length, redactor, close: () => undefined };
   }
   const events = eventReader(source, provider, deps.limits);
-  const first = await readToFirstToken(events, credential.secret);
+  const first = await readToFirstToken(events, redactor);
   watchdog.disarm();
   const close = () => {
     release();
     source.cancel();
   };
   const expectedChoices = choicesIn(exchange.encoded.payload);
-  return { kind: 'stream', events, first, watchdog, expectedChoices, secrets: credential.secret === '' ? [] : [credential.secret], close };
+  return { kind: 'stream', events, first, watchdog, expectedChoices, redactor, close };
 }
 
 function parseBody(text: string, maxDepth: number): unknown {
@@ -208,8 +211,16 @@ function touching(source: ByteSource, watchdog: Watchdog, idleMs: number): ByteS
   };
 }
 
-function redactText(text: string, credential: Credential): string {
-  return credential.secret.length >= 8 && text.includes(credential.secret) ? redact(text, [credential.secret]) : text;
+const redactors = new WeakMap<Credential, Redactor>();
+
+/** For answers. A credential's further parts, such as a region, are words that an answer may well hold. */
+function redactorOf(credential: Credential): Redactor {
+  let redactor = redactors.get(credential);
+  if (!redactor) {
+    redactor = createRedactor(credential.secret === '' ? [] : [credential.secret]);
+    redactors.set(credential, redactor);
+  }
+  return redactor;
 }
 
 /** An upstream may put the key it was sent into its error text. */

@@ -1,5 +1,5 @@
 import type { ByteSource } from '../base/bytes.ts';
-import { redact } from '../base/secrets.ts';
+import type { Redactor } from '../base/secrets.ts';
 import { EventFramer, EventTooLarge, readEvent } from '../base/sse.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { chunkFolder } from '../convert/chunks.ts';
@@ -25,11 +25,10 @@ export function eventReader(source: ByteSource, provider: Provider, limits: Upst
  * What the event the framer stands at means; nothing for comments.
  * @throws UpstreamError bad_answer
  */
-export function decodeFrame({ framer, decoder }: EventReader, secret: string): StreamPart[] {
+export function decodeFrame({ framer, decoder }: EventReader, redactor: Redactor | null): StreamPart[] {
   const event = readEvent(framer.buffer.subarray(framer.start, framer.end));
   if (!event) return [];
-  const leaked = secret.length >= 8 && event.data.includes(secret);
-  return decoder.decode(leaked ? redact(event.data, [secret]) : event.data, event.name);
+  return decoder.decode(redactor === null ? event.data : redactor.redact(event.data), event.name);
 }
 
 /** `framer.next`, in the words of the pipeline. @throws UpstreamError bad_answer for an event beyond the limit */
@@ -49,7 +48,7 @@ const maxPreamble = 1000;
  * Reads up to the first token, so that whatever fails before it can still be tried elsewhere.
  * @throws UpstreamError when the stream fails, or ends, before it
  */
-export async function readToFirstToken(events: EventReader, secret: string): Promise<StreamPart[]> {
+export async function readToFirstToken(events: EventReader, redactor: Redactor): Promise<StreamPart[]> {
   const { source, framer } = events;
   const parts: StreamPart[] = [];
   for (;;) {
@@ -57,7 +56,7 @@ export async function readToFirstToken(events: EventReader, secret: string): Pro
     if (piece === null && !framer.last()) throw badStream('The provider sent a stream without an answer.');
     if (piece !== null) framer.push(piece);
     while (piece === null || nextFrame(framer)) {
-      for (const part of decodeFrame(events, secret)) {
+      for (const part of decodeFrame(events, redactor)) {
         if (part.kind === 'error') throw part.error;
         parts.push(part);
         // Some whole streams hold no token at all, only a finish_reason; a sentinel after less is an empty answer.
@@ -126,7 +125,7 @@ export function foldEvents(text: string, expected: number, provider: Provider, l
   let isDone = false;
   framer.push(bytes);
   while (!isDone && (framer.next() || framer.last())) {
-    for (const part of decodeFrame(events, '')) {
+    for (const part of decodeFrame(events, null)) {
       if (part.kind === 'error') throw part.error;
       if (part.kind === 'done') isDone = true;
       if (part.kind === 'usage') usage = part.usage;

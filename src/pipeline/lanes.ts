@@ -1,4 +1,5 @@
 import { OutputBuffer } from '../base/output.ts';
+import type { Redactor } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { AnswerHead, ClientWire } from '../call/wire.ts';
 import type { StreamPart } from '../dialects/dialect.ts';
@@ -33,15 +34,15 @@ export interface LaneInput {
   head: AnswerHead;
   /** false: every event is decoded. */
   verbatim: boolean;
-  secret: string;
+  /** Takes out keys that the upstream echoes. */
+  redactor: Redactor;
   sink: LaneSink;
 }
 
 /** A stream whose events keep changing shape is decoded; learning from each would only cost. */
 const maxLearned = 8;
 
-export function createLane({ events, wire, head, verbatim, secret, sink }: LaneInput): Lane {
-  const secretBytes = new TextEncoder().encode(secret.length >= 8 ? secret : '');
+export function createLane({ events, wire, head, verbatim, redactor, sink }: LaneInput): Lane {
   const match = newMatch();
   let templates: Template[] = [];
   let learned = 0;
@@ -74,7 +75,7 @@ export function createLane({ events, wire, head, verbatim, secret, sink }: LaneI
   function forwardMatches(out: OutputBuffer): boolean {
     const { framer } = events as EventReader;
     for (const template of templates) {
-      if (!matchTemplate(template, framer.buffer, framer.end, framer.length, secretBytes, match)) continue;
+      if (!matchTemplate(template, framer.buffer, framer.end, framer.length, redactor, match)) continue;
       if (match.end - framer.end > framer.maxEventBytes) return false;
       sink.text(writeMatch(template, framer.buffer, match, out));
       framer.skipTo(match.end);
@@ -86,7 +87,7 @@ export function createLane({ events, wire, head, verbatim, secret, sink }: LaneI
   /** Decodes the event the framer stands at. */
   function decode(out: OutputBuffer): void {
     const reader = events as EventReader;
-    const parts = decodeFrame(reader, secret);
+    const parts = decodeFrame(reader, redactor);
     write(parts, out);
     const first = parts[0];
     if (verbatim && parts.length === 1 && first?.kind === 'chunk' && learned < maxLearned) learn(reader, first.chunk);

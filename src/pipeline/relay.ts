@@ -55,7 +55,7 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
     wire,
     head,
     verbatim: step.lane === 'verbatim' && wire.chunksAreChat,
-    secret: stream.secrets[0] ?? '',
+    redactor: stream.redactor,
     sink: {
       chunk(chunk) {
         choices.see(chunk);

@@ -1,5 +1,6 @@
 import type { ChatChunk } from '../schema/chunk.ts';
 import type { OutputBuffer } from '../base/output.ts';
+import type { Redactor } from '../base/secrets.ts';
 
 /**
  * The verbatim lane. Within a stream, nearly all events are the same but for one or two string values: the text, and
@@ -111,11 +112,11 @@ export function newMatch(): Match {
 
 /**
  * Compares the event at `start` with a template.
- * @param secret  an event whose text holds these bytes does not match; empty for none
+ * @param redactor  an event whose text holds what it takes out does not match
  */
-export function matchTemplate(template: Template, buffer: Uint8Array, start: number, length: number, secret: Uint8Array, match: Match): boolean {
+export function matchTemplate(template: Template, buffer: Uint8Array, start: number, length: number, redactor: Redactor, match: Match): boolean {
   const { upstream } = template;
-  const firstOfSecret = secret.length === 0 ? -1 : (secret[0] as number);
+  const { needles, startsNeedle } = redactor;
   let at = start;
   for (let segment = 0; segment < upstream.length; segment++) {
     const constant = upstream[segment] as Uint8Array;
@@ -129,7 +130,7 @@ export function matchTemplate(template: Template, buffer: Uint8Array, start: num
       if (at >= length) return false;
       const byte = buffer[at];
       if (byte === QUOTE) break;
-      if (byte === firstOfSecret && startsWith(buffer, at, secret)) return false;
+      if (startsNeedle[byte as number] === 1 && needles.some((needle) => startsWith(buffer, at, needle))) return false;
       // A raw control character has no place in a string: the event is malformed or ends here.
       if ((byte as number) < 32) return false;
       const size = byte === BACKSLASH ? escapeSize(buffer, at) : (byte as number) < 128 ? 1 : characterSize(buffer, at);

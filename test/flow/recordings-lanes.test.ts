@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ByteSource } from '../../src/base/bytes.ts';
+import { createRedactor } from '../../src/base/secrets.ts';
 import { chatWire } from '../../src/convert/chat-wire.ts';
 import { openaiChat } from '../../src/dialects/openai-chat.ts';
 import { eventReader } from '../../src/pipeline/events.ts';
@@ -22,7 +23,7 @@ function lanesOf(payloads: string[]): { copied: string[]; decoded: string[] } {
     wire: chatWire('service'),
     head: { id: 'gen-1', created: 1, model: 'acme/replayed', provider: 'Replay' },
     verbatim: true,
-    secret: 'sk-0123456789',
+    redactor: createRedactor(['sk-0123456789']),
     sink: {
       chunk: () => undefined,
       usage: () => undefined,
