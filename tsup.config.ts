@@ -24,6 +24,8 @@ export default defineConfig((flags) => ({
   silent: true,
   // Deno and workerd know Node's modules only by their full name.
   removeNodeProtocol: false,
+  // Zod's fifty modules, of which a tenth is used, take longer to resolve and read than all of ours together.
+  noExternal: [/^zod(?:\/|$)/],
   // Chosen where the package is used, by the import condition of package.json.
   external: ['#transport', /^node:/],
   dts: flags.dts === false ? false : { entry: declarations },

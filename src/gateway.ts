@@ -1,4 +1,3 @@
-import { Keyv } from 'keyv';
 import { type Clock, systemClock } from './base/clock.ts';
 import { randomIds } from './base/ids.ts';
 import { parsePrice } from './base/money.ts';
@@ -124,10 +123,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-function storedKeys({ store = new Keyv(), storeTimeoutMs, storeCacheMs, randomBytes = systemRandomBytes, logger }: ResolvedOptions, clock: Clock): ApiKeys {
+function storedKeys({ store, storeTimeoutMs, storeCacheMs, randomBytes = systemRandomBytes, logger }: ResolvedOptions, clock: Clock): ApiKeys {
   // Without a listener, an adapter's lost connection is an uncaught exception; its calls fail all the same.
-  store.on('error', (error: unknown) => logger?.warn({ error: error instanceof Error ? error.message : 'unknown' }, 'store error'));
-  const collection = createCollection({ store, kind: 'api-key', schema: storedApiKeySchema, clock, timeoutMs: storeTimeoutMs });
+  store?.on('error', (error: unknown) => logger?.warn({ error: error instanceof Error ? error.message : 'unknown' }, 'store error'));
+  const inMemory = lazily(async () => new (await import('keyv')).Keyv());
+  const collection = createCollection({ store: () => store ?? inMemory(), kind: 'api-key', schema: storedApiKeySchema, clock, timeoutMs: storeTimeoutMs });
   return createApiKeys({ collection, clock, randomBytes, workspaceId: defaultWorkspaceId, cacheMs: storeCacheMs });
 }
 

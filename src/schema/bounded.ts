@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { $constructor, $ZodAsyncError, config, util } from 'zod/v4/core';
 
 /**
  * Building blocks that differ from zod's own in one thing: a body of 32 MiB can hold ten million items, and zod reports
@@ -28,7 +29,7 @@ export function mapOf<V extends z.ZodType>(valueType: V, limits: { maxKeys?: num
   return described as unknown as z.ZodRecord<z.ZodString, V>;
 }
 
-const BoundedArray = z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef>('BoundedArray', (inst, def) => {
+const BoundedArray = $constructor<z.ZodArray, z.core.$ZodArrayDef>('BoundedArray', (inst, def) => {
   z.ZodArray.init(inst, def);
   inst._zod.parse = (payload, ctx) => {
     const input: unknown = payload.value;
@@ -45,7 +46,7 @@ const BoundedArray = z.core.$constructor<z.ZodArray, z.core.$ZodArrayDef>('Bound
   };
 });
 
-const BoundedRecord = z.core.$constructor<z.ZodRecord, RecordDef>('BoundedRecord', (inst, def) => {
+const BoundedRecord = $constructor<z.ZodRecord, RecordDef>('BoundedRecord', (inst, def) => {
   z.ZodRecord.init(inst, def);
   const { maxKeys = Number.POSITIVE_INFINITY } = def;
   inst._zod.parse = (payload, ctx) => {
@@ -61,7 +62,7 @@ const BoundedRecord = z.core.$constructor<z.ZodRecord, RecordDef>('BoundedRecord
       }
       const keyResult = run(def.keyType, key, ctx);
       if (keyResult.issues.length > 0) {
-        const issues = keyResult.issues.map((issue) => z.core.util.finalizeIssue(issue, ctx, z.core.config()));
+        const issues = keyResult.issues.map((issue) => util.finalizeIssue(issue, ctx, config()));
         faults += adopt(payload, [{ code: 'invalid_key', origin: 'record', issues, input: key, inst }], key, ctx);
       }
       const result = run(def.valueType, input[key], ctx);
@@ -73,7 +74,7 @@ const BoundedRecord = z.core.$constructor<z.ZodRecord, RecordDef>('BoundedRecord
 });
 
 /** The same on the way to JSON Schema as a record of anything, but neither copied nor looked into. */
-const AsItIs = z.core.$constructor<z.ZodRecord, z.core.$ZodRecordDef>('AsItIs', (inst, def) => {
+const AsItIs = $constructor<z.ZodRecord, z.core.$ZodRecordDef>('AsItIs', (inst, def) => {
   z.ZodRecord.init(inst, def);
   inst._zod.parse = (payload) => (isObject(payload.value) ? payload : refuse(payload, 'object', inst));
 });
@@ -114,7 +115,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function run(schema: z.core.SomeType, value: unknown, ctx: z.core.ParseContextInternal): z.core.ParsePayload {
   const result = schema._zod.run({ value, issues: [] }, ctx);
-  if (result instanceof Promise) throw new z.core.$ZodAsyncError();
+  if (result instanceof Promise) throw new $ZodAsyncError();
   return result;
 }
 
@@ -130,6 +131,6 @@ function adopt(
   key: PropertyKey,
   ctx: z.core.ParseContextInternal,
 ): number {
-  payload.issues.push(...z.core.util.prefixIssues(key, issues));
+  payload.issues.push(...util.prefixIssues(key, issues));
   return ctx.abortEarly === true ? mostFaults : 1;
 }

@@ -14,7 +14,8 @@ export interface Collection<T> {
 }
 
 export interface CollectionOptions<T> {
-  store: Keyv;
+  /** Asked for when it is first needed. */
+  store: () => Keyv | Promise<Keyv>;
   /** Prefix of the keys: one store holds many kinds. */
   kind: string;
   /** Checks what is read. */
@@ -42,24 +43,32 @@ export function createCollection<T>({ store, kind, schema, clock, timeoutMs }: C
     }
   }
 
+  /** An adapter may throw at once instead of rejecting. */
+  async function read(kv: Keyv, key: string): Promise<unknown> {
+    return kv.store.get(keyOf(key));
+  }
+
   return {
     async get(key) {
+      const kv = await store();
       // Keyv's own `get` swallows an outage and says "not found"; its adapter throws.
-      const raw: unknown = await inTime(Promise.resolve(store.store.get(keyOf(key))));
+      const raw: unknown = await inTime(read(kv, key));
       if (raw === undefined || raw === null) return null;
-      const entry = await store.decode<unknown>(raw as string);
+      const entry = await kv.decode<unknown>(raw as string);
       if (!entry || (entry.expires !== undefined && entry.expires !== null && entry.expires <= clock.now())) return null;
       const parsed = schema.safeParse(entry.value);
       if (!parsed.success) throw new GatewayError('internal', 'A stored record is damaged', { cause: new Error(`${kind} record is malformed`) });
       return parsed.data;
     },
     async put(key, value) {
-      if ((await inTime(store.set(keyOf(key), value))) === false) throw unavailable(new Error('the store refused to write'));
+      const kv = await store();
+      if ((await inTime(kv.set(keyOf(key), value))) === false) throw unavailable(new Error('the store refused to write'));
     },
     async delete(key) {
+      const kv = await store();
       // Keyv answers false for a failure and for nothing to delete alike, so look.
-      await inTime(store.delete(keyOf(key)));
-      if ((await inTime(Promise.resolve(store.store.get(keyOf(key))))) !== undefined) throw unavailable(new Error('the store refused to delete'));
+      await inTime(kv.delete(keyOf(key)));
+      if (((await inTime(read(kv, key))) ?? undefined) !== undefined) throw unavailable(new Error('the store refused to delete'));
     },
   };
 }
