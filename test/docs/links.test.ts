@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { runCommand } from '../../adapters/serve-command.ts';
 import { builtInProviders } from '../../src/providers/index.ts';
 import { projectFiles, readDoc, root } from './markdown.ts';
 
@@ -73,6 +74,28 @@ describe('the docs', () => {
       [...readDoc(doc).matchAll(/\bnpx ([\w-]+) serve\b/g)].map(([, name]) => name),
     );
     expect(new Set(commands)).toEqual(new Set(Object.keys(bin)));
+  });
+  it('name only flags and variables that the command knows', async () => {
+    let help = '';
+    const print = (text: string) => {
+      help += text;
+    };
+    const silent = { env: {}, printError: print, onStop: () => undefined, nowMs: () => 0 };
+    expect(await runCommand({ args: ['--help'], print, ...silent })).toBe(0);
+    const readme = readDoc('README.md');
+    const flags = [...readme.matchAll(/model-gateway serve ([^`\n]*)/g)].flatMap(
+      ([, rest = '']) => rest.match(/--[\w-]+/g) ?? [],
+    );
+    expect(flags).toEqual(expect.arrayContaining(['--port', '--config']));
+    expect(flags.filter((flag) => !help.includes(`${flag} `))).toEqual([]);
+    const variables = readme.match(/\bLOCAL_[A-Z_]+\b|\bGATEWAY_API_KEY\b/g) ?? [];
+    expect(variables.length).toBeGreaterThan(1);
+    expect(variables.filter((name) => !help.includes(name))).toEqual([]);
+    const keys = builtInProviders.flatMap(({ env }) => env);
+    const ours = new Set(['GATEWAY_API_KEY']);
+    expect(
+      (readme.match(/\b[A-Z]+_API_KEY\b/g) ?? []).filter((name) => !keys.includes(name) && !ours.has(name)),
+    ).toEqual([]);
   });
   it('count the built-in providers right', () => {
     // The sandbox is no provider in the sense of these sentences.
