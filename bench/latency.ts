@@ -1,9 +1,10 @@
-import { median, percentile } from './statistics.ts';
+import { percentile } from './statistics.ts';
 import { type Field, target } from './throughput.ts';
 
+/** Of each turn, in milliseconds. */
 export interface Latency {
-  p50Ms: number;
-  p99Ms: number;
+  p50Ms: number[];
+  p99Ms: number[];
 }
 
 /** Sequential requests on one connection, in short turns. */
@@ -12,22 +13,18 @@ export async function timeRequests(
   { turns, perTurn }: { turns: number; perTurn: number },
 ): Promise<Record<'floor' | 'gateway', Latency>> {
   await upstream.ask('mode', 'json');
-  const taken: Record<'floor' | 'gateway', number[][]> = { floor: [], gateway: [] };
+  const found: Record<'floor' | 'gateway', Latency> = { floor: noTurns(), gateway: noTurns() };
   for (let turn = 0; turn < turns; turn += 1) {
     for (const name of turn % 2 === 0 ? (['floor', 'gateway'] as const) : (['gateway', 'floor'] as const)) {
-      const count = perTurn;
-      taken[name].push(
-        await load.ask<number[]>('latencies', { ...target(servers[name], name, { kind: 'json' }), count }),
-      );
+      const question = { ...target(servers[name], name, { kind: 'json' }), count: perTurn };
+      const takenMs = await load.ask<number[]>('latencies', question);
+      found[name].p50Ms.push(percentile(takenMs, 0.5));
+      found[name].p99Ms.push(percentile(takenMs, 0.99));
     }
   }
-  return { floor: summary(taken.floor), gateway: summary(taken.gateway) };
+  return found;
 }
 
-/** The tail is that of the usual turn: one that the machine disturbed does not stand for all. */
-function summary(turns: readonly number[][]): Latency {
-  return {
-    p50Ms: median(turns.flat()),
-    p99Ms: median(turns.map((turn) => percentile(turn, 0.99))),
-  };
+function noTurns(): Latency {
+  return { p50Ms: [], p99Ms: [] };
 }
