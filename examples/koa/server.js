@@ -1,0 +1,28 @@
+import process from 'node:process';
+import Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { createGateway } from 'model-gateway';
+import { gatewayMiddleware } from 'model-gateway/koa';
+
+// One gateway for the whole process.
+const gateway = createGateway({
+  providers: {
+    // Answers without a key or a network.
+    sandbox: {},
+    // Any OpenAI-compatible server, here Ollama: ask for "local/<its model>".
+    local: { baseUrl: process.env.LOCAL_BASE_URL ?? 'http://127.0.0.1:11434/v1' },
+  },
+  apiKeys: [{ key: process.env.GATEWAY_API_KEY ?? 'only-for-trying-out' }],
+});
+
+const app = new Koa();
+app.use(gatewayMiddleware(gateway, { prefix: '/v1' }));
+// Below a body parser it works too; then the parser's size limit is the one that counts.
+app.use(bodyParser({ jsonLimit: '10mb' }));
+app.use(gatewayMiddleware(gateway, { prefix: '/parsed/v1' }));
+app.use((context) => {
+  context.body = 'The page of the app\n';
+});
+
+const port = Number(process.env.PORT ?? 3000);
+app.listen(port, '127.0.0.1', () => console.log(`http://127.0.0.1:${port}/v1`));
