@@ -45,7 +45,8 @@ function planOf(deps: PipelineDeps, call: Call): Plan {
       verbatim: (slug) => provider(slug)?.dialect.nativeChunks === true,
     });
   } catch (error) {
-    const nowhere: Plan = { requested: slugs[0] as string, strategy: slugs.length > 1 ? 'fallback' : 'direct', tries: [], excluded: [] };
+    const excluded = ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'];
+    const nowhere: Plan = { requested: slugs[0] as string, strategy: slugs.length > 1 ? 'fallback' : 'direct', tries: [], excluded };
     settleOnce(deps, call, nowhere)({ outcome: 'failed', status: isGatewayError(error) ? error.status : 500, served: -1, usage: null, output: 0, firstMs: null });
     throw withRoute(error, call, describeRoute(nowhere, call.trace, -1, deps.region));
   }

@@ -18,7 +18,7 @@ export interface PlanInput {
 /**
  * Decides who is tried in which order. Pure: no I/O, no keys.
  * @throws GatewayError not_found (404) when the caller's preferences leave nothing: `metadata.excluded` names the rule
- *         that removed each endpoint; unavailable (503, Retry-After) when all that is left has to rest
+ *         that removed each endpoint; unavailable (503, Retry-After), with the same, when all that is left has to rest
  */
 export function planRoute({ request, models, facts, providerName, verbatim }: PlanInput): Plan {
   const rules = preferenceRules(request);
@@ -29,8 +29,9 @@ export function planRoute({ request, models, facts, providerName, verbatim }: Pl
   models.forEach((model, modelIndex) => {
     for (const endpoint of ordered(model.endpoints, request)) {
       const failed = facts.usableProviders.has(endpoint.providerSlug) ? rules.find(([, passes]) => !passes(endpoint))?.[0] : 'credentials';
-      if (failed !== undefined) excluded.push({ model: model.slug, provider: endpoint.tag, filter: failed });
-      else if (facts.resting.has(endpointKey(endpoint))) resting.push(endpoint);
+      const isResting = failed === undefined && facts.resting.has(endpointKey(endpoint));
+      if (isResting) resting.push(endpoint);
+      if (failed !== undefined || isResting) excluded.push({ model: model.slug, provider: endpoint.tag, filter: failed ?? 'resting' });
       else {
         tries.push({
           endpoint,
@@ -43,7 +44,7 @@ export function planRoute({ request, models, facts, providerName, verbatim }: Pl
       }
     }
   });
-  if (tries.length === 0) throw resting.length > 0 ? allResting(resting, facts) : nothingLeft(models, excluded);
+  if (tries.length === 0) throw resting.length > 0 ? allResting(resting, excluded, facts) : nothingLeft(models, excluded);
   if (request.provider?.allow_fallbacks === false) tries.splice(1);
   return {
     requested: request.model ?? (models[0] as Model).slug,
@@ -71,9 +72,10 @@ function nothingLeft(models: readonly Model[], excluded: Exclusion[]): GatewayEr
   });
 }
 
-function allResting(resting: readonly Endpoint[], facts: Facts): GatewayError {
+function allResting(resting: readonly Endpoint[], excluded: Exclusion[], facts: Facts): GatewayError {
   const earliest = Math.min(...resting.map((endpoint) => facts.resting.get(endpointKey(endpoint)) ?? facts.nowMs));
   return new GatewayError('unavailable', 'Every endpoint that could serve is set aside after failures; try again later', {
     retryAfterMs: Math.max(earliest - facts.nowMs, 1000),
+    metadata: { excluded },
   });
 }
