@@ -7,22 +7,24 @@ import { type DialectName, dialects } from './dialects/index.ts';
 import type { EmbedderCaller } from './http/authenticate.ts';
 import type { Provider } from './providers/provider.ts';
 import { permissionSchema } from './schema/api-key.ts';
+import { expectation } from './schema/expectations.ts';
+import { expectation } from './schema/expectations.ts';
 import { validationIssues } from './schema/validate.ts';
 import type { Logger, Recorder } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';
 
-const func = <T>(what: string) => z.custom<T>((value) => typeof value === 'function', { error: `expected a function: ${what}` });
+const func = <T>(what: string) => z.custom<T>((value) => typeof value === 'function', { error: expectation(`expected a function: ${what}`) });
 const objectWith = <T>(methods: readonly string[], what: string) =>
   z.custom<T>((value) => typeof value === 'object' && value !== null && methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function'), {
-    error: `expected ${what}`,
+    error: expectation(`expected ${what}`),
   });
 
 const milliseconds = z.int().min(1);
 const count = z.int().min(1);
-const slug = z.string().regex(/^[a-z0-9]+(?:[-.][a-z0-9]+)*$/, 'expected a slug: lower-case letters, digits, single hyphens or dots');
+const slug = z.string().regex(/^[a-z0-9]+(?:[-.][a-z0-9]+)*$/, expectation('expected a slug: lower-case letters, digits, single hyphens or dots'));
 const price = z
   .union([z.string(), z.number()])
-  .refine((value) => parsePrice(value) !== null, 'expected USD as a non-negative decimal, such as "0.0000025"');
+  .refine((value) => parsePrice(value) !== null, expectation('expected USD as a non-negative decimal, such as "0.0000025"'));
 
 const pricingOptions = z.strictObject({
   /** USD per token. */
@@ -68,7 +70,7 @@ const endpointOptions = z.strictObject({
 
 const modelOptions = z.strictObject({
   /** `author/model`. */
-  slug: z.string().regex(/^[^\s/]+\/\S+$/, 'expected author/model'),
+  slug: z.string().regex(/^[^\s/]+\/\S+$/, expectation('expected author/model')),
   name: z.string().min(1).optional(),
   /** In order of preference. */
   endpoints: z.array(endpointOptions).min(1),
@@ -86,11 +88,11 @@ const quirks = z.strictObject({
 const providerOptions = z.strictObject({
   /** The key. Undefined for a built-in provider: it is not used. Undefined with a `baseUrl`: none is sent. */
   apiKey: z.string().min(1).optional(),
-  baseUrl: z.url({ protocol: /^https?$/, error: 'expected an http or https URL' }).optional(),
+  baseUrl: z.url({ protocol: /^https?$/, error: expectation('expected an http or https URL') }).optional(),
   /** Display name. Default: the built-in one, or the slug. */
   name: z.string().min(1).optional(),
   /** Sent with every request. */
-  headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~\w-]+$/, 'expected a header name'), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'expected a header value')).optional(),
+  headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~\w-]+$/, expectation('expected a header name')), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, expectation('expected a header value'))).optional(),
   /** The wire format it speaks. Default `openai-chat`. */
   dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).optional(),
   quirks: quirks.optional(),
@@ -173,9 +175,9 @@ export const optionsSchema = z
     /** For requests that name no model. */
     defaultModel: z.string().min(1).optional(),
     /** Names the header `X-{Brand}-Metadata` and the field `{brand}_metadata`. */
-    brand: z.string().regex(/^[a-z][a-z0-9]{0,30}$/, 'expected up to 31 lower-case letters and digits').default('service'),
+    brand: z.string().regex(/^[a-z][a-z0-9]{0,30}$/, expectation('expected up to 31 lower-case letters and digits')).default('service'),
     /** Where requests come in, unless an adapter says otherwise. */
-    basePath: z.string().regex(/^(?:\/[^\s?#/]+)*$/, 'expected a path such as /v1').default('/v1'),
+    basePath: z.string().regex(/^(?:\/[^\s?#/]+)*$/, expectation('expected a path such as /v1')).default('/v1'),
     /** Shown in routing metadata. */
     region: z.string().min(1).nullable().default(null),
     limits: sectionDefault(limits),
@@ -199,7 +201,7 @@ export const optionsSchema = z
   .check((payload) => {
     const { apiKeys, authenticate, store } = payload.value;
     if (authenticate || store || (apiKeys && apiKeys.length > 0)) return;
-    payload.issues.push({ code: 'custom', path: ['apiKeys'], message: 'expected at least one key, a store that holds some, or the option authenticate: else nobody could call the gateway', input: apiKeys });
+    payload.issues.push({ code: 'custom', path: ['apiKeys'], message: expectation('expected at least one key, a store that holds some, or the option authenticate: else nobody could call the gateway'), input: apiKeys });
   });
 
 /** What `createGateway` takes. */

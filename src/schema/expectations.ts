@@ -10,7 +10,13 @@ export const expectations = {
   functionChoice: 'expected string',
 } as const;
 
-const texts: ReadonlySet<string> = new Set(Object.values(expectations));
+const texts = new Set<string>(Object.values(expectations));
+
+/** Adds a text of ours, "expected …"; it must be constant. */
+export function expectation(text: `expected ${string}`): string {
+  texts.add(text);
+  return text;
+}
 
 export function isExpectation(message: string): boolean {
   return texts.has(message);
