@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { hello, testGateway } from '../support/gateway.ts';
+import { completion, errorBody } from '../support/upstream.ts';
+
+const price = (prompt: string, completion: string) => ({ prompt, completion });
+/** Four endpoints of one model that differ in everything a preference may ask for. */
+const options: Parameters<typeof testGateway>[0] = {
+  retry: { attemptsPerEndpoint: 1 },
+  providers: {
+    up: { baseUrl: 'https://up.test/v1', name: 'Up', dataPolicy: { zeroRetention: true, trains: false } },
+    alt: { baseUrl: 'https://alt.test/v1', name: 'Alt', dataPolicy: { zeroRetention: false, trains: false } },
+    third: { baseUrl: 'https://third.test/v1', name: 'Third', dataPolicy: { zeroRetention: false, trains: true } },
+  },
+  models: [
+    {
+      slug: 'acme/any',
+      endpoints: [
+        {
+          provider: 'up',
+          model: 'up',
+          pricing: price('0.000010', '0.000020'),
+          quantization: 'fp16',
+          supportedParameters: ['tools', 'temperature', 'max_tokens', 'reasoning'],
+        },
+        {
+          provider: 'up',
+          variant: 'turbo',
+          model: 'turbo',
+          pricing: price('0.000005', '0.000030'),
+          quantization: 'fp8',
+          supportedParameters: ['temperature'],
+        },
+        {
+          provider: 'alt',
+          model: 'alt',
+          pricing: price('0.000001', '0.000002'),
+          quantization: 'int4',
+          supportedParameters: [],
+        },
+        { provider: 'third', model: 'third' },
+      ],
+    },
+  ],
+};
+
+/** The order in which a request with these preferences tries endpoints, all of which fail, and who was left out, by which rule. */
+async function route(provider: object | null, fields: object = {}) {
+  const { post, upstream } = testGateway(options);
+  upstream.always({ status: 500, body: errorBody('No') });
+  const { status, json } = await post(
+    { model: 'acme/any', messages: hello, provider, ...fields },
+    { 'x-service-metadata': 'enabled' },
+  );
+  return { status, json, tried: upstream.sent.map(({ body }) => body.model) };
+}
+const tried = async (provider: object | null, fields?: object) => (await route(provider, fields)).tried;
+const all = ['up', 'turbo', 'alt', 'third'];
+
+describe('provider preferences', () => {
+  it.each([
+    null,
+    {},
+    {
+      only: [],
+      ignore: null,
+      order: [],
+      quantizations: null,
+      zdr: false,
+      data_collection: 'allow',
+      require_parameters: false,
+    },
+  ])('%j: everybody, in the order listed', async (provider) => {
+    expect(await tried(provider)).toEqual(all);
+  });
+  it.each<[object, string[]]>([
+    [{ only: ['alt'] }, ['alt']],
+    [{ only: ['third', 'alt'] }, ['alt', 'third']],
+    [{ only: ['up'] }, ['up', 'turbo']],
+    [{ only: ['up/turbo'] }, ['turbo']],
+    [{ only: ['UP/Turbo'] }, ['turbo']],
+    [{ ignore: ['up'] }, ['alt', 'third']],
+    [{ ignore: ['up/turbo', 'third'] }, ['up', 'alt']],
+    [{ only: ['up', 'alt'], ignore: ['up/turbo'] }, ['up', 'alt']],
+    [{ order: ['third', 'alt'] }, ['third', 'alt', 'up', 'turbo']],
+    [{ order: ['up/turbo'] }, ['turbo', 'up', 'alt', 'third']],
+    [{ order: ['nobody', 'alt'] }, ['alt', 'up', 'turbo', 'third']],
+    [{ allow_fallbacks: false }, ['up']],
+    [{ order: ['alt', 'up'], allow_fallbacks: false }, ['alt']],
+    [{ zdr: true }, ['up', 'turbo']],
+    [{ data_collection: 'deny' }, ['up', 'turbo', 'alt']],
+    [{ quantizations: ['fp8', 'int4'] }, ['turbo', 'alt']],
+    [{ quantizations: ['unknown'] }, ['third']],
+    [{ max_price: { prompt: 5 } }, ['turbo', 'alt']],
+    [{ max_price: { prompt: '4.999' } }, ['alt']],
+    [{ max_price: { prompt: '10', completion: '20.0' } }, ['up', 'alt']],
+    [{ max_price: { completion: 30, prompt: 5 } }, ['turbo', 'alt']],
+    [{ max_price: { request: 0 } }, ['up', 'turbo', 'alt']],
+    [{ require_parameters: true }, ['up', 'turbo', 'alt']],
+  ])('%j', async (provider, expected) => {
+    expect(await tried(provider)).toEqual(expected);
+  });
+  it('require_parameters leaves those that support all that is sent', async () => {
+    const provider = { require_parameters: true };
+    expect(await tried(provider, { temperature: 1 })).toEqual(['up', 'turbo']);
+    expect(await tried(provider, { temperature: 1, max_completion_tokens: 5, reasoning_effort: 'low' })).toEqual([
+      'up',
+    ]);
+    expect(await tried(provider, { temperature: null, user: 'me', metadata: { a: 'b' } })).toEqual([
+      'up',
+      'turbo',
+      'alt',
+    ]);
+  });
+  it.each<[object, object, Record<string, string>]>([
+    [{ only: ['nobody'] }, {}, { up: 'only', 'up/turbo': 'only', alt: 'only', third: 'only' }],
+    [{ ignore: ['up'], zdr: true }, {}, { up: 'ignore', 'up/turbo': 'ignore', alt: 'zdr', third: 'zdr' }],
+    [
+      { data_collection: 'deny', quantizations: ['fp4'] },
+      {},
+      { up: 'quantizations', 'up/turbo': 'quantizations', alt: 'quantizations', third: 'data_collection' },
+    ],
+    [
+      { max_price: { prompt: 0 } },
+      {},
+      { up: 'max_price', 'up/turbo': 'max_price', alt: 'max_price', third: 'max_price' },
+    ],
+    [
+      { require_parameters: true },
+      { seed: 1 },
+      {
+        up: 'require_parameters',
+        'up/turbo': 'require_parameters',
+        alt: 'require_parameters',
+        third: 'require_parameters',
+      },
+    ],
+  ])('%j that leave nobody are 404, naming the rule for each endpoint', async (provider, fields, rules) => {
+    const { status, json, tried: asked } = await route(provider, fields);
+    expect([status, asked]).toEqual([404, []]);
+    const excluded = json.error.metadata?.excluded as { model: string; provider: string; filter: string }[];
+    expect(Object.fromEntries(excluded.map(({ provider: tag, filter }) => [tag, filter]))).toEqual(rules);
+    for (const rule of new Set(Object.values(rules))) expect(json.error.message).toContain(rule);
+    expect(json.service_metadata?.endpoints.total).toBe(4);
+  });
+  it("without fallbacks still retries, and shows that one's error", async () => {
+    const { post, upstream } = testGateway({ ...options, retry: {} });
+    upstream.answer({ status: 500, body: errorBody('First') }, { status: 500, body: errorBody('Second') });
+    const { status, json } = await post({ model: 'acme/any', messages: hello, provider: { allow_fallbacks: false } });
+    expect([status, json.error.message, upstream.sent.map(({ body }) => body.model)]).toEqual([
+      502,
+      'Second',
+      ['up', 'up'],
+    ]);
+  });
+  it('hold for every model of the list', async () => {
+    const { post, upstream } = testGateway({
+      ...options,
+      models: [
+        ...(options.models ?? []),
+        {
+          slug: 'acme/more',
+          endpoints: [
+            { provider: 'alt', model: 'more-alt' },
+            { provider: 'up', model: 'more-up' },
+          ],
+        },
+      ],
+    });
+    upstream.answer({ status: 400, body: errorBody('No') }, { body: completion() });
+    await post({ models: ['acme/any', 'acme/more'], messages: hello, provider: { only: ['up'] } });
+    expect(upstream.sent.map(({ body }) => body.model)).toEqual(['up', 'more-up']);
+  });
+});
