@@ -10,6 +10,8 @@ import { addCounts, countsLine, noCounts } from './counts.mjs';
 import { cache, root } from './paths.mjs';
 
 const report = join(cache, 'vitest.json');
+/** A run that hangs fails instead. */
+const testsLimitMs = 10 * 60_000;
 const bin = (path) => join(root, 'node_modules', path);
 
 /** Quick ones run beside each other with their output held back; `tests` runs alone, with its output as it comes. */
@@ -68,6 +70,7 @@ async function runTests() {
       ...filters,
     ],
     'inherit',
+    testsLimitMs,
   );
   const result = readReport();
   if (result === null) return { ...noCounts, failed: 1 };
@@ -93,7 +96,7 @@ function readReport() {
   }
 }
 
-function run(args, output) {
+function run(args, output, limitMs) {
   return new Promise((resolve, reject) => {
     const env = process.stdout.isTTY ? process.env : { ...process.env, NO_COLOR: '1' };
     const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', output, output] });
@@ -103,7 +106,16 @@ function run(args, output) {
         text += part;
       });
     }
+    const timer =
+      limitMs &&
+      setTimeout(() => {
+        process.stdout.write(`stopped after ${limitMs / 1000} s\n`);
+        child.kill('SIGKILL');
+      }, limitMs);
     child.on('error', reject);
-    child.on('close', (code) => resolve({ code, output: text }));
+    child.on('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, output: text });
+    });
   });
 }

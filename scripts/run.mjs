@@ -40,6 +40,8 @@ const child = spawn(node, [join(root, script), ...args, ...rest], {
   env: { ...process.env, PATH: path },
 });
 
+// npm passes a signal on to its child only, which is a shell unless the script of package.json begins with `exec`, as
+// `start` does: the shell would end and leave us behind.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     // Ctrl+C at a terminal reaches the whole process group: the child has it already, and would count two.
