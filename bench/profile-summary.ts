@@ -1,71 +1,95 @@
-import type { Profiler } from 'node:inspector';
+import type { HeapProfiler, Profiler, Runtime } from 'node:inspector';
 
-/** Self time of one function, or of everything in one group. */
+/** What one function, or everything in one group, used by itself: milliseconds of CPU, or bytes of memory. */
 export interface Share {
   /** `src/pipeline/relay.ts`, `zod`, `undici`, `node:http`, `engine` … */
   group: string;
   /** Empty for a whole group. */
   name: string;
-  ms: number;
+  amount: number;
 }
 
 export interface Summary {
-  /** Time in which the process was not idle. */
-  busyMs: number;
+  /** All of it, without the time in which the process was idle. */
+  total: number;
   /** By group, then by function, longest first. */
   groups: Share[];
   functions: Share[];
   /**
-   * Time of what each of our own functions called in libraries and in Node, up to the next function of ours: their time
-   * counted to who asked for it. What nothing of ours called is the host's.
+   * What each of our own functions used, and what it had libraries and Node use for it, up to the next function of
+   * ours. What nothing of ours called is the host's.
    */
   onBehalf: Share[];
 }
 
-/** Where a position of a bundled file came from: its source file, or null when it is no bundled file. */
+/** Where a position of a bundled file came from: its source file or package, or null when it is no bundled file. */
 export type Locate = (url: string, line: number) => string | null;
 
-type Node = Profiler.ProfileNode;
+/** A place in the tree of calls, with what it used by itself. */
+interface Place {
+  frame: Runtime.CallFrame;
+  amount: number;
+  parent: Place | null;
+}
 
-/** Adds up a CPU profile. @param locate  see `bundledSources` */
-export function summarise(profile: Profiler.Profile, locate: Locate): Summary {
-  const selfUs = selfTimes(profile);
-  const parents = new Map(profile.nodes.flatMap((node) => (node.children ?? []).map((child) => [child, node.id])));
+/** Adds up a CPU profile, in milliseconds. @param locate  see `bundledSources` */
+export function summariseCpu(profile: Profiler.Profile, locate: Locate): Summary {
+  const selfMs = selfTimes(profile);
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
-  const owner = (node: Node): string => {
-    const group = groupOf(node, locate);
-    if (isOurs(group)) return `${group} ${nameOf(node)}`;
-    const parent = nodes.get(parents.get(node.id) ?? 0);
-    return parent ? owner(parent) : 'the host: node:http and its events';
+  const places: Place[] = [];
+  const visit = (id: number, parent: Place | null): void => {
+    const node = nodes.get(id);
+    if (!node) return;
+    const place = { frame: node.callFrame, amount: selfMs.get(id) ?? 0, parent };
+    places.push(place);
+    for (const child of node.children ?? []) visit(child, place);
   };
+  // The first is the root.
+  visit(profile.nodes[0]?.id ?? 0, null);
+  return summarise(places, locate);
+}
+
+/** Adds up a heap profile, in bytes. */
+export function summariseHeap({ head }: HeapProfiler.SamplingHeapProfile, locate: Locate): Summary {
+  const places: Place[] = [];
+  const visit = (node: HeapProfiler.SamplingHeapProfileNode, parent: Place | null): void => {
+    const place = { frame: node.callFrame, amount: node.selfSize, parent };
+    places.push(place);
+    for (const child of node.children) visit(child, place);
+  };
+  visit(head, null);
+  return summarise(places, locate);
+}
+
+function summarise(places: readonly Place[], locate: Locate): Summary {
   const groups = new Map<string, number>();
   const functions = new Map<string, number>();
   const onBehalf = new Map<string, number>();
-  let busyUs = 0;
-  for (const node of profile.nodes) {
-    const us = selfUs.get(node.id) ?? 0;
-    const group = groupOf(node, locate);
-    if (us === 0 || group === 'idle') continue;
-    busyUs += us;
-    add(groups, group, us);
-    add(functions, `${group}\0${nameOf(node)}`, us);
-    add(onBehalf, group === 'engine' ? `engine: ${nameOf(node)}` : owner(node), us);
-  }
-  return {
-    busyMs: busyUs / 1000,
-    groups: shares(groups),
-    functions: shares(functions),
-    onBehalf: shares(onBehalf),
+  let total = 0;
+  const owner = (place: Place): string => {
+    const group = groupOf(place.frame, locate);
+    if (isOurs(group)) return `${group}\0${nameOf(place.frame)}`;
+    return place.parent ? owner(place.parent) : 'the host';
   };
+  for (const place of places) {
+    const { frame, amount } = place;
+    const group = groupOf(frame, locate);
+    if (amount === 0 || group === 'idle') continue;
+    total += amount;
+    add(groups, group, amount);
+    add(functions, `${group}\0${nameOf(frame)}`, amount);
+    add(onBehalf, group === 'engine' ? `engine\0${nameOf(frame)}` : owner(place), amount);
+  }
+  return { total, groups: shares(groups), functions: shares(functions), onBehalf: shares(onBehalf) };
 }
 
 function selfTimes({ samples = [], timeDeltas = [] }: Profiler.Profile): Map<number, number> {
-  const selfUs = new Map<number, number>();
-  for (const [at, id] of samples.entries()) add(selfUs, id, Math.max(timeDeltas[at + 1] ?? 0, 0));
-  return selfUs;
+  const selfMs = new Map<number, number>();
+  for (const [at, id] of samples.entries()) add(selfMs, id, Math.max(timeDeltas[at + 1] ?? 0, 0) / 1000);
+  return selfMs;
 }
 
-function groupOf({ callFrame: { url, functionName, lineNumber } }: Node, locate: Locate): string {
+function groupOf({ url, functionName, lineNumber }: Runtime.CallFrame, locate: Locate): string {
   if (functionName === '(idle)') return 'idle';
   if (url === '') return functionName.startsWith('(') ? 'engine' : 'native code';
   if (url.startsWith('wasm:')) return 'wasm: the parser of undici';
@@ -80,21 +104,21 @@ function isOurs(group: string): boolean {
   return group.startsWith('src/') || group.startsWith('adapters/');
 }
 
-function nameOf({ callFrame: { functionName } }: Node): string {
+function nameOf({ functionName }: Runtime.CallFrame): string {
   return functionName === '' ? '(anonymous)' : functionName;
 }
 
-function add<K>(sums: Map<K, number>, key: K, us: number): void {
-  sums.set(key, (sums.get(key) ?? 0) + us);
+function add<K>(sums: Map<K, number>, key: K, amount: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + amount);
 }
 
 function shares(sums: ReadonlyMap<string, number>): Share[] {
   return [...sums]
-    .map(([key, us]) => {
+    .map(([key, amount]) => {
       const [group = '', name = ''] = key.split('\0');
-      return { group, name, ms: us / 1000 };
+      return { group, name, amount };
     })
-    .sort((a, b) => b.ms - a.ms);
+    .sort((a, b) => b.amount - a.amount);
 }
 
 /**
@@ -108,8 +132,8 @@ export function bundledSources(read: (url: string) => string | null): Locate {
     if (text === null) return null;
     let source = '';
     return text.split('\n').map((line) => {
-      const heading = /^\/\/ ((?:src|adapters)\/\S+\.ts)$/.exec(line);
-      if (heading) source = heading[1] ?? '';
+      const heading = /^\/\/ (?:((?:src|adapters)\/\S+\.ts)|node_modules\/((?:@[^/]+\/)?[^/]+)\/\S+)$/.exec(line);
+      if (heading) source = heading[1] ?? heading[2] ?? '';
       return source;
     });
   };
@@ -121,13 +145,17 @@ export function bundledSources(read: (url: string) => string | null): Locate {
   };
 }
 
-/** A table of the longest, as text. */
-export function formatShares(shares: readonly Share[], busyMs: number, count: number): string {
-  return shares
-    .slice(0, count)
-    .map(
-      ({ group, name, ms }) =>
-        `${((ms / busyMs) * 100).toFixed(1).padStart(5)} %  ${group}${name === '' ? '' : ` ${name}`}`,
-    )
-    .join('\n');
+/** A table of the largest, as text. @param unit  what an amount is divided by and named, beside its share of `total` */
+export function formatShares(
+  shares: readonly Share[],
+  total: number,
+  count: number,
+  unit: { name: string; per: number } | null = null,
+): string {
+  const line = ({ group, name, amount }: Share) => {
+    const share = `${((amount / total) * 100).toFixed(1).padStart(5)} %`;
+    const absolute = unit === null ? '' : `${(amount / unit.per).toFixed(2).padStart(8)} ${unit.name}`;
+    return `${share}${absolute}  ${group}${name === '' ? '' : ` ${name}`}`;
+  };
+  return shares.slice(0, count).map(line).join('\n');
 }

@@ -1,15 +1,15 @@
-// `node bench/profile.ts [json|stream|import] [--top 40] [--out folder]`: where the CPU time of the gateway goes, under
-// load and at its first import.
+// `node bench/profile.ts [import] [json] [stream] [memory] [--top 40] [--out folder]`: where the gateway spends its time,
+// at its first import and under load, and what an open stream keeps in memory.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import type { Profiler } from 'node:inspector';
+import type { HeapProfiler, Profiler } from 'node:inspector';
 import { join } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from './built.ts';
 import type { RateQuestion } from './load.ts';
-import { startWorker } from './processes.ts';
-import { bundledSources, formatShares, summarise } from './profile-summary.ts';
+import { startWorker, type Worker } from './processes.ts';
+import { bundledSources, formatShares, type Summary, summariseCpu, summariseHeap } from './profile-summary.ts';
 import { startProfile, stopProfile } from './profiling.ts';
 import { target } from './throughput.ts';
 
@@ -17,21 +17,14 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { top: { type: 'string', default: '40' }, out: { type: 'string' } },
 });
-const kinds = (['import', 'json', 'stream'] as const).filter(
-  (kind) => positionals.length === 0 || positionals.includes(kind),
-);
+const wants = (kind: string) => positionals.length === 0 || positionals.includes(kind);
 const locate = bundledSources((url) => (url.includes('/dist/') ? readFileSync(fileURLToPath(url), 'utf8') : null));
+const idleStreams = 1000;
 
 await ensureBuilt();
-for (const kind of kinds) {
-  const profile = kind === 'import' ? await profileImport() : await profileUnderLoad(kind);
-  if (values.out !== undefined) {
-    mkdirSync(values.out, { recursive: true });
-    // Chrome's developer tools open it.
-    writeFileSync(join(values.out, `${kind}.cpuprofile`), JSON.stringify(profile));
-  }
-  print(kind, profile);
-}
+if (wants('import')) printCpu('import', await profileImport());
+for (const kind of ['json', 'stream'] as const) if (wants(kind)) printCpu(kind, await profileUnderLoad(kind));
+if (wants('memory')) printHeap(await profileStreams());
 
 /** In this process, which has not loaded the package. */
 async function profileImport(): Promise<Profiler.Profile> {
@@ -40,32 +33,69 @@ async function profileImport(): Promise<Profiler.Profile> {
   return stopProfile();
 }
 
-async function profileUnderLoad(kind: 'json' | 'stream'): Promise<Profiler.Profile> {
+function profileUnderLoad(kind: 'json' | 'stream'): Promise<Profiler.Profile> {
+  return withGateway(kind, async (server, load) => {
+    const question: RateQuestion = {
+      ...target(server, 'gateway', { kind }),
+      connections: kind === 'json' ? 64 : 32,
+      durationMs: 3000,
+    };
+    await load.ask('open', question);
+    await load.ask('rate', question);
+    await server.ask('startProfile');
+    await load.ask('rate', { ...question, durationMs: 5000 });
+    return server.ask<Profiler.Profile>('stopProfile');
+  });
+}
+
+function profileStreams(): Promise<HeapProfiler.SamplingHeapProfile> {
+  return withGateway('idle', async (server, load) => {
+    const question = target(server, 'gateway', { kind: 'stream' });
+    await load.ask('hold', { ...question, connections: 100 });
+    await load.ask('release');
+    await server.ask('startHeapProfile');
+    await load.ask('hold', { ...question, connections: idleStreams });
+    return server.ask<HeapProfiler.SamplingHeapProfile>('stopHeapProfile');
+  });
+}
+
+async function withGateway<T>(mode: string, run: (server: Worker, load: Worker) => Promise<T>): Promise<T> {
   const upstream = await startWorker('upstream.ts', 'peer');
   const load = await startWorker('load.ts', 'peer');
   const server = await startWorker('serve-gateway.ts', 'under-test', [String(upstream.port)]);
-  await upstream.ask('mode', kind);
-  const question: RateQuestion = {
-    ...target(server, 'gateway', { kind }),
-    connections: kind === 'json' ? 64 : 32,
-    durationMs: 3000,
-  };
-  await load.ask('open', question);
-  await load.ask('rate', question);
-  await server.ask('startProfile');
-  await load.ask('rate', { ...question, durationMs: 5000 });
-  const profile = await server.ask<Profiler.Profile>('stopProfile');
-  for (const worker of [load, server, upstream]) await worker.stop();
-  return profile;
+  try {
+    await upstream.ask('mode', mode);
+    return await run(server, load);
+  } finally {
+    for (const worker of [load, server, upstream]) await worker.stop();
+  }
 }
 
-function print(kind: string, profile: Profiler.Profile): void {
-  const { busyMs, groups, functions, onBehalf } = summarise(profile, locate);
-  const top = Number(values.top);
+function printCpu(kind: string, profile: Profiler.Profile): void {
+  save(`${kind}.cpuprofile`, profile);
+  const summary = summariseCpu(profile, locate);
+  print(`${kind}: ${summary.total.toFixed(0)} ms not idle`, summary, null);
+}
+
+function printHeap(profile: HeapProfiler.SamplingHeapProfile): void {
+  save('memory.heapprofile', profile);
+  const summary = summariseHeap(profile, locate);
+  const perStream = { name: 'KB', per: 1024 * idleStreams };
+  print(`memory: ${(summary.total / perStream.per).toFixed(1)} KB of objects per open stream`, summary, perStream);
+}
+
+function print(title: string, summary: Summary, unit: { name: string; per: number } | null): void {
+  const { total, groups, functions, onBehalf } = summary;
+  const list = (shares: Summary['groups']) => formatShares(shares, total, Number(values.top), unit);
   process.stdout.write(
-    `${kind}: ${busyMs.toFixed(0)} ms not idle\n\n` +
-      `By file or package (self time)\n${formatShares(groups, busyMs, top)}\n\n` +
-      `By function (self time)\n${formatShares(functions, busyMs, top)}\n\n` +
-      `On whose behalf (self time, with that of the libraries and of Node below it)\n${formatShares(onBehalf, busyMs, top)}\n\n`,
+    `${title}\n\nBy file or package\n${list(groups)}\n\nBy function\n${list(functions)}\n\n` +
+      `On whose behalf: with what libraries and Node did for it\n${list(onBehalf)}\n\n`,
   );
+}
+
+/** Chrome's developer tools open these files. */
+function save(name: string, profile: object): void {
+  if (values.out === undefined) return;
+  mkdirSync(values.out, { recursive: true });
+  writeFileSync(join(values.out, name), JSON.stringify(profile));
 }

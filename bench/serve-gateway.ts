@@ -4,7 +4,7 @@ import { loadBuilt } from './built.ts';
 import { answerParent, measuring } from './control.ts';
 import { gatewayOptions } from './gateway-options.ts';
 import { listen } from './listen.ts';
-import { startProfile, stopProfile } from './profiling.ts';
+import { startHeapProfile, startProfile, stopHeapProfile, stopProfile } from './profiling.ts';
 
 /** The gateway as it is mounted in a user's own server, from the built package. */
 const { createGateway, toNodeHandler } = await loadBuilt();
@@ -24,4 +24,6 @@ answerParent({
   metered: () => metered,
   startProfile,
   stopProfile,
+  startHeapProfile,
+  stopHeapProfile,
 });

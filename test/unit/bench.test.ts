@@ -1,7 +1,7 @@
-import type { Profiler } from 'node:inspector';
+import type { HeapProfiler, Profiler } from 'node:inspector';
 import { describe, expect, it } from 'vitest';
 import { chatAnswer, chatEvents, chatRequest, chunksPerStream } from '../../bench/bodies.ts';
-import { bundledSources, formatShares, summarise } from '../../bench/profile-summary.ts';
+import { bundledSources, formatShares, summariseCpu, summariseHeap } from '../../bench/profile-summary.ts';
 import { messageReader } from '../../bench/read-message.ts';
 import { type Findings, headline, judge, report, table } from '../../bench/report.ts';
 import { median, medianDifference, medianRatio, percentile } from '../../bench/statistics.ts';
@@ -152,6 +152,8 @@ describe('the summary of a profile', () => {
     'function relay() {}',
     '// adapters/node.ts',
     'function x() {}',
+    '// node_modules/zod/v4/core/parse.js',
+    'function parse() {}',
   ].join('\n');
   const locate = bundledSources((url) => (url.endsWith('/dist/index.js') ? bundle : null));
   const profile: Profiler.Profile = {
@@ -173,21 +175,46 @@ describe('the summary of a profile', () => {
     expect(locate('file:///p/dist/index.js', 0)).toBeNull();
     expect(locate('file:///p/dist/index.js', 2)).toBe('src/pipeline/relay.ts');
     expect(locate('file:///p/dist/index.js', 4)).toBe('adapters/node.ts');
+    expect(locate('file:///p/dist/index.js', 6)).toBe('zod');
     expect(locate('file:///p/other.js', 4)).toBeNull();
   });
   it('leaves out idle time, and counts what a function called to it', () => {
-    const { busyMs, groups, functions, onBehalf } = summarise(profile, locate);
-    expect(busyMs).toBe(6);
-    expect(groups.map(({ group, ms }) => [group, ms])).toEqual([
+    const { total, groups, functions, onBehalf } = summariseCpu(profile, locate);
+    expect(total).toBe(6);
+    expect(groups.map(({ group, amount }) => [group, amount])).toEqual([
       ['node:internal/streams', 3],
       ['zod', 2],
       ['src/pipeline/relay.ts', 1],
     ]);
-    expect(functions[1]).toEqual({ group: 'zod', name: 'parse', ms: 2 });
-    expect(onBehalf).toEqual([{ group: 'src/pipeline/relay.ts relay', name: '', ms: 6 }]);
-    expect(formatShares(functions, busyMs, 1)).toBe(' 50.0 %  node:internal/streams write');
+    expect(functions[1]).toEqual({ group: 'zod', name: 'parse', amount: 2 });
+    expect(onBehalf).toEqual([{ group: 'src/pipeline/relay.ts', name: 'relay', amount: 6 }]);
+    expect(formatShares(functions, total, 1)).toBe(' 50.0 %  node:internal/streams write');
+  });
+  it('counts memory to the function that asked for it', () => {
+    const live = (
+      functionName: string,
+      url: string,
+      lineNumber: number,
+      selfSize: number,
+      children: Live[] = [],
+    ): Live => ({
+      callFrame: { functionName, scriptId: '1', url, lineNumber, columnNumber: 0 },
+      selfSize,
+      children,
+    });
+    const inZod = live('parse', 'file:///p/dist/index.js', 6, 3072);
+    const head = live('(root)', '', -1, 0, [live('relay', 'file:///p/dist/index.js', 2, 1024, [inZod])]);
+    const { total, groups, onBehalf } = summariseHeap({ head }, locate);
+    expect(total).toBe(4096);
+    expect(groups[0]).toEqual({ group: 'zod', name: '', amount: 3072 });
+    expect(onBehalf).toEqual([{ group: 'src/pipeline/relay.ts', name: 'relay', amount: 4096 }]);
+    expect(formatShares(onBehalf, total, 1, { name: 'KB', per: 1024 })).toBe(
+      '100.0 %    4.00 KB  src/pipeline/relay.ts relay',
+    );
   });
 });
+
+type Live = HeapProfiler.SamplingHeapProfileNode;
 
 function frame(event: string): string {
   return `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`;
