@@ -8,7 +8,6 @@ import type { EmbedderCaller } from './http/authenticate.ts';
 import type { Provider } from './providers/provider.ts';
 import { permissionSchema } from './schema/api-key.ts';
 import { expectation } from './schema/expectations.ts';
-import { expectation } from './schema/expectations.ts';
 import { validationIssues } from './schema/validate.ts';
 import type { Logger, Recorder } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';

@@ -34,6 +34,8 @@ export interface LaneInput {
   head: AnswerHead;
   /** false: every event is decoded. */
   verbatim: boolean;
+  /** What each chunk goes through on its way; null drops it. With any, every event is decoded. */
+  steps: readonly ((chunk: ChatChunk) => ChatChunk | null)[];
   /** Takes out keys that the upstream echoes. */
   redactor: Redactor;
   sink: LaneSink;
@@ -42,7 +44,7 @@ export interface LaneInput {
 /** A stream whose events keep changing shape is decoded; learning from each would only cost. */
 const maxLearned = 8;
 
-export function createLane({ events, wire, head, verbatim, redactor, sink }: LaneInput): Lane {
+export function createLane({ events, wire, head, verbatim, steps, redactor, sink }: LaneInput): Lane {
   const match = newMatch();
   let templates: Template[] = [];
   let learned = 0;
@@ -90,7 +92,7 @@ export function createLane({ events, wire, head, verbatim, redactor, sink }: Lan
     const parts = decodeFrame(reader, redactor);
     write(parts, out);
     const first = parts[0];
-    if (verbatim && parts.length === 1 && first?.kind === 'chunk' && learned < maxLearned) learn(reader, first.chunk);
+    if (verbatim && steps.length === 0 && parts.length === 1 && first?.kind === 'chunk' && learned < maxLearned) learn(reader, first.chunk);
   }
 
   function learn({ framer }: EventReader, chunk: ChatChunk): void {
@@ -107,13 +109,19 @@ export function createLane({ events, wire, head, verbatim, redactor, sink }: Lan
       if (ended) return;
       if (part.kind === 'chunk') {
         sink.chunk(part.chunk);
-        if (!ended) out.write(wire.chunk(withHead(part.chunk)));
+        if (!ended) writeChunk(part.chunk, out);
       } else if (part.kind === 'usage') sink.usage(part);
       else {
         ended = true;
         sink.end(part);
       }
     }
+  }
+
+  function writeChunk(chunk: ChatChunk, out: OutputBuffer): void {
+    let current: ChatChunk | null = chunk;
+    for (const step of steps) current = current && step(current);
+    if (current) out.write(wire.chunk(withHead(current)));
   }
 
   function withHead(chunk: ChatChunk): ChatChunk {

@@ -5,6 +5,7 @@ import { CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { AnswerHead, StreamEnd } from '../call/wire.ts';
+import { chunkWithoutReasoning, hidesReasoning } from '../convert/reasoning.ts';
 import type { ServiceMetadata } from '../schema/envelope.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { ChunkDelta } from '../schema/chunk.ts';
@@ -55,6 +56,7 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
     wire,
     head,
     verbatim: step.lane === 'verbatim' && wire.chunksAreChat,
+    steps: hidesReasoning(call.request) ? [chunkWithoutReasoning] : [],
     redactor: stream.redactor,
     sink: {
       chunk(chunk) {

@@ -3,6 +3,7 @@ import { CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { Reply } from '../call/reply.ts';
+import { hidesReasoning, withoutReasoning } from '../convert/reasoning.ts';
 import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
 import { describeRoute } from '../routing/describe.ts';
 import { lookUpModels, requestedSlugs } from '../routing/expand.ts';
@@ -20,7 +21,6 @@ import { type Settle, settleOnce } from './settle.ts';
  * @throws GatewayError; the reason of the call's signal when the client left
  */
 export async function serve(deps: PipelineDeps, call: Call, control: CallControl): Promise<Reply> {
-  screen(call.request);
   const plan = planOf(deps, call);
   const settle = settleOnce(deps, call, plan);
   const executing = execute(deps, call, plan).catch((error: unknown) => {
@@ -33,12 +33,13 @@ export async function serve(deps: PipelineDeps, call: Call, control: CallControl
 /** Reads what the plan needs, then plans. */
 function planOf(deps: PipelineDeps, call: Call): Plan {
   const { catalog, provider, health, clock, usableProviders } = deps;
-  const slugs = requestedSlugs(call.request, deps.defaultModel);
+  const { request } = call;
   try {
-    const models = lookUpModels(slugs, catalog.model);
+    screen(request);
+    const models = lookUpModels(requestedSlugs(request, deps.defaultModel), catalog.model);
     const nowMs = clock.now();
     return planRoute({
-      request: call.request,
+      request,
       models,
       facts: { resting: health.resting(nowMs), usableProviders, nowMs },
       providerName: (slug) => provider(slug)?.name ?? slug,
@@ -46,14 +47,16 @@ function planOf(deps: PipelineDeps, call: Call): Plan {
     });
   } catch (error) {
     const excluded = ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'];
-    const nowhere: Plan = { requested: slugs[0] as string, strategy: slugs.length > 1 ? 'fallback' : 'direct', tries: [], excluded };
+    const requested = request.model ?? request.models?.[0] ?? deps.defaultModel ?? '';
+    const nowhere: Plan = { requested, strategy: (request.models?.length ?? 0) > 0 ? 'fallback' : 'direct', tries: [], excluded };
     settleOnce(deps, call, nowhere)({ outcome: 'failed', status: isGatewayError(error) ? error.status : 500, served: -1, usage: null, output: 0, firstMs: null });
     throw withRoute(error, call, describeRoute(nowhere, call.trace, -1, deps.region));
   }
 }
 
 function whole(deps: PipelineDeps, call: Call, plan: Plan, { attempted, served }: Executed, settle: Settle): Reply {
-  const { result, usage } = attempted as AnsweredWhole;
+  const { result: answered, usage } = attempted as AnsweredWhole;
+  const result = hidesReasoning(call.request) ? withoutReasoning(answered) : answered;
   const { endpoint, providerName } = plan.tries[served] as Try;
   const output = usage === null ? JSON.stringify(result.choices.map(({ message }) => message)) : '';
   const firstMs = deps.clock.now() - call.receivedAtMs;

@@ -42,7 +42,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   payload.messages = encodeMessages(request.messages, quirks);
   if (request.tools) payload.tools = request.tools.map(encodeTool);
 
-  const effort = request.reasoning_effort ?? request.reasoning?.effort;
+  const effort = request.reasoning_effort ?? effortOf(request.reasoning);
   if (effort !== undefined && effort !== null) {
     if (dropParams?.includes('reasoning_effort')) dropped.push('reasoning_effort');
     else payload.reasoning_effort = effort;
@@ -63,6 +63,13 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     body: JSON.stringify(payload),
     dropped,
   };
+}
+
+/** The fields of `reasoning` this wire has a word for: how much to think, and whether. */
+function effortOf(reasoning: ChatRequest['reasoning']): string | null | undefined {
+  if (reasoning?.effort !== undefined && reasoning.effort !== null) return reasoning.effort;
+  if (reasoning?.enabled === undefined) return undefined;
+  return reasoning.enabled ? 'medium' : 'none';
 }
 
 /** The newer name wins where a caller sends both. */
