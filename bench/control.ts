@@ -32,9 +32,12 @@ function say(answered: Answer): void {
   process.send?.(answered);
 }
 
-/** Memory at rest: after garbage collection, which needs `--expose-gc`. Bytes. */
+/** Memory at rest, after garbage collection, which needs `--expose-gc`. Bytes. */
 export interface Memory {
+  /** What the process occupies once the engine has given back the pages it keeps for new objects. */
   rss: number;
+  /** Before it does so. */
+  rssWithReserve: number;
   /** Objects and buffers of JavaScript. */
   heap: number;
 }
@@ -48,11 +51,15 @@ export const measuring = {
   },
   async memory(): Promise<Memory> {
     // The first collection finalises what the second frees.
-    for (let round = 0; round < 3; round += 1) {
-      globalThis.gc?.();
-      await new Promise((resolve) => setImmediate(resolve));
-    }
+    await collect('regular');
+    await collect('regular');
+    const rssWithReserve = process.memoryUsage.rss();
+    await collect('last-resort');
     const { rss, heapUsed, external } = process.memoryUsage();
-    return { rss, heap: heapUsed + external };
+    return { rss, rssWithReserve, heap: heapUsed + external };
   },
 } satisfies Commands;
+
+async function collect(flavor: 'regular' | 'last-resort'): Promise<void> {
+  await globalThis.gc?.({ type: 'major', execution: 'async', flavor });
+}

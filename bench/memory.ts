@@ -24,7 +24,11 @@ export async function weighStreams(
     const before = await server.ask<Memory>('memory');
     await load.ask('hold', hold);
     const after = await server.ask<Memory>('memory');
-    return { rss: (after.rss - before.rss) / streams, heap: (after.heap - before.heap) / streams };
+    return {
+      rss: (after.rss - before.rss) / streams,
+      rssWithReserve: (after.rssWithReserve - before.rssWithReserve) / streams,
+      heap: (after.heap - before.heap) / streams,
+    };
   } finally {
     await load.ask('release');
     await server.stop();

@@ -117,10 +117,19 @@ export function report(findings: Findings, machine: Machine): string {
     );
   }
   if (memory) {
-    const row = (name: string, { rss, heap }: PerStream) => [name, kilobytes(rss), kilobytes(heap)];
+    const row = (name: string, { rss, rssWithReserve, heap }: PerStream) => [
+      name,
+      kilobytes(rss),
+      kilobytes(rssWithReserve),
+      kilobytes(heap),
+    ];
     const rows = [row('floor', memory.floor), row('gateway', memory.gateway)];
     sections.push(
-      section(`Memory per open stream, at ${memory.streams} idle ones`, ['', 'RSS KB', 'heap and buffers KB'], rows),
+      section(
+        `Memory per open stream, at ${memory.streams} idle ones`,
+        ['', 'RSS KB', 'with V8’s reserve KB', 'heap and buffers KB'],
+        rows,
+      ),
     );
   }
   if (importMs) {
