@@ -1,0 +1,107 @@
+// The gateway under test, as an application would run it: the packed package on a loopback port, its upstreams the
+// sandbox and a mock server over real HTTP.
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import process from 'node:process';
+import { pathToFileURL } from 'node:url';
+
+const app = process.env.MODEL_GATEWAY_APP;
+if (app === undefined) throw new Error('MODEL_GATEWAY_APP is not set: run this with `npm run test:matrix`.');
+const installed = createRequire(join(app, 'package.json'));
+const load = (name) => import(pathToFileURL(installed.resolve(name)).href);
+const { builtInProviders, createGateway } = await load('model-gateway');
+const { serve } = await load('model-gateway/node');
+
+/** What callers authenticate with. */
+export const apiKey = 'sk-client-0123456789';
+/** What the gateway authenticates with at the mock server. */
+export const mockKey = 'sk-upstream-0123456789';
+
+/**
+ * @param mockUrl  of the mock server's `/v1`; its models are `mock/…` and, priced, `acme/fast`
+ * @param options  of the gateway, beside these
+ */
+export async function startService({ mockUrl, options = {} } = {}) {
+  const records = queue();
+  const upstream = queue();
+  const gateway = createGateway({
+    providers: {
+      sandbox: watched(
+        builtInProviders.find(({ slug }) => slug === 'sandbox'),
+        upstream.add,
+      ),
+      ...(mockUrl === undefined ? {} : { mock: { baseUrl: mockUrl, apiKey: mockKey, name: 'Mock' } }),
+    },
+    models:
+      mockUrl === undefined
+        ? []
+        : [{ slug: 'acme/fast', endpoints: [{ provider: 'mock', model: 'gpt-4o-mini', pricing }] }],
+    apiKeys: [{ key: apiKey }],
+    // The clients' own retries are looked at here.
+    retry: { attemptsPerEndpoint: 1 },
+    onRecord: records.add,
+    ...options,
+  });
+  const server = await serve(gateway, { port: 0, hostname: '127.0.0.1' });
+  return {
+    gateway,
+    baseURL: server.url,
+    /** The gateway's record of the next finished request; waits for it. */
+    nextRecord: records.next,
+    /** What was sent to the sandbox next: `{ body, stopped }`, the latter a promise of the time it was stopped at. */
+    nextSent: upstream.next,
+    /** Forgets records and requests that nobody asked for. */
+    begin() {
+      records.clear();
+      upstream.clear();
+    },
+    async close() {
+      await server.close(0);
+      await gateway.close();
+    },
+  };
+}
+
+/** USD per token. */
+const pricing = { prompt: '0.000002', completion: '0.000008' };
+
+/** The sandbox, telling what it is sent and when the gateway lets go of it. */
+function watched(provider, tell) {
+  return {
+    ...provider,
+    createTransport(runtime) {
+      const transport = provider.createTransport(runtime);
+      return {
+        async send(request) {
+          const stopped = Promise.withResolvers();
+          const stop = () => stopped.resolve(performance.now());
+          request.signal.addEventListener('abort', stop, { once: true });
+          tell({ body: JSON.parse(request.body), headers: request.headers, stopped: stopped.promise });
+          const response = await transport.send(request);
+          const cancel = () => {
+            stop();
+            response.body.cancel();
+          };
+          return { ...response, body: { read: () => response.body.read(), cancel } };
+        },
+      };
+    },
+  };
+}
+
+/** Values in the order they came; `next` waits for one. */
+function queue() {
+  let values = [];
+  let waiting = [];
+  return {
+    add(value) {
+      if (waiting.length > 0) waiting.shift()(value);
+      else values.push(value);
+    },
+    next: () => (values.length > 0 ? Promise.resolve(values.shift()) : new Promise((resolve) => waiting.push(resolve))),
+    clear() {
+      values = [];
+      waiting = [];
+    },
+  };
+}
