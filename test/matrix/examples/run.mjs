@@ -94,9 +94,31 @@ async function runExample(name) {
     };
     await checkApp({ url, baseUrl: url + path, headers, upstream, check });
   }
+  if (name === 'bun') await runInBun(folder);
   stop('SIGTERM');
   const ended = await Promise.race([exit.then(() => true), delay(15_000)]);
   report(`${name}: ends at SIGTERM`, ended === true);
+}
+
+/** What the checks of an app cannot show of Bun. */
+async function runInBun(folder) {
+  const adapter = join(folder, 'node_modules', 'model-gateway', 'dist', 'bun.js');
+  const program = join(import.meta.dirname, 'bun-serve.mjs');
+  const child = spawn(join(folder, 'node_modules', '.bin', 'bun'), [program, adapter], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), 90_000);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text;
+    });
+  }
+  const [code] = await once(child, 'close');
+  clearTimeout(timer);
+  const lines = output.split('\n').filter((line) => /^(ok|FAIL) /.test(line));
+  for (const line of lines) report(`bun serve: ${line.slice(5)}`, line.startsWith('ok'));
+  report('bun serve: ran to its end', code === 0 && lines.length > 0, output);
 }
 
 /** Runs the example's own start script. In a group of its own: npm starts a shell, and that the server. */
