@@ -39,11 +39,15 @@ export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: C
   if (chunk.choices.length !== 1 || !choice || choice.finish_reason !== null || choice.logprobs) return null;
   // What nests may hold a text of its own. Anything else is constant or, where it changes, makes an event not match.
   if (Object.values(choice.delta).some((value) => typeof value === 'object' && value !== null)) return null;
+  const said = deltaOf(event);
+  if (!said) return null;
   const names: string[] = [];
   const upstream: string[] = [];
   let from = 0;
   for (const match of event.matchAll(holePattern)) {
     const start = match.index + match[0].length;
+    // A key of the same name elsewhere is not the text.
+    if ((start > said.from && start < said.to) === (match[1] === 'obfuscation')) return null;
     upstream.push(event.slice(from, start));
     names.push(match[1] as string);
     from = endOfString(event, start);
@@ -58,6 +62,16 @@ export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: C
     order: rewritten.order,
     isText: names.map((name) => name !== 'obfuscation'),
   };
+}
+
+/** Where the delta of an event stands, which holds no objects; null where that is not plain. */
+function deltaOf(event: string): { from: number; to: number } | null {
+  const [found, ...more] = event.matchAll(/"delta"\s*:\s*\{/g);
+  if (!found || more.length > 0) return null;
+  const from = found.index + found[0].length;
+  let to = from;
+  while (to < event.length && event[to] !== '}') to = event[to] === '"' ? endOfString(event, to + 1) + 1 : to + 1;
+  return { from, to };
 }
 
 function endOfString(text: string, from: number): number {

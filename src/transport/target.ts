@@ -5,6 +5,9 @@ import type { TransportRequest } from './transport.ts';
 const unsendableValue = /[^\t\x20-\x7e\x80-\xff]/;
 const headerName = /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/;
 
+const targets = new Map<string, URL>();
+const maxTargets = 500;
+
 /**
  * Checks what only a mistaken configuration or credential can get wrong, before anything is sent. A client's own error
  * for these holds the URL or the header value, key included.
@@ -19,6 +22,8 @@ export function checkTarget(request: TransportRequest): URL {
       throw unsendable(`the request header ${name} holds a character that cannot be sent`);
     }
   }
+  const known = targets.get(request.url);
+  if (known) return known;
   const url = URL.parse(request.url);
   if (url === null) throw unsendable('the URL of the provider is not valid');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
@@ -27,6 +32,9 @@ export function checkTarget(request: TransportRequest): URL {
   if (url.username !== '' || url.password !== '') {
     throw unsendable('the URL of the provider holds a user name or password: use a header');
   }
+  // Few, and the same again and again. None should hold a secret; if there are many after all, start anew.
+  if (targets.size >= maxTargets) targets.clear();
+  targets.set(request.url, url);
   return url;
 }
 
