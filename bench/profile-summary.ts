@@ -12,7 +12,8 @@ export interface Share {
 export interface Summary {
   /** All of it, without the time in which the process was idle. */
   total: number;
-  /** By group, then by function, longest first. */
+  /** By part of the whole: folders of ours, packages, Node and the engine; then by file, by function; largest first. */
+  parts: Share[];
   groups: Share[];
   functions: Share[];
   /**
@@ -62,6 +63,7 @@ export function summariseHeap({ head }: HeapProfiler.SamplingHeapProfile, locate
 }
 
 function summarise(places: readonly Place[], locate: Locate): Summary {
+  const parts = new Map<string, number>();
   const groups = new Map<string, number>();
   const functions = new Map<string, number>();
   const onBehalf = new Map<string, number>();
@@ -76,11 +78,18 @@ function summarise(places: readonly Place[], locate: Locate): Summary {
     const group = groupOf(frame, locate);
     if (amount === 0 || group === 'idle') continue;
     total += amount;
+    add(parts, partOf(group), amount);
     add(groups, group, amount);
     add(functions, `${group}\0${nameOf(frame)}`, amount);
     add(onBehalf, group === 'engine' ? `engine\0${nameOf(frame)}` : owner(place), amount);
   }
-  return { total, groups: shares(groups), functions: shares(functions), onBehalf: shares(onBehalf) };
+  return {
+    total,
+    parts: shares(parts),
+    groups: shares(groups),
+    functions: shares(functions),
+    onBehalf: shares(onBehalf),
+  };
 }
 
 function selfTimes({ samples = [], timeDeltas = [] }: Profiler.Profile): Map<number, number> {
@@ -98,6 +107,13 @@ function groupOf({ url, functionName, lineNumber }: Runtime.CallFrame, locate: L
   if (source !== null) return source;
   const inPackage = /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url);
   return inPackage?.[1] ?? url.split('/').slice(-2).join('/');
+}
+
+/** `src/pipeline` of `src/pipeline/relay.ts`, `Node` of all that comes with it. */
+function partOf(group: string): string {
+  if (group.startsWith('node:') || group === 'native code') return 'Node and its native code';
+  if (group.startsWith('wasm:')) return 'undici';
+  return isOurs(group) ? group.split('/').slice(0, -1).slice(0, 2).join('/') : group;
 }
 
 function isOurs(group: string): boolean {

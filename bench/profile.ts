@@ -85,10 +85,10 @@ function printHeap(profile: HeapProfiler.SamplingHeapProfile): void {
 }
 
 function print(title: string, summary: Summary, unit: { name: string; per: number } | null): void {
-  const { total, groups, functions, onBehalf } = summary;
+  const { total, parts, groups, functions, onBehalf } = summary;
   const list = (shares: Summary['groups']) => formatShares(shares, total, Number(values.top), unit);
   process.stdout.write(
-    `${title}\n\nBy file or package\n${list(groups)}\n\nBy function\n${list(functions)}\n\n` +
+    `${title}\n\nBy part\n${list(parts)}\n\nBy file or package\n${list(groups)}\n\nBy function\n${list(functions)}\n\n` +
       `On whose behalf: with what libraries and Node did for it\n${list(onBehalf)}\n\n`,
   );
 }

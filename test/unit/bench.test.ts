@@ -183,13 +183,14 @@ describe('the summary of a profile', () => {
     expect(locate('file:///p/other.js', 4)).toBeNull();
   });
   it('leaves out idle time, and counts what a function called to it', () => {
-    const { total, groups, functions, onBehalf } = summariseCpu(profile, locate);
+    const { total, parts, groups, functions, onBehalf } = summariseCpu(profile, locate);
     expect(total).toBe(6);
     expect(groups.map(({ group, amount }) => [group, amount])).toEqual([
       ['node:internal/streams', 3],
       ['zod', 2],
       ['src/pipeline/relay.ts', 1],
     ]);
+    expect(parts.map(({ group }) => group)).toEqual(['Node and its native code', 'zod', 'src/pipeline']);
     expect(functions[1]).toEqual({ group: 'zod', name: 'parse', amount: 2 });
     expect(onBehalf).toEqual([{ group: 'src/pipeline/relay.ts', name: 'relay', amount: 6 }]);
     expect(formatShares(functions, total, 1)).toBe(' 50.0 %  node:internal/streams write');
