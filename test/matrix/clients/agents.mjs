@@ -1,29 +1,10 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents';
+import { Agent, tool } from '@openai/agents';
 import OpenAI, { APIError } from 'openai';
+import { checkCut, checkLeaving, checkUsage } from './answers.mjs';
 import { errorOf } from './check.mjs';
-import {
-  bothCities,
-  City,
-  checkCut,
-  checkLeaving,
-  checkUsage,
-  longAnswer,
-  ToolInput,
-  toolDescription,
-  toolName,
-  weatherIn,
-} from './scenarios.mjs';
-import { apiKey } from './service.mjs';
-
-export function agentsRunner({ baseURL }) {
-  const openAIClient = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
-  const runner = new Runner({
-    modelProvider: new OpenAIProvider({ openAIClient, useResponses: false }),
-    tracingDisabled: true,
-  });
-  return runner;
-}
+import { agents } from './connect.mjs';
+import { bothCities, City, longAnswer, ToolInput, toolDescription, toolName, weatherIn } from './scenarios.mjs';
 
 /** @returns the checks of `@openai/agents` in chat-completions mode */
 export function agentsChecks(service, runner) {
@@ -140,10 +121,8 @@ export function agentsChecks(service, runner) {
       equal((await service.nextRecord()).outcome, 'cancelled');
     },
     async 'errors: those of the client below'() {
-      const stranger = new OpenAI({ baseURL: service.baseURL, apiKey: 'sk-wrong-0123456789' });
-      const modelProvider = new OpenAIProvider({ openAIClient: stranger, useResponses: false });
-      const refused = new Runner({ modelProvider, tracingDisabled: true });
-      const unauthorized = await errorOf(refused.run(agentOf('sandbox/echo'), 'Good morning'));
+      const stranger = agents({ ...service, apiKey: 'sk-wrong-0123456789' });
+      const unauthorized = await errorOf(stranger.run(agentOf('sandbox/echo'), 'Good morning'));
       deepEqual([unauthorized.constructor, unauthorized.status], [OpenAI.AuthenticationError, 401]);
       for (const [model, modelSettings, Class, status, message] of [
         ['sandbox/echo', { temperature: 9 }, OpenAI.BadRequestError, 400, /temperature/],

@@ -1,5 +1,4 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
   APICallError,
   generateText,
@@ -10,31 +9,10 @@ import {
   streamText,
   tool,
 } from 'ai';
+import { checkCut, checkLeaving, checkUsage } from './answers.mjs';
 import { errorOf } from './check.mjs';
-import {
-  bothCities,
-  City,
-  checkCut,
-  checkLeaving,
-  checkUsage,
-  longAnswer,
-  ToolInput,
-  toolDescription,
-  toolName,
-  weatherIn,
-} from './scenarios.mjs';
-import { apiKey } from './service.mjs';
-
-export function aiSdk({ baseURL }) {
-  const gateway = createOpenAICompatible({
-    name: 'gateway',
-    baseURL,
-    apiKey,
-    includeUsage: true,
-    supportsStructuredOutputs: true,
-  });
-  return gateway;
-}
+import { aiSdk } from './connect.mjs';
+import { bothCities, City, longAnswer, ToolInput, toolDescription, toolName, weatherIn } from './scenarios.mjs';
 
 /** @returns the checks of `ai` with `@ai-sdk/openai-compatible` */
 export function aiSdkChecks(service, provider) {
@@ -146,8 +124,7 @@ export function aiSdkChecks(service, provider) {
       equal((await service.nextRecord()).outcome, 'cancelled');
     },
     async 'errors: an APICallError with status, message and whether to try again'() {
-      const { baseURL } = service;
-      const unauthorized = createOpenAICompatible({ name: 'gateway', baseURL, apiKey: 'sk-wrong-0123456789' });
+      const unauthorized = aiSdk({ ...service, apiKey: 'sk-wrong-0123456789' });
       for (const [model, options, status, message, isRetryable] of [
         [unauthorized('sandbox/echo'), {}, 401, /./, false],
         [provider('sandbox/echo'), { temperature: 9 }, 400, /temperature/, false],

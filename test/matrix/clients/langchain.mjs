@@ -2,36 +2,14 @@ import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { HumanMessage } from '@langchain/core/messages';
 import { OutputParserException } from '@langchain/core/output_parsers';
 import { tool } from '@langchain/core/tools';
-import { ChatOpenAI } from '@langchain/openai';
+import { checkCut, checkLeaving, checkUsage } from './answers.mjs';
 import { errorOf } from './check.mjs';
-import {
-  bothCities,
-  City,
-  checkCut,
-  checkLeaving,
-  checkUsage,
-  longAnswer,
-  ToolInput,
-  toolDescription,
-  toolName,
-  weatherIn,
-} from './scenarios.mjs';
-import { apiKey } from './service.mjs';
-
-export function chatModel({ baseURL }, model, options = {}) {
-  const chat = new ChatOpenAI({
-    model,
-    apiKey,
-    configuration: { baseURL },
-    maxRetries: 0,
-    ...options,
-  });
-  return chat;
-}
+import { langchain } from './connect.mjs';
+import { bothCities, City, longAnswer, ToolInput, toolDescription, toolName, weatherIn } from './scenarios.mjs';
 
 /** @returns the checks of `@langchain/openai` */
 export function langchainChecks(service) {
-  const modelOf = (model, options) => chatModel(service, model, options);
+  const modelOf = (model, options) => langchain(service, model, options);
 
   /** The message that a stream adds up to, and its pieces. */
   async function gather(stream) {

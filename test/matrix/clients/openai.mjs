@@ -1,32 +1,9 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import OpenAI, { APIError, APIUserAbortError } from 'openai';
 import { zodFunction, zodResponseFormat } from 'openai/helpers/zod';
+import { checkCut, checkLeaving, checkUsage } from './answers.mjs';
 import { errorOf } from './check.mjs';
-import {
-  bothCities,
-  City,
-  checkCut,
-  checkLeaving,
-  checkUsage,
-  longAnswer,
-  ToolInput,
-  toolDescription,
-  toolName,
-  weatherIn,
-} from './scenarios.mjs';
-import { apiKey } from './service.mjs';
-
-/** A client over HTTP. */
-export function overHttp({ baseURL }) {
-  const client = new OpenAI({ baseURL, apiKey });
-  return client;
-}
-
-/** A client without a socket: the gateway is its network. */
-export function inProcess({ gateway }) {
-  const client = new OpenAI({ baseURL: 'http://in-process/v1', apiKey, fetch: gateway.fetch });
-  return client;
-}
+import { bothCities, City, longAnswer, ToolInput, toolDescription, toolName, weatherIn } from './scenarios.mjs';
 
 /** @returns the checks of the client `openai` */
 export function openaiChecks(service, client) {
@@ -163,10 +140,9 @@ export function openaiChecks(service, client) {
     },
     async 'abort before the answer has begun'() {
       for (const stream of [false, true]) {
-        let asked;
         const stop = new AbortController();
         service.begin();
-        asked = errorOf(ask({ model: 'sandbox/timeout', stream }, { signal: stop.signal }));
+        const asked = errorOf(ask({ model: 'sandbox/timeout', stream }, { signal: stop.signal }));
         const { stopped } = await service.nextSent();
         stop.abort();
         ok((await asked) instanceof APIUserAbortError);

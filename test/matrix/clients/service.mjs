@@ -13,7 +13,7 @@ const { builtInProviders, createGateway } = await load('model-gateway');
 const { serve } = await load('model-gateway/node');
 
 /** What callers authenticate with. */
-export const apiKey = 'sk-client-0123456789';
+const apiKey = 'sk-client-0123456789';
 /** What the gateway authenticates with at the mock server. */
 export const mockKey = 'sk-upstream-0123456789';
 
@@ -46,6 +46,7 @@ export async function startService({ mockUrl, options = {} } = {}) {
   return {
     gateway,
     baseURL: server.url,
+    apiKey,
     /** The gateway's record of the next finished request; waits for it. */
     nextRecord: records.next,
     /** What was sent to the sandbox next: `{ body, stopped }`, the latter a promise of the time it was stopped at. */

@@ -1,0 +1,146 @@
+// The clients of a public router, unmodified, against a gateway that bears its brand.
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { createOpenRouter } from '@openrouter/ai-sdk-provider';
+import { OpenRouter } from '@openrouter/sdk';
+import { APICallError, generateText, streamText } from 'ai';
+import { checkLeaving, checkUsage } from '../clients/answers.mjs';
+import { errorOf, finish, runChecks } from '../clients/check.mjs';
+import { startService } from '../clients/service.mjs';
+
+const service = await startService({ options: { brand: 'openrouter' } });
+await runChecks('@openrouter/sdk', sdkChecks(sdk(service)), service.begin);
+await runChecks('@openrouter/ai-sdk-provider', providerChecks(aiProvider(service)), service.begin);
+await service.close();
+finish('clients-openrouter');
+
+function sdk({ baseURL, apiKey }) {
+  const client = new OpenRouter({ apiKey, serverURL: baseURL, retryConfig: { strategy: 'none' } });
+  return client;
+}
+
+function aiProvider({ baseURL, apiKey }) {
+  const openrouter = createOpenRouter({ apiKey, baseURL });
+  return openrouter;
+}
+
+function sdkChecks(client) {
+  const messages = [{ role: 'user', content: 'Good morning' }];
+  const send = (chatRequest, options) => client.chat.send({ chatRequest: { messages, ...chatRequest } }, options);
+  const chunksOf = async (chatRequest) => Array.fromAsync(await send({ ...chatRequest, stream: true }));
+  const textOf = (chunks) => chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('');
+  return {
+    async 'chat: text, finish reason, usage and cost pass its checks'() {
+      const answer = await send({ model: 'sandbox/echo' });
+      deepEqual([answer.choices[0].message.content, answer.choices[0].finishReason], ['Good morning', 'stop']);
+      ok(answer.usage.cost > 0);
+      await checkUsage(service, usageOf(answer.usage));
+    },
+    async 'stream: text, finish reason and usage pass its checks'() {
+      const chunks = await chunksOf({ model: 'sandbox/lorem' });
+      match(textOf(chunks), /^This is the sandbox/);
+      equal(chunks.findLast(({ choices }) => choices.length > 0).choices[0].finishReason, 'stop');
+      await checkUsage(service, usageOf(chunks.at(-1).usage));
+    },
+    async 'every answer of the sandbox passes its checks'() {
+      const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+      for (const model of ['tool-call', 'json', 'reasoning', 'refusal', 'content-filter', 'no-usage', 'free']) {
+        const body = { model: `sandbox/${model}`, ...(model === 'tool-call' ? { tools } : {}) };
+        equal((await send(body)).model, body.model);
+        ok((await chunksOf(body)).length > 1);
+      }
+    },
+    async 'routing metadata: under the brand, as JSON and on the last chunk'() {
+      const ask = (stream) => ({
+        xOpenRouterMetadata: 'enabled',
+        chatRequest: { messages, model: 'sandbox/error-500', models: ['sandbox/echo'], stream },
+      });
+      const answer = await client.chat.send(ask(false));
+      const chunks = await Array.fromAsync(await client.chat.send(ask(true)));
+      for (const { openrouterMetadata: metadata } of [answer, chunks.at(-1)]) {
+        deepEqual([metadata.requested, metadata.strategy, metadata.attempt], ['sandbox/error-500', 'fallback', 2]);
+        deepEqual(
+          metadata.attempts.map(({ status }) => status),
+          [500, 200],
+        );
+      }
+    },
+    async 'abort in the middle of a stream'() {
+      await checkLeaving(service, async () => {
+        const stop = new AbortController();
+        const body = { model: 'sandbox/lorem', stream: true, maxTokens: 4000 };
+        const chunks = (await send(body, { signal: stop.signal }))[Symbol.asyncIterator]();
+        await chunks.next();
+        return async () => {
+          stop.abort();
+          await errorOf(restOf(chunks));
+        };
+      });
+    },
+    async 'errors: each its own class'() {
+      for (const [model, name, status] of [
+        ['sandbox/error-400', 'BadRequestResponseError', 400],
+        ['sandbox/error-404', 'NotFoundResponseError', 404],
+        ['sandbox/rate-limited', 'TooManyRequestsResponseError', 429],
+        ['sandbox/error-500', 'BadGatewayResponseError', 502],
+        ['sandbox/overloaded', 'ProviderOverloadedResponseError', 529],
+      ]) {
+        const error = await errorOf(send({ model }));
+        deepEqual([error.constructor.name, error.statusCode, error.error.code], [name, status, status]);
+      }
+      const stranger = new OpenRouter({ apiKey: 'sk-wrong-0123456789', serverURL: service.baseURL });
+      const refused = await errorOf(stranger.chat.send({ chatRequest: { model: 'sandbox/echo', messages } }));
+      equal(refused.constructor.name, 'UnauthorizedResponseError');
+    },
+    async 'a stream that breaks off: a chunk with an error, which does not throw'() {
+      for (const model of ['sandbox/cut-stream', 'sandbox/error-mid-stream']) {
+        const last = (await chunksOf({ model })).at(-1);
+        deepEqual([last.error.code, last.choices[0].finishReason], [502, 'error']);
+      }
+    },
+  };
+}
+
+function providerChecks(provider) {
+  const ask = (model, options) => ({ model: provider(model), prompt: 'Good morning', maxRetries: 0, ...options });
+  return {
+    async 'chat: text, finish reason, usage and cost'() {
+      const { text, finishReason, usage, providerMetadata } = await generateText(ask('sandbox/echo'));
+      deepEqual([text, finishReason], ['Good morning', 'stop']);
+      deepEqual([providerMetadata.openrouter.provider, providerMetadata.openrouter.usage.cost > 0], ['Sandbox', true]);
+      await checkUsage(service, usageOf(usage));
+    },
+    async 'stream: text, reasoning, finish reason, usage and cost'() {
+      const result = streamText(ask('sandbox/reasoning'));
+      match(await result.text, /^This is the sandbox/);
+      match(await result.reasoningText, /does not think/);
+      equal(await result.finishReason, 'stop');
+      ok((await result.providerMetadata).openrouter.usage.cost > 0);
+      await checkUsage(service, usageOf(await result.usage));
+    },
+    async 'fallback: a list of models in the settings'() {
+      const model = provider('sandbox/error-500', { models: ['sandbox/echo'] });
+      equal((await generateText(ask('', { model }))).text, 'Good morning');
+    },
+    async 'errors: an APICallError with status and message'() {
+      const error = await errorOf(generateText(ask('sandbox/error-400')));
+      ok(APICallError.isInstance(error));
+      deepEqual([error.statusCode, error.message.includes('sandbox/error-400')], [400, true]);
+    },
+    async 'a stream that breaks off has an error part and finishes with "error"'() {
+      for (const model of ['sandbox/cut-stream', 'sandbox/error-mid-stream']) {
+        const { fullStream } = streamText(ask(model, { onError: () => undefined }));
+        const parts = await Array.fromAsync(fullStream);
+        ok(parts.some(({ type }) => type === 'error'));
+        equal(parts.at(-1).finishReason, 'error');
+      }
+    },
+  };
+}
+
+async function restOf(chunks) {
+  while (!(await chunks.next()).done);
+}
+
+function usageOf({ promptTokens, completionTokens, inputTokens, outputTokens, totalTokens }) {
+  return { input: promptTokens ?? inputTokens, output: completionTokens ?? outputTokens, total: totalTokens };
+}
