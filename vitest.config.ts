@@ -1,9 +1,10 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  // `#transport` is then the source file that Node uses, not the built one.
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] } },
+  // `#transport` is then the source file that Node uses, not the built one. Our own name: in a project whose packages
+  // share a condition called `source`, the published package would look for a source that it does not hold.
+  resolve: { conditions: ['model-gateway-source'] },
+  ssr: { resolve: { conditions: ['model-gateway-source'] } },
   test: {
     environment: 'node',
     include: ['test/**/*.test.ts'],

@@ -163,7 +163,7 @@ describe('model-gateway serve', () => {
 describe('the process', () => {
   it('serves a TypeScript config file, and ends with 0 at SIGTERM', async () => {
     const config = join(import.meta.dirname, 'cli-config.ts');
-    const args = ['--conditions=source', 'adapters/cli.ts', 'serve', '--port', '0', '--config', config];
+    const args = ['--conditions=model-gateway-source', 'adapters/cli.ts', 'serve', '--port', '0', '--config', config];
     const child = spawn(process.execPath, args, { cwd: root, env: {}, stdio: ['ignore', 'pipe', 'pipe'] });
     const exit = new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)));
     let out = '';

@@ -79,6 +79,10 @@ console.log(names().filter((name) => !before.has(name)).map((name) => 'sets the 
     return status === 0 ? (stdout + stderr).trim() : (error?.message ?? stderr);
   });
 }
+await check("it loads where the user's own sources have conditions", () => {
+  const program = `import('${manifest.name}')`;
+  return failureOf(process.execPath, ['--conditions=source', '--conditions=development', '--eval', program]);
+});
 process.stdout.write(`# package: ${counts.passed} passed, ${counts.failed} failed\n`);
 process.exitCode = counts.failed > 0 ? 1 : 0;
 
