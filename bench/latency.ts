@@ -7,14 +7,15 @@ export interface Latency {
   p99Ms: number[];
 }
 
-/** Sequential requests on one connection, in short turns. */
+/** Sequential requests on one connection, in short turns, as many as fit into the time. */
 export async function timeRequests(
   { upstream, load, servers }: Field,
-  { turns, perTurn }: { turns: number; perTurn: number },
+  { durationMs, perTurn }: { durationMs: number; perTurn: number },
 ): Promise<Record<'floor' | 'gateway', Latency>> {
   await upstream.ask('mode', 'json');
   const found: Record<'floor' | 'gateway', Latency> = { floor: noTurns(), gateway: noTurns() };
-  for (let turn = 0; turn < turns; turn += 1) {
+  const endMs = performance.now() + durationMs;
+  for (let turn = 0; turn === 0 || performance.now() < endMs; turn += 1) {
     for (const name of turn % 2 === 0 ? (['floor', 'gateway'] as const) : (['gateway', 'floor'] as const)) {
       const question = { ...target(servers[name], name, { kind: 'json' }), count: perTurn };
       const takenMs = await load.ask<number[]>('latencies', question);

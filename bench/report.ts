@@ -24,6 +24,8 @@ export interface Machine {
   processor: string;
   /** Whether the server under test had a core of its own. */
   pinned: boolean;
+  /** Processes that wanted a core before the measurement, on average over a minute: noise. */
+  load: number;
 }
 
 /** A promise of the project, and what became of it. */
@@ -89,7 +91,8 @@ export function report(findings: Findings, machine: Machine): string {
     `${machine.date}, Node ${machine.node}, ${machine.system}, ${machine.processor}. ` +
       (machine.pinned
         ? 'The server under test has one core, upstream and load generator share another.'
-        : 'The processes were not pinned to cores: expect noise.'),
+        : 'The processes were not pinned to cores: expect noise.') +
+      ` Before the run, ${machine.load.toFixed(1)} other processes wanted a core${machine.load > 1 ? ': expect noise' : ''}.`,
     'Measured in turns of a third of a second; a ratio is the median of the ratios within each round. What is measured, ' +
       'and where the time goes, is in [docs/performance.md](../docs/performance.md).',
   ];

@@ -1,6 +1,6 @@
 // `npm run bench`: how fast the gateway is, measured beside what it could at best be. About a minute.
 import { writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -35,6 +35,8 @@ const contests = {
 const idleStreams = 2000;
 
 await ensureBuilt();
+const loadBefore = loadavg()[0] ?? 0;
+if (loadBefore > 1) say(`The machine is busy (load ${loadBefore.toFixed(1)}): expect noise.`);
 const findings = await measure();
 for (const { line } of judge(findings)) say(line);
 const tables = report(findings, {
@@ -43,6 +45,7 @@ const tables = report(findings, {
   system: `${process.platform} ${process.arch}`,
   processor: `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
   pinned: cores !== null,
+  load: loadBefore,
 });
 if (values.only !== undefined) {
   say(tables);
@@ -67,7 +70,7 @@ async function measure(): Promise<Findings> {
       if (wants('json')) found.json = await step('JSON', () => compare(field, contests.json));
       if (wants('json')) found.large = await step('JSON, requests of 40 KB', () => compare(field, contests.large));
       if (wants('latency'))
-        found.latency = await step('latency', () => timeRequests(field, { turns: rounds(30), perTurn: 100 }));
+        found.latency = await step('latency', () => timeRequests(field, { durationMs: 5000 * effort, perTurn: 100 }));
       if (wants('stream')) found.stream = await step('streams', () => compare(field, contests.stream));
     }
     if (wants('memory')) {

@@ -41,14 +41,23 @@ export async function compare(field: Field, contest: Contest): Promise<Record<Co
   await upstream.ask('mode', contest.kind);
   for (const name of contestants) {
     await load.ask('open', question(field, name, contest));
-    // Until the compilers are done with the code, and longer than a round: first impressions are expensive.
-    await load.ask('rate', { ...question(field, name, contest), durationMs: 1000 });
+    await warmUp(field, name, contest);
   }
   for (let round = 0; round < contest.rounds; round += 1) {
     for (const name of rotated(contestants, round)) await runRound(field, name, contest, results[name]);
   }
   await load.ask('close');
   return results;
+}
+
+/** Until the server has had a second of its core, or has waited long for it: only then is its code compiled. */
+async function warmUp({ servers, load }: Field, name: Contestant, contest: Contest): Promise<void> {
+  const server = servers[name];
+  const startUs = await cpuOf([server]);
+  const start = performance.now();
+  while ((await cpuOf([server])) - startUs < 1e6 && performance.now() - start < 4000) {
+    await load.ask('rate', { ...question({ servers }, name, contest), durationMs: 250 });
+  }
 }
 
 async function runRound(field: Field, name: Contestant, contest: Contest, into: Rounds): Promise<void> {
@@ -71,7 +80,7 @@ async function cpuOf(workers: readonly Worker[]): Promise<number> {
   return us;
 }
 
-function question({ servers }: Field, name: Contestant, contest: Contest): RateQuestion {
+function question({ servers }: Pick<Field, 'servers'>, name: Contestant, contest: Contest): RateQuestion {
   const { connections, roundMs: durationMs } = contest;
   return { ...target(servers[name], name, contest), connections, durationMs };
 }

@@ -100,7 +100,14 @@ describe('the report', () => {
     importMs: [50, 70, 60],
     inProcess: { jsonUs: 90, webObjectsUs: 20, eventUs: 2, webEventUs: 0.5 },
   };
-  const machine = { date: '2026-01-02', node: '26.0.0', system: 'linux x64', processor: '2 × Test', pinned: true };
+  const machine = {
+    date: '2026-01-02',
+    node: '26.0.0',
+    system: 'linux x64',
+    processor: '2 × Test',
+    pinned: true,
+    load: 0.25,
+  };
 
   it('passes what reaches its target and fails what does not', () => {
     expect(judge(findings).map(({ what, measured, passed }) => [what, measured, passed])).toEqual([
@@ -124,6 +131,7 @@ describe('the report', () => {
   it('names the machine and shows every measurement', () => {
     const text = report(findings, machine);
     expect(text).toContain('2026-01-02, Node 26.0.0, linux x64, 2 × Test.');
+    expect(text).toContain('0.3 other processes wanted a core.');
     for (const title of [
       'Targets',
       'JSON, 64',
