@@ -1,4 +1,5 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2Stream } from 'node:http2';
 import { FastResponse, NodeRequest } from 'srvx/node';
 import type { HandleContext, RequestHandler } from '../src/index.ts';
 
@@ -44,15 +45,17 @@ function toRequest({ req, res, url }: Exchange): Request {
 async function send(res: ServerResponse, response: Response): Promise<void> {
   const { status, headers, body } = takeApart(response);
   const pieces = body instanceof ReadableStream ? piecesOf(body) : undefined;
-  if (res.destroyed) {
+  try {
+    if (!res.destroyed) writeHead(res, status, headers);
+  } catch (error) {
     pieces?.cancel();
-  } else if (res.req.method === 'HEAD') {
-    pieces?.cancel();
-    writeHead(res, status, headers).end();
-  } else {
-    writeHead(res, status, headers);
-    if (pieces) await pump(pieces, res);
-    else res.end(body ?? undefined);
+    throw error;
+  }
+  if (pieces === undefined) res.end(body ?? undefined);
+  else if (!res.destroyed && res.req.method !== 'HEAD') await pump(pieces, res);
+  else {
+    pieces.cancel();
+    res.end();
   }
 }
 
@@ -142,11 +145,16 @@ function drained(res: ServerResponse): Promise<void> {
   });
 }
 
+/** HTTP/2's INTERNAL_ERROR: without a code, a stream that is destroyed ends in good order. */
+const internalError = 2;
+
 /** Ends the connection so that what was sent cannot be taken for the whole response. */
-function cut(res: ServerResponse): void {
+function cut(res: ServerResponse & { stream?: Partial<Http2Stream> }): void {
+  // In an http2 server, `res` is what that hands out for compatibility.
+  if (res.stream?.close) res.stream.close(internalError);
   // HTTP/1.0 knows no chunks: there, an orderly end of the connection is the end of the response.
-  if (res.req.httpVersion === '1.0') res.socket?.resetAndDestroy();
-  res.destroy();
+  else if (res.req.httpVersion === '1.0') res.socket?.resetAndDestroy();
+  else res.destroy();
 }
 
 function nothing(): void {}

@@ -1,3 +1,11 @@
+import { once } from 'node:events';
+import {
+  connect,
+  createServer as createHttp2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { serve, toNodeHandler } from '../../adapters/node.ts';
 import { keepAlive, nextPiece, readAll, receive, send } from '../contract/adapters/client.ts';
@@ -14,6 +22,43 @@ adapterContract('serve below another path', {
     const server = await serve(gateway, { port: 0, basePath: '/api/llm', drainMs: 0 });
     return { baseUrl: server.url, close: () => server.close() };
   },
+});
+
+describe('toNodeHandler in an http2 server', () => {
+  it('answers, streams, aborts, and resets the stream of a body that breaks', async () => {
+    const gateway = fakeGateway('sources');
+    // The compatibility layer of node:http2 hands out objects that act as those of node:http.
+    const listener = toNodeHandler(gateway) as unknown as (req: Http2ServerRequest, res: Http2ServerResponse) => void;
+    const server = createHttp2Server(listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const post = (path: string) => {
+      const stream = client.request({ ':method': 'POST', ':path': path });
+      stream.end('{"a":1}');
+      return stream;
+    };
+
+    const [body] = (await once(post('/v1/echo'), 'data')) as [Buffer];
+    expect(JSON.parse(body.toString())).toMatchObject({ path: '/v1/echo', body: { a: 1 } });
+
+    const breaking = post('/v1/stream');
+    const broken = await gateway.nextStream();
+    broken.write('data: 1\n\n');
+    await once(breaking, 'data');
+    broken.fail();
+    await expect(once(breaking, 'end')).rejects.toMatchObject({ code: 'ERR_HTTP2_STREAM_ERROR' });
+
+    const leaving = post('/v1/stream');
+    const left = await gateway.nextStream();
+    left.write('data: 1\n\n');
+    await once(leaving, 'data');
+    leaving.close();
+    await left.cancelled;
+    expect(left.signal.aborted).toBe(true);
+
+    client.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
 });
 
 describe('serve', () => {

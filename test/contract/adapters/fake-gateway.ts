@@ -88,10 +88,17 @@ export function fakeGateway(naming: 'streams' | 'sources'): FakeGateway {
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
         return json({ error: { message: 'left' } }, 499);
       }
-      if (path === '/stream' || path === '/left-for-head') {
+      if (path === '/stream' || path === '/bad-stream-header') {
         const { stream, source } = scripted(signal);
         open(stream);
-        return new HostResponse(toStream(source), { headers: { 'content-type': 'text/event-stream' } });
+        const headers = { 'content-type': path === '/stream' ? 'text/event-stream' : 'line\nbreak' };
+        try {
+          return new HostResponse(toStream(source), { headers });
+        } catch (error) {
+          // The standard class refuses the header here; srvx's leaves that to the adapter, which then holds a body.
+          source.cancel();
+          throw error;
+        }
       }
       if (path === '/flood') {
         const source: ByteSource = {
