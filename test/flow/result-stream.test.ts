@@ -322,5 +322,5 @@ describe('pieces of the network', () => {
       const { chunks } = await readStream(await send({ model: 'acme/fast', messages: hello, stream: true }));
       expect([cut, joined(chunks).content]).toEqual([cut, 'ü"\\日']);
     }
-  });
+  }, 60_000);
 });

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { defineProvider } from '../../src/providers/provider.ts';
+import type { ChatChunk } from '../../src/schema/chunk.ts';
+import { hello, readStream, type TestGateway, testGateway } from '../support/gateway.ts';
+import { chunk, recut, sse, textStream, usageChunk } from '../support/upstream.ts';
+
+/** The same provider twice: one whose events may be copied, and one whose every event is decoded. */
+function twoLanes(): TestGateway[] {
+  return [openaiChat, { ...openaiChat, nativeChunks: false }].map((dialect) =>
+    testGateway({
+      providers: { up: defineProvider({ slug: 'up', name: 'Up', baseUrl: 'https://up.test/v1', dialect }) },
+      models: [],
+    }),
+  );
+}
+
+/** What a client reads of the same stream on either lane. Estimated usage is left out: it is counted before decoding. */
+async function read(lane: TestGateway, pieces: readonly Uint8Array[]): Promise<ChatChunk[]> {
+  lane.upstream.answer({ body: pieces });
+  const { chunks } = await readStream(await lane.send({ model: 'up/x', messages: hello, stream: true }));
+  return chunks.map((one) => (one.usage?.estimated === true ? { ...one, usage: undefined } : one));
+}
+
+/** How a server may write one and the same value. */
+const styles: ((value: unknown) => string)[] = [
+  (value) => JSON.stringify(value),
+  // As Python does.
+  (value) => JSON.stringify(value, null, 1).replace(/\n\s*/g, ' '),
+  // Everything beyond ASCII escaped, and slashes too.
+  (value) =>
+    JSON.stringify(value)
+      .replace(/[\u007f-\uffff]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .replaceAll('/', '\\/'),
+];
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.string({ unit: 'binary', maxLength: 6 }),
+  fc.constantFrom(
+    '',
+    '"',
+    '\\',
+    '\\"',
+    '\n',
+    '\u0000',
+    '"content":"',
+    '","content":"x',
+    '"}}]}\n\ndata: [DONE]\n\n',
+    '@@hole-0@@',
+    '日本',
+    '👩‍👩‍👧',
+    '\u2028',
+    '</s>',
+  ),
+);
+
+const delta = fc.oneof(
+  { weight: 6, arbitrary: text.map((content): object => ({ content })) },
+  { weight: 2, arbitrary: text.map((content): object => ({ role: 'assistant', content })) },
+  { weight: 3, arbitrary: text.map((reasoning_content): object => ({ reasoning_content })) },
+  { weight: 2, arbitrary: text.map((reasoning): object => ({ content: '', reasoning })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(text, text)
+      .map(([content, reasoning]): object => ({ content, reasoning, reasoning_content: reasoning })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(text, text).map(([content, reasoning_content]): object => ({ content, reasoning_content })),
+  },
+  { weight: 1, arbitrary: text.map((refusal): object => ({ refusal, content: null })) },
+  { weight: 1, arbitrary: text.map((channel): object => ({ channel, content: 'x' })) },
+  {
+    weight: 1,
+    arbitrary: text.map((data): object => ({
+      content: 'x',
+      reasoning_details: [{ type: 'reasoning.text', text: data, content: data }],
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: text.map((args): object => ({
+      tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'f', arguments: args } }],
+    })),
+  },
+  { weight: 1, arbitrary: fc.constant({}) },
+);
+
+const around = fc.oneof(
+  { weight: 6, arbitrary: fc.constant({}) },
+  { weight: 2, arbitrary: fc.string({ maxLength: 8 }).map((obfuscation): object => ({ obfuscation })) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<object>(
+      { usage: null },
+      { system_fingerprint: null },
+      { service_tier: 'default' },
+      { usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } },
+    ),
+  },
+  { weight: 1, arbitrary: text.map((content): object => ({ content })) },
+  { weight: 1, arbitrary: text.map((reasoning): object => ({ reasoning })) },
+  { weight: 1, arbitrary: text.map((content): object => ({ extra: { content } })) },
+  { weight: 1, arbitrary: fc.nat({ max: 3 }).map((created): object => ({ created })) },
+);
+
+const stream = fc.record({
+  events: fc.array(fc.tuple(delta, around), { minLength: 1, maxLength: 12 }),
+  isSame: fc.boolean(),
+  style: fc.constantFrom(...styles),
+  newline: fc.constantFrom('\n', '\n', '\r\n'),
+  size: fc.constantFrom(1, 2, 3, 7, 50, 200, 1000, 100_000),
+  ending: fc.constantFrom('whole', 'usage', 'cut', 'error'),
+});
+
+describe('the two lanes', () => {
+  it('say the same to a client, whatever a stream holds, however it is written and wherever it is cut', async () => {
+    const [verbatim, decoded] = twoLanes() as [TestGateway, TestGateway];
+    await fc.assert(
+      fc.asyncProperty(stream, async ({ events, isSame, style, newline, size, ending }) => {
+        const [, firstAround] = events[0] as (typeof events)[number];
+        const said = events.map(([one, other]) => chunk(one, null, isSame ? firstAround : other));
+        const end =
+          ending === 'cut'
+            ? []
+            : ending === 'error'
+              ? [{ error: { message: 'Broken' } }]
+              : [chunk({}, 'stop'), ...(ending === 'usage' ? [usageChunk()] : [])];
+        const all = [chunk({ role: 'assistant', content: 'Hi' }), ...said, ...end]
+          .map((one) => `data: ${style(one)}\n\n`)
+          .join('');
+        const wire = (all + (ending === 'cut' ? '' : 'data: [DONE]\n\n')).replaceAll('\n', newline);
+        const pieces = recut(wire, size);
+        expect(await read(verbatim, pieces)).toEqual(await read(decoded, pieces));
+      }),
+      { numRuns: 200 },
+    );
+  }, 60_000);
+  it('say the same when the events change in more than their text', async () => {
+    const [verbatim, decoded] = twoLanes() as [TestGateway, TestGateway];
+    const of = (index: number, one: object) => ({
+      ...chunk({}),
+      choices: [{ index, delta: one, finish_reason: null }],
+    });
+    const streams = [
+      sse(of(0, { content: 'a' }), of(1, { content: 'b' }), of(0, { content: 'c' }), of(1, { content: 'd' })),
+      sse(
+        chunk({ content: 'a' }),
+        { ...chunk({ content: 'b' }), model: 'changed' },
+        { ...chunk({ content: 'c' }), system_fingerprint: 'fp_2' },
+      ),
+      sse(
+        chunk({ content: 'a' }),
+        chunk({ reasoning: 'b' }),
+        chunk({ content: 'c' }),
+        chunk({ refusal: 'd' }),
+        chunk({ content: 'e', role: 'assistant' }),
+      ),
+      sse(chunk({ content: 'a' })) +
+        sse(chunk({ content: 'b' })).replace('data: ', 'event: x\ndata: ') +
+        sse(chunk({ content: 'c' })).replace('data: ', 'data:'),
+    ];
+    for (const body of streams) {
+      const pieces = recut(body + sse(of(0, {}), of(1, {}), '[DONE]'), 40);
+      expect(await read(verbatim, pieces)).toEqual(await read(decoded, pieces));
+    }
+  });
+  it('copies most of an ordinary stream instead of decoding it', async () => {
+    let decodedEvents = 0;
+    const counting = {
+      ...openaiChat,
+      streamDecoder: (...all: Parameters<typeof openaiChat.streamDecoder>) => {
+        const { decode } = openaiChat.streamDecoder(...all);
+        return {
+          decode: (data: string, event: string) => {
+            decodedEvents++;
+            return decode(data, event);
+          },
+        };
+      },
+    };
+    const { send, upstream } = testGateway({
+      providers: { up: defineProvider({ slug: 'up', baseUrl: 'https://up.test/v1', dialect: counting }) },
+      models: [],
+    });
+    const texts = Array.from({ length: 500 }, (_, i) => `word ${i} `);
+    upstream.answer({ body: recut(textStream(...texts), 777) });
+    const { chunks } = await readStream(await send({ model: 'up/x', messages: hello, stream: true }));
+    expect(chunks).toHaveLength(503);
+    expect(decodedEvents).toBeLessThan(10);
+  });
+});
