@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { checkChunks } from '../support/check-chunks.ts';
 import { expectedOf, loadRecordings, readSaidStream } from '../support/recordings.ts';
 import { describeWithShared } from '../support/reference.ts';
@@ -9,6 +9,9 @@ import { piecesOf, replayGateway } from '../support/replay.ts';
  * replay are several events apart.
  */
 const bytesBetweenCuts = (streamBytes: number) => (streamBytes > 20_000 ? 500 : 1000);
+
+// Bound by the machine, which may have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 describeWithShared('recorded streams, cut between any two bytes', () => {
   const streams = loadRecordings('openai-chat').filter(({ isStream }) => isStream);

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { checkChunks } from '../support/check-chunks.ts';
 import { expectedOf, loadRecordings, readSaidStream, readSaidWhole, type Recording, type Said } from '../support/recordings.ts';
 import { describeWithShared, validateAgainstReference } from '../support/reference.ts';
@@ -22,6 +22,9 @@ const spellings: [name: string, respell: (text: string) => string][] = [
   ['without the last line ending', (text) => text.trimEnd()],
   ['without the sentinel', (text) => text.replace(/data: \[DONE\]\s*$/, '')],
 ];
+
+// Bound by the machine, which may have other things to do.
+vi.setConfig({ testTimeout: 60_000 });
 
 describeWithShared('recorded streams', () => {
   const streams = loadRecordings('openai-chat').filter(({ isStream }) => isStream);

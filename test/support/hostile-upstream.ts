@@ -1,0 +1,126 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'vitest';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
+import type { GatewayOptions } from '../../src/options.ts';
+import type { RequestRecord } from '../../src/telemetry/record.ts';
+import { type RawServer, rawServer, type Script } from '../contract/transport/raw-server.ts';
+
+/** The network of a gateway under attack: undici, and the global fetch as other runtimes have it. */
+export const networks = [
+  ['undici', {}],
+  ['fetch', { fetch: globalThis.fetch }],
+] as const satisfies readonly (readonly [string, Partial<GatewayOptions>])[];
+
+export interface Attack {
+  server: RawServer;
+  gateway: Gateway;
+  records: RequestRecord[];
+  post(fields?: object): Promise<{ status: number; headers: Headers; text: string }>;
+  /** As `post`, without reading the body. */
+  open(fields?: object): Promise<Response>;
+  close(): Promise<void>;
+}
+
+const key = 'hostile-test-key';
+export const upstreamKey = 'sk-hostile-upstream-0123456789';
+
+/** A gateway whose upstream is a server that answers, byte by byte, what the script writes. */
+export async function attack(script: Script, options: Partial<GatewayOptions> = {}): Promise<Attack> {
+  const server = await rawServer(script);
+  const records: RequestRecord[] = [];
+  const gateway = createGateway({
+    providers: { up: { baseUrl: server.url.replace('/chat/completions', ''), apiKey: upstreamKey } },
+    apiKeys: [{ key }],
+    retry: { maxAttempts: 1 },
+    onRecord: (record) => records.push(record),
+    ...options,
+  });
+  const open: Attack['open'] = (fields) =>
+    gateway.fetch('http://gateway.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'up/model', messages: [{ role: 'user', content: 'Hello' }], ...fields }),
+    });
+  return {
+    server,
+    gateway,
+    records,
+    open,
+    async post(fields) {
+      const response = await open(fields);
+      return { status: response.status, headers: response.headers, text: await response.text() };
+    },
+    async close() {
+      await gateway.close();
+      await server.close();
+    },
+  };
+}
+
+/** Waits until it is so; turns of the event loop and not a clock, so that it takes no longer than it has to. */
+export async function until(claim: () => boolean, what: string, maxMs = 3000): Promise<void> {
+  const endMs = performance.now() + maxMs;
+  while (!claim()) {
+    if (performance.now() > endMs) throw new Error(`Not within ${maxMs} ms: ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+export interface Rest {
+  timers: number;
+  heapBytes: number;
+  externalBytes: number;
+}
+
+function timersNow(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+}
+
+export function restNow(): Rest {
+  collectGarbage();
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+  return { timers: timersNow(), heapBytes: heapUsed, externalBytes: external + arrayBuffers };
+}
+
+/** No timer, no socket and no memory is kept of an attack. @param idle  connections that may wait for the next request */
+export async function expectRest(before: Rest, server: RawServer, { idle = 0, bytes = 8e6 } = {}): Promise<void> {
+  await until(() => server.connections.filter(({ socket }) => !socket.destroyed).length <= idle, `only ${idle} connections are left`);
+  await until(() => timersNow() <= before.timers, 'no timer is left');
+  let after = restNow();
+  // What a socket held is freed a few turns after it was closed.
+  for (let turn = 0; turn < 20 && after.heapBytes + after.externalBytes > before.heapBytes + before.externalBytes + bytes; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    after = restNow();
+  }
+  expect(after.heapBytes - before.heapBytes).toBeLessThan(bytes);
+  expect(after.externalBytes - before.externalBytes).toBeLessThan(bytes);
+}
+
+/** The most memory, beyond what was used before, while a promise is pending. */
+export async function peakOf<T>(promise: Promise<T>): Promise<{ value: T; peakBytes: number }> {
+  collectGarbage();
+  const used = () => {
+    const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+    return heapUsed + Math.max(external, arrayBuffers);
+  };
+  const before = used();
+  let peakBytes = 0;
+  let pending = true;
+  const watch = async () => {
+    while (pending) {
+      peakBytes = Math.max(peakBytes, used() - before);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  const watching = watch();
+  try {
+    return { value: await promise, peakBytes };
+  } finally {
+    pending = false;
+    await watching;
+  }
+}
