@@ -1,8 +1,8 @@
 import { constants, createBrotliCompress, deflateRawSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { answer, chunk, chunkedHead, type Connection, lastChunk } from '../contract/transport/raw-server.ts';
+import { answer, chunk, chunkedHead, type Connection, lastChunk, type RawServer } from '../contract/transport/raw-server.ts';
 import { done, resultOf, stop, text } from '../support/hostile.ts';
-import { type Attack, attack, expectRest, networks, peakOf, type Rest, restNow, until } from '../support/hostile-upstream.ts';
+import { type Attack, attack, expectFreed, expectQuiet, memoryNow, networks, peakOf, timersNow, until } from '../support/hostile-upstream.ts';
 import { payloadsOf, readSaidStream } from '../support/recordings.ts';
 
 // Much of this is bound by the machine, which may have other things to do.
@@ -13,11 +13,19 @@ const mebi = 1024 * 1024;
 const mostBytes = 200 * mebi;
 
 let current: Attack | null = null;
-let before: Rest;
+let timers = 0;
+let bytes = 0;
 
 beforeEach(() => {
-  before = restNow();
+  timers = timersNow();
+  bytes = memoryNow();
 });
+
+/** No timer, no socket and no memory is kept of an attack. */
+async function expectRest(server: RawServer, idle = 0): Promise<void> {
+  await expectQuiet(timers, server, idle);
+  await expectFreed(bytes);
+}
 
 afterEach(async () => {
   await current?.close();
@@ -62,7 +70,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
     expect(value.status, value.text).toBe(502);
     expect(peakBytes).toBeLessThan(mostBytes);
     expect(writtenMebi()).toBeLessThan(300);
-    await expectRest(before, server, { idle });
+    await expectRest(server, idle);
   });
 
   it.each([
@@ -75,7 +83,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
     expect(readSaidStream(value.text)).toMatchObject({ error: expect.stringContaining('larger than 8388608 bytes'), choices: { 0: { content: 'Hello', finish: 'error' } } });
     expect(peakBytes).toBeLessThan(mostBytes);
     expect(writtenMebi()).toBeLessThan(20);
-    await expectRest(before, server, { idle });
+    await expectRest(server, idle);
   });
 
   it.each([
@@ -87,7 +95,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
     expect(readSaidStream(value.text)).toMatchObject({ error: expect.stringContaining('larger than'), choices: { 0: { content: 'Hello', finish: 'error' } } });
     expect(peakBytes).toBeLessThan(mostBytes);
     expect(writtenMebi()).toBeLessThan(30);
-    await expectRest(before, server, { idle });
+    await expectRest(server, idle);
   });
 
   it('of JSON ends in a 502 at the limit of a body, in bounded memory', async () => {
@@ -97,7 +105,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
       expect(value.status).toBe(502);
       expect(peakBytes).toBeLessThan(mostBytes);
       expect(writtenMebi()).toBeLessThan(45);
-      await expectRest(before, server, { idle });
+      await expectRest(server, idle);
       await close();
     }
   });
@@ -109,7 +117,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
     expect(value.text.length).toBeLessThan(1500);
     expect(peakBytes).toBeLessThan(mostBytes);
     expect(writtenMebi()).toBeLessThan(10);
-    await expectRest(before, server, { idle });
+    await expectRest(server, idle);
   });
 
   it('after the sentinel is not read, and its connection is closed', async () => {
@@ -117,7 +125,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
     const { value, peakBytes } = await peakOf(post({ stream: true }));
     expect(readSaidStream(value.text)).toMatchObject({ error: null, isDone: true, choices: { 0: { content: 'Hello', finish: 'stop' } } });
     expect(payloadsOf(value.text).filter((payload) => payload === '[DONE]').length).toBe(1);
-    await expectRest(before, server, { idle });
+    await expectRest(server, idle);
     expect(writtenMebi()).toBeLessThan(20);
     expect(peakBytes).toBeLessThan(mostBytes);
   });
@@ -130,7 +138,7 @@ describe('a single event', () => {
     current = await attack(script);
     const { value } = await peakOf(current.post({ stream: true }));
     expect(readSaidStream(value.text)).toMatchObject({ error: null, choices: { 0: { content: `a${content}${content}` } } });
-    await expectRest(before, current.server, { idle: 1 });
+    await expectRest(current.server, 1);
   });
 
   it.each([['first', ''], ['later', text('Hello')]])('of 9 MB is refused where it comes %s', async (_, first) => {
@@ -140,7 +148,7 @@ describe('a single event', () => {
     if (first === '') expect(value.status).toBe(502);
     else expect(readSaidStream(value.text)).toMatchObject({ error: expect.stringContaining('larger than 8388608 bytes') });
     expect(peakBytes).toBeLessThan(mostBytes);
-    await expectRest(before, current.server);
+    await expectRest(current.server);
   });
 
   it('is as large as an option allows', async () => {
@@ -171,7 +179,7 @@ describe('a bomb of 1 GB', () => {
         if (body === json) expect(value.status).toBe(502);
         else expect(readSaidStream(value.text)).toMatchObject({ error: expect.stringContaining('larger than'), choices: { 0: { content: 'Hello', finish: 'error' } } });
         expect(peakBytes).toBeLessThan(mostBytes);
-        await expectRest(before, attacked.server, { idle, bytes: 16e6 });
+        await expectRest(attacked.server, idle);
         await attacked.close();
       }
     });
@@ -215,8 +223,9 @@ describe('hundreds of small attacks', () => {
       attacked.records.length = 0;
     };
     await round(100);
-    const warm = restNow();
+    const warm = memoryNow();
     await round(400);
-    await expectRest(warm, attacked.server, { bytes: 2e6 });
+    await expectQuiet(timers, attacked.server);
+    await expectFreed(warm, 2e6);
   });
 });

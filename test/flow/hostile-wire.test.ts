@@ -1,8 +1,8 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { answer, chunk, chunkedHead, type Connection, lastChunk, rawServer, writePieces } from '../contract/transport/raw-server.ts';
 import { done, resultOf, stop, text, usageEvent, usual } from '../support/hostile.ts';
-import { type Attack, attack, expectRest, networks, type Rest, restNow, until } from '../support/hostile-upstream.ts';
+import { type Attack, attack, expectFreed, expectQuiet, memoryNow, networks, timersNow, until } from '../support/hostile-upstream.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { readSaidStream } from '../support/recordings.ts';
 
@@ -82,10 +82,20 @@ const idlePerTest = 2;
 const oddOver = (network: string) => (network === 'fetch' ? odd.filter(([name]) => name !== '100 Continue first') : odd);
 
 let current: Attack | null = null;
-let before: Rest;
+let timers = 0;
+let bytes = 0;
+
+beforeAll(() => {
+  bytes = memoryNow();
+});
 
 beforeEach(() => {
-  before = restNow();
+  timers = timersNow();
+});
+
+afterAll(async () => {
+  // Code that was compiled and results that are reported take some.
+  await expectFreed(bytes, 40e6);
 });
 
 afterEach(async () => {
@@ -108,7 +118,7 @@ describe.each(networks)('over %s, an upstream that sends', (network, options) =>
       expect(body).not.toContain('127.0.0.1');
     }
     expect(records.map(({ outcome, costNanoUsd }) => [outcome, costNanoUsd])).toEqual([['failed', 0], ['failed', 0]]);
-    await expectRest(before, server, { idle: /^[23]04$|coding|gzip/.test(name) ? idlePerTest : 0 });
+    await expectQuiet(timers, server, /^[23]04$|coding|gzip/.test(name) ? idlePerTest : 0);
   });
 
   it.each(oddOver(network))('%s is answered as if nothing were odd', async (_, script) => {
@@ -122,7 +132,7 @@ describe.each(networks)('over %s, an upstream that sends', (network, options) =>
       expect(readSaidStream(streamed.text)).toMatchObject({ choices: { 0: { content: 'Hello', finish: 'stop' } }, usage: { total_tokens: 15 }, usageCount: 1, isDone: true, error: null });
     }
     expect(records.every(({ outcome }) => outcome === 'ok')).toBe(true);
-    await expectRest(before, server, { idle: idlePerTest });
+    await expectQuiet(timers, server, idlePerTest);
   });
 
   it('a redirect reaches nobody else, and gives a 502', async () => {
@@ -179,7 +189,7 @@ describe.each(networks)('over %s, an upstream that sends', (network, options) =>
       expect(status).toBe(200);
       await until(() => server.connections.every(({ socket }) => socket.destroyed), 'the server has closed its idle connection');
     }
-    await expectRest(before, server);
+    await expectQuiet(timers, server);
   });
 
   it('an answer, and dies with the next request, has that one served all the same', async () => {
@@ -188,7 +198,7 @@ describe.each(networks)('over %s, an upstream that sends', (network, options) =>
       else connection.socket.write(plain(wantsStream));
     }, { ...options, retry: { maxAttempts: 4, attemptsPerEndpoint: 4, baseDelayMs: 0 } });
     for (let turn = 0; turn < 4; turn++) expect((await post()).status).toBe(200);
-    await expectRest(before, server, { idle: idlePerTest });
+    await expectQuiet(timers, server, idlePerTest);
   });
 });
 
@@ -211,7 +221,7 @@ describe.each(networks)('over %s, a slow upstream', (network, options) => {
     const arrived = () => until(() => one.server.connections.some(({ requests }) => requests > 0), 'the request has arrived');
     const rest = async () => {
       // After an abort the global fetch connects anew, for nobody.
-      await expectRest(before, one.server, { idle: network === 'fetch' ? 1 : 0 });
+      await expectQuiet(timers, one.server, network === 'fetch' ? 1 : 0);
       expect(clock.pending).toBe(0);
     };
     return { ...one, clock, arrived, rest };

@@ -70,49 +70,47 @@ export async function until(claim: () => boolean, what: string, maxMs = 3000): P
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-export interface Rest {
-  timers: number;
-  heapBytes: number;
-  externalBytes: number;
-}
-
-function timersNow(): number {
+/** Timers that keep the process busy. */
+export function timersNow(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
-export function restNow(): Rest {
-  collectGarbage();
-  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
-  return { timers: timersNow(), heapBytes: heapUsed, externalBytes: external + arrayBuffers };
+/** No timer and no socket is kept of an attack. @param idle  connections that may wait for the next request */
+export async function expectQuiet(timersBefore: number, server: RawServer, idle = 0): Promise<void> {
+  await until(() => server.connections.filter(({ socket }) => !socket.destroyed).length <= idle, `only ${idle} connections are left`);
+  await until(() => timersNow() <= timersBefore, 'no timer is left');
 }
 
-/** No timer, no socket and no memory is kept of an attack. @param idle  connections that may wait for the next request */
-export async function expectRest(before: Rest, server: RawServer, { idle = 0, bytes = 8e6 } = {}): Promise<void> {
-  await until(() => server.connections.filter(({ socket }) => !socket.destroyed).length <= idle, `only ${idle} connections are left`);
-  await until(() => timersNow() <= before.timers, 'no timer is left');
-  let after = restNow();
+/** Bytes in use, inside the heap and outside, once all garbage is collected; takes some 50 ms. */
+export function memoryNow(): number {
+  collectGarbage();
+  return usedBytes();
+}
+
+function usedBytes(): number {
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage();
+  return heapUsed + Math.max(external, arrayBuffers);
+}
+
+/** Nothing of what was used since is kept, but for what the runtime learned. */
+export async function expectFreed(bytesBefore: number, bytes = 8e6): Promise<void> {
+  let kept = memoryNow() - bytesBefore;
   // What a socket held is freed a few turns after it was closed.
-  for (let turn = 0; turn < 20 && after.heapBytes + after.externalBytes > before.heapBytes + before.externalBytes + bytes; turn++) {
+  for (let turn = 0; turn < 20 && kept > bytes; turn++) {
     await new Promise((resolve) => setImmediate(resolve));
-    after = restNow();
+    kept = memoryNow() - bytesBefore;
   }
-  expect(after.heapBytes - before.heapBytes).toBeLessThan(bytes);
-  expect(after.externalBytes - before.externalBytes).toBeLessThan(bytes);
+  expect(kept).toBeLessThan(bytes);
 }
 
 /** The most memory, beyond what was used before, while a promise is pending. */
 export async function peakOf<T>(promise: Promise<T>): Promise<{ value: T; peakBytes: number }> {
-  collectGarbage();
-  const used = () => {
-    const { heapUsed, external, arrayBuffers } = process.memoryUsage();
-    return heapUsed + Math.max(external, arrayBuffers);
-  };
-  const before = used();
+  const before = usedBytes();
   let peakBytes = 0;
   let pending = true;
   const watch = async () => {
     while (pending) {
-      peakBytes = Math.max(peakBytes, used() - before);
+      peakBytes = Math.max(peakBytes, usedBytes() - before);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
