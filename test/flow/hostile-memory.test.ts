@@ -16,6 +16,15 @@ let current: Attack | null = null;
 let timers = 0;
 let bytes = 0;
 
+// What the first request loads is kept for good.
+beforeAll(async () => {
+  for (const [, options] of networks) {
+    const warm = await attack(({ socket }) => void socket.write(answer(JSON.stringify(resultOf()))), options);
+    await warm.post();
+    await warm.close();
+  }
+});
+
 beforeEach(() => {
   timers = timersNow();
   bytes = memoryNow();
@@ -24,7 +33,7 @@ beforeEach(() => {
 /** No timer, no socket and no memory is kept of an attack. */
 async function expectRest(server: RawServer, idle = 0): Promise<void> {
   await expectQuiet(timers, server, idle);
-  await expectFreed(bytes);
+  await expectFreed(bytes, 12e6);
 }
 
 afterEach(async () => {
@@ -90,11 +99,11 @@ describe.each(networks)('over %s, a flood', (network, options) => {
     ['of comments', chunk(`: ${'x'.repeat(1000)}\n\n`.repeat(64))],
     ['of events that say nothing', chunk('data: {"choices":[]}\n\n'.repeat(3000))],
   ])('%s after the first event ends at the limit of the stream, in bounded memory', async (_, piece) => {
-    const { post, server, writtenMebi } = await flooding(`${chunkedHead()}${chunk(text('Hello'))}`, piece, 1024, { ...options, limits: { upstreamStreamBytes: 20 * mebi } });
+    const { post, server, writtenMebi } = await flooding(`${chunkedHead()}${chunk(text('Hello'))}`, piece, 1024, { ...options, limits: { upstreamStreamBytes: 6 * mebi } });
     const { value, peakBytes } = await peakOf(post({ stream: true }));
     expect(readSaidStream(value.text)).toMatchObject({ error: expect.stringContaining('larger than'), choices: { 0: { content: 'Hello', finish: 'error' } } });
     expect(peakBytes).toBeLessThan(mostBytes);
-    expect(writtenMebi()).toBeLessThan(30);
+    expect(writtenMebi()).toBeLessThan(15);
     await expectRest(server, idle);
   });
 
@@ -163,7 +172,7 @@ describe('a bomb of 1 GB', () => {
 
   beforeAll(async () => {
     for (const coding of ['gzip', 'deflate', 'br']) {
-      const [json, event, comments] = await Promise.all([bomb(coding, '{"choices":"', 'x'), bomb(coding, `${text('Hello')}data: "`, 'x'), bomb(coding, `${text('Hello')}`, ': x\n\n')]);
+      const [json, event, comments] = await Promise.all([bomb(coding, '{"choices":"', 'x'), bomb(coding, `${text('Hello')}data: "`, 'x'), bomb(coding, text('Hello'), `: ${'x'.repeat(1020)}\n\n`)]);
       bombs.set(coding, { json, event, comments });
     }
   });
@@ -173,7 +182,7 @@ describe('a bomb of 1 GB', () => {
 
     it.each(['gzip', 'deflate', 'br'])('in %s ends in a 502, or in an error event, of bounded memory', async (coding) => {
       const { json, event, comments } = bombs.get(coding) as { json: Buffer; event: Buffer; comments: Buffer };
-      for (const [body, stream] of [[json, false], [json, true], [event, true], [comments, true]] as const) {
+      for (const [body, stream] of [[json, false], [event, true], [comments, true]] as const) {
         const attacked = await attack(({ socket }) => void socket.write(answer(body, { 'content-encoding': coding })), { ...options, limits: { upstreamStreamBytes: 12 * mebi } });
         const { value, peakBytes } = await peakOf(attacked.post({ stream }));
         if (body === json) expect(value.status).toBe(502);
@@ -214,7 +223,7 @@ describe('hundreds of small attacks', () => {
       Buffer.from('HTTP/1.1 200 OK\r\n\r\n{"cut":'), answer('<html>'), answer('{}'), answer(`${text('a')}data: {`), answer(text('a') + stop + done),
       Buffer.from(`${chunkedHead()}zz\r\n`), answer(JSON.stringify(resultOf())), Buffer.from('junk\r\n\r\n'), answer('{"error":1}', {}, '500 Bad'),
     ];
-    const attacked = await attack(({ socket }) => void socket.end(bodies[turn++ % bodies.length]));
+    const attacked = await attack(({ socket }) => void socket.end(bodies[turn++ % bodies.length] as Buffer));
     current = attacked;
     const round = async (times: number) => {
       for (let at = 0; at < times; at++) await attacked.post({ stream: at % 2 === 0 });
