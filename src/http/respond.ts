@@ -8,7 +8,7 @@ export type ResponseClass = typeof Response;
 export function respond(answer: OperationAnswer, isHead: boolean, ResponseOf: ResponseClass): Response {
   const { status, reply, headers } = answer;
   if (reply.kind === 'stream') {
-    const streamHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', 'x-accel-buffering': 'no', ...headers };
+    const streamHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', ...headers };
     return new ResponseOf(reply.body, { status, headers: streamHeaders });
   }
   return new ResponseOf(isHead ? null : JSON.stringify(reply.body), { status, headers: { 'content-type': 'application/json', ...headers } });

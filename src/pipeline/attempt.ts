@@ -1,4 +1,4 @@
-import type { ByteSource } from '../base/bytes.ts';
+import { type ByteSource, joinBytes } from '../base/bytes.ts';
 import { JsonError, parseJson } from '../base/json.ts';
 import { createRedactor, type Redactor, redact } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
@@ -172,31 +172,50 @@ interface Peeked extends ByteSource {
   isStream: boolean;
 }
 
-/** How many bytes say what an answer is: white space, then a bracket or a field name. */
-const peekedBytes = 64;
-const maxWhiteSpace = 4096;
+/** More white space than this before an answer is a flood. */
+const maxWhiteSpace = 64 * 1024;
 
+/** Reads up to the first bytes that say what an answer is: a bracket or a field name. White space before it is dropped. */
 async function peek(source: ByteSource): Promise<Peeked> {
-  let held: Uint8Array[] = [];
-  let head = '';
-  while (head.trimStart().length < 8 && head.length < maxWhiteSpace && !/[{[<:]/.test(head)) {
+  let held = new Uint8Array(0);
+  let dropped = 0;
+  while (held.length < longestFieldName && !saysWhatItIs(held)) {
     const piece = await source.read();
     if (piece === null) break;
-    held.push(piece);
-    // Only ASCII matters here.
-    head += String.fromCharCode(...piece.subarray(0, peekedBytes));
+    const joined = held.length === 0 ? piece : joinBytes([held, piece]);
+    const start = startOfText(joined);
+    held = joined.subarray(start);
+    dropped += start;
+    if (dropped > maxWhiteSpace) throw badBody('The provider sent nothing but white space.');
   }
-  const bom = '\u00ef\u00bb\u00bf';
   return {
-    isStream: looksLikeStream(head.startsWith(bom) ? head.slice(bom.length) : head),
+    isStream: looksLikeStream(String.fromCharCode(...held.subarray(0, 2 * longestFieldName))),
     read() {
       if (held.length === 0) return source.read();
-      const [next, ...rest] = held;
-      held = rest;
-      return Promise.resolve(next as Uint8Array);
+      const first = held;
+      held = new Uint8Array(0);
+      return Promise.resolve(first);
     },
     cancel: () => source.cancel(),
   };
+}
+
+const longestFieldName = 'event:'.length;
+
+/** A bracket or a colon. */
+function saysWhatItIs(bytes: Uint8Array): boolean {
+  return bytes.some((byte, at) => byte === 58 || (at === 0 && (byte === 123 || byte === 91 || byte === 60)));
+}
+
+/** Behind white space and byte-order marks. */
+function startOfText(bytes: Uint8Array): number {
+  let at = 0;
+  for (;;) {
+    const byte = bytes[at] ?? 0;
+    if (byte === 32 || (byte >= 9 && byte <= 13)) at++;
+    else if (byte === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf) at += 3;
+    else return at;
+  }
 }
 
 /** Arms the watchdog anew with every piece. */

@@ -48,6 +48,8 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
   let textBytes = 0;
   /** Set once nothing more of the upstream counts. */
   let ending: { error: UpstreamError | null } | null = null;
+  /** When the last choice was finished. */
+  let wholeAtMs: number | null = null;
   let started = false;
   let closed = false;
 
@@ -100,11 +102,23 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
   }
 
   async function read(): Promise<Uint8Array | null> {
-    const whole = choices.isWhole();
-    watchdog.arm(whole ? Math.min(afterglowMs, deps.timeouts.idleMs) : deps.timeouts.idleMs, 'the next event');
+    watchdog.arm(Math.min(afterglowLeftMs(), deps.timeouts.idleMs), 'the next event');
     const piece = await (events as NonNullable<typeof events>).source.read();
     watchdog.disarm();
     return piece;
+  }
+
+  /** From the end of the answer, not from the latest piece: what comes after it may go on for ever. */
+  function afterglowLeftMs(): number {
+    if (!choices.isWhole()) {
+      wholeAtMs = null;
+      return Number.POSITIVE_INFINITY;
+    }
+    const nowMs = deps.clock.now();
+    wholeAtMs ??= nowMs;
+    const leftMs = wholeAtMs + afterglowMs - nowMs;
+    if (leftMs <= 0) throw badStream('The provider did not end its answer.');
+    return leftMs;
   }
 
   /** The upstream has ended, by itself or with a sentinel: is what came the whole answer? */

@@ -23,6 +23,7 @@ function lanesOf(payloads: string[]): { copied: string[]; decoded: string[] } {
     wire: chatWire('service'),
     head: { id: 'gen-1', created: 1, model: 'acme/replayed', provider: 'Replay' },
     verbatim: true,
+    steps: [],
     redactor: createRedactor(['sk-0123456789']),
     sink: {
       chunk: () => undefined,

@@ -1,8 +1,9 @@
 import type { ChatChoice, ChatResult } from '../../schema/chat.ts';
 import type { DecodedResult } from '../dialect.ts';
 import { errorIn } from './errors.ts';
+import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
-import { argumentsText, badAnswer, contentText, dropMisshapen, isIndex, isObject, type Loose, normaliseFinishReason } from './values.ts';
+import { argumentsText, badAnswer, contentText, isIndex, isObject, type Loose, normaliseFinishReason } from './values.ts';
 
 /** Reads a whole answer. A success status proves nothing: the body may be an error, or no completion at all. */
 export function decodeResult(body: unknown): DecodedResult {
@@ -38,16 +39,15 @@ function decodeChoice(raw: unknown, position: number): ChatChoice {
     message: decoded,
     finish_reason: finishReason,
     native_finish_reason: reason,
-    ...(isObject(logprobs) ? { logprobs: { ...logprobs, content: Array.isArray(logprobs.content) ? logprobs.content : null } } : { logprobs: null }),
+    logprobs: decodeLogprobs(logprobs),
   } as ChatChoice;
 }
 
 function decodeMessage(raw: Loose): ChatChoice['message'] {
-  const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, refusal, audio, ...rest } = raw;
+  const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, refusal, ...rest } = raw;
   const message: Loose = { ...rest, role: 'assistant', content: contentText(content), refusal: typeof refusal === 'string' ? refusal : null };
   const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
   if (typeof thought === 'string') message.reasoning = thought;
-  if (isObject(audio)) message.audio = audio;
   if (Array.isArray(toolCalls) && toolCalls.length > 0) message.tool_calls = toolCalls.map(decodeToolCall);
   if (message.function_call === null) delete message.function_call;
   dropMisshapen(message);

@@ -2,8 +2,9 @@ import { JsonError, parseJson } from '../../base/json.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { Quirks, StreamDecoder, StreamPart } from '../dialect.ts';
 import { errorIn } from './errors.ts';
+import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
-import { argumentsText, badAnswer, contentText, dropMisshapen, isIndex, isObject, type Loose, normaliseFinishReason } from './values.ts';
+import { argumentsText, badAnswer, contentText, isIndex, isObject, type Loose, normaliseFinishReason } from './values.ts';
 
 /** An event that nests deeper is no chat chunk. */
 const maxDepth = 64;
@@ -69,7 +70,8 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
       delta: decodeDelta(isObject(delta) ? delta : isObject(message) ? message : {}, state),
       finish_reason: null,
     };
-    if (isObject(logprobs)) choice.logprobs = { ...logprobs, content: Array.isArray(logprobs.content) ? logprobs.content : null };
+    const probabilities = decodeLogprobs(logprobs);
+    if (probabilities) choice.logprobs = probabilities;
     if (typeof native === 'string' && native !== '') {
       const reason = normaliseFinishReason(native, state.lastTool >= 0);
       if (reason === 'error') brokenOff = native;
@@ -98,7 +100,7 @@ function parseEvent(data: string): Loose {
 }
 
 function decodeDelta(raw: Loose, state: ChoiceState): Loose {
-  const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, role, refusal, audio, ...rest } = raw;
+  const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, role, refusal, ...rest } = raw;
   const delta: Loose = rest;
   for (const key in delta) if (delta[key] === null) delete delta[key];
   dropMisshapen(delta);
@@ -107,7 +109,6 @@ function decodeDelta(raw: Loose, state: ChoiceState): Loose {
   const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
   if (typeof thought === 'string') delta.reasoning = thought;
   if (typeof refusal === 'string') delta.refusal = refusal;
-  if (isObject(audio)) delta.audio = audio;
   if (Array.isArray(toolCalls) && toolCalls.length > 0) {
     delta.tool_calls = toolCalls.filter(isObject).map((call) => decodeToolCall(call, state));
   }

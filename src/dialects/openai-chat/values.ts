@@ -12,14 +12,6 @@ export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** Removes from a message or delta what clients expect a list of objects in and is none. */
-export function dropMisshapen(said: Loose): void {
-  for (const key of ['annotations', 'reasoning_details', 'images']) {
-    const value = said[key];
-    if (key in said && !(Array.isArray(value) && value.every(isObject))) delete said[key];
-  }
-}
-
 export function badAnswer(message: string, providerCode?: string): UpstreamError {
   return new UpstreamError(message, { reason: 'bad_answer', status: 502, providerCode });
 }

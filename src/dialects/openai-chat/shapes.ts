@@ -1,0 +1,70 @@
+import { isObject, type Loose } from './values.ts';
+
+/** Which entries of a list clients can read. */
+const readable: Record<string, (entry: Loose) => boolean> = {
+  annotations: ({ type }) => typeof type === 'string',
+  images: ({ image_url: image }) => isObject(image) && typeof image.url === 'string',
+  reasoning_details: isReasoningDetail,
+};
+
+/** What a clients' reader may fail on is left out of a message or delta: lists that are none, entries of another shape. */
+export function dropMisshapen(said: Loose): void {
+  for (const key in readable) {
+    if (!(key in said)) continue;
+    const value = said[key];
+    const entries = Array.isArray(value) ? value.filter((entry) => isObject(entry) && readable[key]?.(entry)) : [];
+    if (Array.isArray(value) && entries.length === value.length) continue;
+    if (entries.length > 0) said[key] = entries;
+    else delete said[key];
+  }
+  const audio = said.audio;
+  if (!('audio' in said)) return;
+  if (isObject(audio)) said.audio = audioOf(audio);
+  else delete said.audio;
+}
+
+function isReasoningDetail({ type, summary, data, text, signature, id, index, format }: Loose): boolean {
+  if (!isTextOrNothing(id) || !isTextOrNothing(format) || !(index === undefined || Number.isSafeInteger(index)))
+    return false;
+  if (type === 'reasoning.summary') return typeof summary === 'string';
+  if (type === 'reasoning.encrypted') return typeof data === 'string';
+  return type === 'reasoning.text' && isTextOrNothing(text) && isTextOrNothing(signature);
+}
+
+function audioOf(audio: Loose): Loose {
+  const kept: Loose = { ...audio };
+  for (const key of ['id', 'data', 'transcript']) if (typeof kept[key] !== 'string') delete kept[key];
+  if (!Number.isSafeInteger(kept.expires_at)) delete kept.expires_at;
+  return kept;
+}
+
+/** Probabilities, with the keys that clients require; null where there are none. Servers leave `bytes` and `top_logprobs` out. */
+export function decodeLogprobs(raw: unknown): { content: Loose[] | null; refusal: Loose[] | null } | null {
+  if (!isObject(raw)) return null;
+  return { ...raw, content: entriesOf(raw.content), refusal: entriesOf(raw.refusal) };
+}
+
+function entriesOf(raw: unknown): Loose[] | null {
+  if (!Array.isArray(raw)) return null;
+  return raw
+    .filter(isTokenLogprob)
+    .map((entry) => ({
+      ...tokenOf(entry),
+      top_logprobs: Array.isArray(entry.top_logprobs) ? entry.top_logprobs.filter(isTokenLogprob).map(tokenOf) : [],
+    }));
+}
+
+function isTokenLogprob(entry: unknown): entry is Loose {
+  return isObject(entry) && typeof entry.token === 'string' && typeof entry.logprob === 'number';
+}
+
+function tokenOf(entry: Loose): Loose {
+  return {
+    ...entry,
+    bytes: Array.isArray(entry.bytes) && entry.bytes.every(Number.isSafeInteger) ? entry.bytes : null,
+  };
+}
+
+function isTextOrNothing(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string';
+}
