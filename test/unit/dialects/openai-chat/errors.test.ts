@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { decodeError, errorIn } from '../../../../src/dialects/openai-chat/errors.ts';
+
+const nowMs = Date.UTC(2026, 0, 1);
+const messageOf = (body: string, status = 500) => decodeError(status, {}, body, nowMs).message;
+
+describe("a provider's error", () => {
+  it.each<[string, string, string]>([
+    ['as OpenAI writes it', '{"error":{"message":"No","type":"t","code":"c"}}', 'No'],
+    ['as a text', '{"error":"No"}', 'No'],
+    ['at the top', '{"message":"No","code":5}', 'No'],
+    ['as a detail', '{"detail":"No"}', 'No'],
+    ['as a detail of its own', '{"detail":{"message":"No"}}', 'No'],
+    ['in a list', '[{"error":{"message":"No"}}]', 'No'],
+    ['as plain text', 'No', 'No'],
+    ['as a JSON text', '"No"', 'No'],
+    ['as HTML', '<html><title>502 Bad Gateway</title>', 'The provider answered with status 500.'],
+    ['as nothing', '', 'The provider answered with status 500.'],
+    ['as an object without words', '{"ok":false}', 'The provider answered with status 500.'],
+    ['as null', 'null', 'The provider answered with status 500.'],
+    ['as numbers', '{"error":{"message":5}}', 'The provider answered with status 500.'],
+    ['over several lines', '{"error":{"message":"No\\r\\nSet-Cookie: a"}}', 'No Set-Cookie: a'],
+  ])('is read %s', (_, body, message) => {
+    expect(messageOf(body)).toBe(message);
+  });
+  it('is bounded, whatever its size', () => {
+    expect(
+      messageOf(JSON.stringify({ error: { message: 'x'.repeat(100_000), code: 'y'.repeat(100_000) } })).length,
+    ).toBeLessThanOrEqual(500);
+    expect(
+      decodeError(500, {}, JSON.stringify({ error: { code: 'y'.repeat(1000) } }), nowMs).providerCode?.length,
+    ).toBeLessThanOrEqual(80);
+  });
+  it('carries how long to wait', () => {
+    expect(decodeError(429, { 'retry-after': '7' }, '', nowMs).retryAfterMs).toBe(7000);
+    expect(decodeError(429, { 'retry-after': new Date(nowMs + 9000).toUTCString() }, '', nowMs).retryAfterMs).toBe(
+      9000,
+    );
+  });
+  it.each<[string, number, string]>([
+    ['{"error":{"message":"x","code":"context_length_exceeded"}}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"prompt is too long: 9 tokens"}}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"x","code":"content_policy_violation"}}', 400, 'content_policy_violation'],
+    ['{"error":{"message":"x","code":"string_above_max_length"}}', 400, 'string_too_long'],
+    ['{"error":{"message":"maximum context length"}}', 500, 'provider_unavailable'],
+    ['{"error":{"message":"x"}}', 429, 'rate_limit_exceeded'],
+    ['{"error":{"message":"x"}}', 404, 'not_found'],
+  ])('%s with status %i is a %s', (body, status, errorType) => {
+    expect(decodeError(status, {}, body, nowMs).errorType).toBe(errorType);
+  });
+});
+
+describe('an error inside a success', () => {
+  it.each([{ error: { message: 'No' } }, { error: 'No' }, { error: { code: 5 } }])('is found in %j', (body) => {
+    expect(errorIn(body)).toMatchObject({ reason: 'bad_answer', status: 502, fault: 'transient' });
+  });
+  it.each([{}, { error: null }, { error: {} }, { error: '' }, { error: false }])('is not found in %j', (body) => {
+    expect(errorIn(body)).toBe(null);
+  });
+});

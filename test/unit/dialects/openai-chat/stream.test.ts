@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { UpstreamError } from '../../../../src/base/upstream-error.ts';
+import type { Quirks } from '../../../../src/dialects/dialect.ts';
+import { streamDecoder } from '../../../../src/dialects/openai-chat/stream.ts';
+import { chatChunkSchema } from '../../../../src/schema/chunk.ts';
+import { usageSchema } from '../../../../src/schema/usage.ts';
+import { chunk } from '../../../support/upstream.ts';
+
+const decodeAll = (events: readonly unknown[], quirks: Quirks = {}) => {
+  const decoder = streamDecoder(quirks);
+  return events.flatMap((event) => decoder.decode(typeof event === 'string' ? event : JSON.stringify(event), ''));
+};
+
+describe('events of a stream', () => {
+  it('never become anything but valid parts, or an error of the provider, whatever they hold', () => {
+    const nonsense = fc.jsonValue({ maxDepth: 3 });
+    const choice = fc.record(
+      {
+        index: nonsense,
+        delta: fc.record(
+          {
+            role: nonsense,
+            content: nonsense,
+            reasoning: nonsense,
+            reasoning_content: nonsense,
+            refusal: nonsense,
+            tool_calls: fc.oneof(
+              nonsense,
+              fc.array(
+                fc.record(
+                  {
+                    index: nonsense,
+                    id: nonsense,
+                    type: nonsense,
+                    function: fc.oneof(
+                      nonsense,
+                      fc.record({ name: nonsense, arguments: nonsense }, { requiredKeys: [] }),
+                    ),
+                  },
+                  { requiredKeys: [] },
+                ),
+                { maxLength: 3 },
+              ),
+            ),
+            audio: nonsense,
+            images: nonsense,
+            annotations: nonsense,
+            reasoning_details: nonsense,
+          },
+          { requiredKeys: [] },
+        ),
+        finish_reason: nonsense,
+        native_finish_reason: nonsense,
+        logprobs: nonsense,
+      },
+      { requiredKeys: [] },
+    );
+    const event = fc.record(
+      {
+        id: nonsense,
+        object: nonsense,
+        created: nonsense,
+        model: nonsense,
+        choices: fc.oneof(nonsense, fc.array(fc.oneof(choice, nonsense), { maxLength: 3 })),
+        usage: nonsense,
+        service_tier: nonsense,
+        system_fingerprint: nonsense,
+        provider: nonsense,
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.array(fc.oneof(event, nonsense), { maxLength: 5 }), (events) => {
+        try {
+          for (const part of decodeAll(events)) {
+            if (part.kind === 'chunk') chatChunkSchema.parse(part.chunk);
+            if (part.kind === 'usage') usageSchema.parse(part.usage);
+          }
+        } catch (error) {
+          if (!(error instanceof UpstreamError)) throw error;
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+  it('say that the provider broke off where its finish_reason does, after what else they say', () => {
+    const parts = decodeAll([
+      chunk({ content: 'x' }),
+      { ...chunk({ content: 'y' }, 'abort'), usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } },
+    ]);
+    expect(parts.map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'usage', 'error']);
+    expect(parts[1]).toMatchObject({ chunk: { choices: [{ delta: { content: 'y' }, finish_reason: null }] } });
+    expect(parts[3]).toMatchObject({ error: { status: 502, providerCode: 'abort' } });
+  });
+  it('finish what is open at a sentinel that is known to stand for it, and only then', () => {
+    const of = (index: number, finish: string | null) => ({
+      ...chunk({}),
+      choices: [{ index, delta: { content: 'x' }, finish_reason: finish }],
+    });
+    const events = [of(0, null), of(1, 'length'), '[DONE]'];
+    expect(decodeAll(events).map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'done']);
+    const parts = decodeAll(events, { finishesWithoutReason: true });
+    expect(parts.map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'chunk', 'done']);
+    expect(parts[2]).toMatchObject({
+      chunk: { choices: [{ index: 0, delta: {}, finish_reason: 'stop', native_finish_reason: null }] },
+    });
+  });
+  it.each(['', 'nonsense', '[1]', '"x"', 'null', '5', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`])(
+    'that are %.20s are an error of the provider',
+    (data) => {
+      expect(() => decodeAll([data])).toThrow(UpstreamError);
+    },
+  );
+});
