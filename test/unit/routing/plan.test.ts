@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../../src/base/errors.ts';
+import type { Endpoint, Model } from '../../../src/call/model.ts';
+import { newTrace } from '../../../src/call/trace.ts';
+import { describeRoute } from '../../../src/routing/describe.ts';
+import { lookUpModels, requestedSlugs } from '../../../src/routing/expand.ts';
+import { type PlanInput, planRoute } from '../../../src/routing/plan.ts';
+import type { ChatRequest } from '../../../src/schema/chat.ts';
+
+const messages = [{ role: 'user' as const, content: 'Hi' }];
+const endpoint = (providerSlug: string, modelSlug: string, fields: Partial<Endpoint> = {}): Endpoint => ({
+  modelSlug,
+  providerSlug,
+  tag: providerSlug,
+  upstreamModel: `${providerSlug}-${modelSlug}`,
+  pricing: null,
+  contextLength: null,
+  maxCompletionTokens: null,
+  quantization: null,
+  supportedParameters: null,
+  dataPolicy: { zeroRetention: null, trains: null },
+  ...fields,
+});
+const model = (slug: string, ...providers: string[]): Model => ({
+  slug,
+  name: slug,
+  endpoints: providers.map((one) => endpoint(one, slug)),
+});
+
+function plan(models: Model[], fields: Partial<ChatRequest> = {}, facts: Partial<PlanInput['facts']> = {}) {
+  return planRoute({
+    request: { messages, ...fields },
+    models,
+    facts: { resting: new Map(), usableProviders: new Set(['a', 'b', 'c']), nowMs: 1000, ...facts },
+    providerName: (slug) => slug.toUpperCase(),
+    verbatim: (slug) => slug === 'a',
+  });
+}
+
+function failure(run: () => unknown): GatewayError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  throw new Error('It did not fail');
+}
+
+describe('a plan', () => {
+  it('tries the endpoints of each model in order, on the lane of their provider, and holds no key', () => {
+    const { tries, strategy, requested, excluded } = plan([model('m/1', 'a', 'b'), model('m/2', 'c')], {
+      model: 'm/1',
+      models: ['m/2'],
+    });
+    expect(tries.map(({ providerName, modelIndex, lane }) => [providerName, modelIndex, lane])).toEqual([
+      ['A', 0, 'verbatim'],
+      ['B', 0, 'decoded'],
+      ['C', 1, 'decoded'],
+    ]);
+    expect([strategy, requested, excluded]).toEqual(['fallback', 'm/1', []]);
+    expect(tries[0]?.credential).toEqual({ kind: 'operator', provider: 'a' });
+    expect(plan([model('m/1', 'a')]).strategy).toBe('direct');
+  });
+  it('is the same for the same input, and changes nothing of it', () => {
+    const models = [model('m/1', 'b', 'a')];
+    const before = structuredClone(models);
+    const fields = { provider: { order: ['a'] } };
+    expect(plan(models, fields)).toEqual(plan(models, fields));
+    expect(models).toEqual(before);
+  });
+  it('leaves out providers without a credential and endpoints that rest, and says so', () => {
+    const models = [model('m/1', 'a', 'b', 'c', 'd')];
+    const { tries, excluded } = plan(models, {}, { resting: new Map([['b b-m/1', 9000]]) });
+    expect(tries.map(({ providerName }) => providerName)).toEqual(['A', 'C']);
+    expect(excluded).toEqual([
+      { model: 'm/1', provider: 'b', filter: 'resting' },
+      { model: 'm/1', provider: 'd', filter: 'credentials' },
+    ]);
+  });
+  it('that would be empty is 503 while something only rests, with the shortest wait', () => {
+    const resting = new Map([
+      ['a a-m/1', 61_000],
+      ['b b-m/1', 31_500],
+    ]);
+    expect(failure(() => plan([model('m/1', 'a', 'b', 'd')], {}, { resting }))).toMatchObject({
+      status: 503,
+      retryAfterMs: 30_500,
+    });
+  });
+  it('that would be empty is 404 otherwise, naming each rule', () => {
+    const error = failure(() => plan([model('m/1', 'a', 'd')], { provider: { ignore: ['a'] } }));
+    expect(error.status).toBe(404);
+    expect(error.metadata?.excluded).toEqual([
+      { model: 'm/1', provider: 'a', filter: 'ignore' },
+      { model: 'm/1', provider: 'd', filter: 'credentials' },
+    ]);
+    expect(error.message).toContain('ignore, credentials');
+  });
+});
+
+describe('the models of a request', () => {
+  it.each<[Partial<ChatRequest>, string | null, string[]]>([
+    [{ model: 'a' }, 'd', ['a']],
+    [{ model: 'a', models: ['b', 'a', 'c'] }, 'd', ['a', 'b', 'c']],
+    [{ models: ['b', 'b'] }, 'd', ['b']],
+    [{ models: [] }, 'd', ['d']],
+    [{}, 'd', ['d']],
+  ])('%j, default %s: %j', (fields, otherwise, slugs) => {
+    expect(requestedSlugs({ messages, ...fields }, otherwise)).toEqual(slugs);
+  });
+  it('must be known, all of them, and a huge name is cut', () => {
+    expect(failure(() => requestedSlugs({ messages }, null)).status).toBe(400);
+    const error = failure(() => lookUpModels(['x'.repeat(5000)], () => null));
+    expect([error.status, error.message.length < 200]).toEqual([400, true]);
+  });
+});
+
+it('a route that reached nobody is described as such', () => {
+  const { tries, ...rest } = plan([model('m/1', 'a', 'b')]);
+  expect(describeRoute({ tries, ...rest }, newTrace(), -1, null)).toEqual({
+    requested: 'm/1',
+    strategy: 'direct',
+    region: null,
+    summary: 'available=2, selected=none',
+    attempt: 0,
+    is_byok: false,
+    endpoints: {
+      total: 2,
+      available: [
+        { provider: 'A', model: 'm/1', selected: false },
+        { provider: 'B', model: 'm/1', selected: false },
+      ],
+    },
+  });
+});
