@@ -28,9 +28,9 @@ const effort = Number(values.effort);
 const rounds = (count: number) => Math.max(1, Math.round(count * effort));
 
 const contests = {
-  json: { kind: 'json', connections: 64, rounds: rounds(14), roundMs: 350 },
-  large: { kind: 'json', connections: 64, rounds: rounds(6), roundMs: 350, extraBytes: 39_000 },
-  stream: { kind: 'stream', connections: 32, rounds: rounds(14), roundMs: 350 },
+  json: { kind: 'json', connections: 64, rounds: rounds(14), roundMs: 350, enoughMs: 19_000 },
+  large: { kind: 'json', connections: 64, rounds: rounds(6), roundMs: 350, enoughMs: 9000, extraBytes: 39_000 },
+  stream: { kind: 'stream', connections: 32, rounds: rounds(14), roundMs: 350, enoughMs: 19_000 },
 } satisfies Record<string, Contest>;
 const idleStreams = 2000;
 
