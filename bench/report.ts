@@ -77,6 +77,13 @@ function cpuPerEventUs({ gateway, floor }: Record<'gateway' | 'floor', Rounds>):
   return medianDifference(gateway.cpuUs, floor.cpuUs) / eventsPerStream;
 }
 
+/** The same comparisons by the CPU that each server used: steadier where other processes use the cores too. */
+export function byCpu({ json, stream }: Findings): string {
+  const share = ({ floor, gateway }: Record<Contestant, Rounds>) => medianRatio(floor.cpuUs, gateway.cpuUs).toFixed(2);
+  const parts = [...(json ? [`json ${share(json)}`] : []), ...(stream ? [`stream ${share(stream)}`] : [])];
+  return parts.length === 0 ? '' : `by CPU: ${parts.join(', ')} of floor`;
+}
+
 /** The line that ends a run. */
 export function headline({ json, stream }: Findings): string {
   const share = (rounds: Record<Contestant, Rounds> | undefined) => (rounds ? shareOfFloor(rounds).toFixed(2) : '-');

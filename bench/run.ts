@@ -10,7 +10,7 @@ import { timeRequests } from './latency.ts';
 import type { InProcess } from './measure-in-process.ts';
 import { weighStreams } from './memory.ts';
 import { cores, startWorker, type Worker } from './processes.ts';
-import { type Findings, headline, judge, report } from './report.ts';
+import { byCpu, type Findings, headline, judge, report } from './report.ts';
 import { type Contest, compare, type Field } from './throughput.ts';
 
 const { values } = parseArgs({
@@ -39,6 +39,7 @@ const loadBefore = loadavg()[0] ?? 0;
 if (loadBefore > 1) say(`The machine is busy (load ${loadBefore.toFixed(1)}): expect noise.`);
 const findings = await measure();
 for (const { line } of judge(findings)) say(line);
+if (byCpu(findings) !== '') say(byCpu(findings));
 const tables = report(findings, {
   date: values.date,
   node: process.versions.node,

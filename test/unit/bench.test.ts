@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chatAnswer, chatEvents, chatRequest, chunksPerStream } from '../../bench/bodies.ts';
 import { bundledSources, formatShares, summariseCpu, summariseHeap } from '../../bench/profile-summary.ts';
 import { messageReader } from '../../bench/read-message.ts';
-import { type Findings, headline, judge, report, table } from '../../bench/report.ts';
+import { byCpu, type Findings, headline, judge, report, table } from '../../bench/report.ts';
 import { median, medianDifference, medianRatio, percentile } from '../../bench/statistics.ts';
 import type { Rounds } from '../../bench/throughput.ts';
 
@@ -127,6 +127,8 @@ describe('the report', () => {
   it('ends in one line', () => {
     expect(headline(findings)).toBe('bench: json 0.60 of floor, stream 0.60 of floor');
     expect(headline({})).toBe('bench: json - of floor, stream - of floor');
+    expect(byCpu(findings)).toBe('by CPU: json 0.60, stream 0.60 of floor');
+    expect(byCpu({ importMs: [1] })).toBe('');
   });
   it('names the machine and shows every measurement', () => {
     const text = report(findings, machine);
