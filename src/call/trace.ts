@@ -13,6 +13,8 @@ export interface AttemptTrace {
   /** null when it succeeded. */
   errorType: string | null;
   isByok: boolean;
+  /** Request fields that were not sent, because this provider refuses them. */
+  dropped: readonly string[];
 }
 
 /** What happened to a call, in order. Append-only. */

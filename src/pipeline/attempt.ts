@@ -54,10 +54,10 @@ interface Exchange {
 
 /**
  * One try at one endpoint, up to its whole answer or the first token of its stream. The only place that holds a raw key.
- * @param show  given the body that is sent upstream
+ * @param show  given what is sent upstream, before authentication
  * @throws UpstreamError, whose message is clean of keys; the reason of the call's signal after an abort
  */
-export async function attempt(deps: PipelineDeps, call: Call, step: Try, show: (upstreamBody: Record<string, unknown>) => void): Promise<Attempted> {
+export async function attempt(deps: PipelineDeps, call: Call, step: Try, show: (encoded: EncodedRequest) => void): Promise<Attempted> {
   const provider = deps.provider(step.endpoint.providerSlug) as Provider;
   const credential = deps.openCredential(step.credential);
   const controller = new AbortController();
@@ -70,7 +70,7 @@ export async function attempt(deps: PipelineDeps, call: Call, step: Try, show: (
     watchdog.stop();
   };
   const encoded = provider.dialect.encodeRequest({ request: call.request, upstreamModel: step.endpoint.upstreamModel, quirks: provider.quirks });
-  show(encoded.payload);
+  show(encoded);
   const redactor = redactorOf(credential);
   const exchange: Exchange = { deps, call, provider, credential, redactor, encoded, signal: controller.signal, watchdog };
   try {

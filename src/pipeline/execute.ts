@@ -4,6 +4,7 @@ import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
 import { endpointKey } from '../call/facts.ts';
 import type { Plan, Try } from '../call/plan.ts';
+import type { EncodedRequest } from '../dialects/dialect.ts';
 import { type Attempted, attempt } from './attempt.ts';
 import type { PipelineDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
@@ -27,8 +28,8 @@ export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promi
   const errors: UpstreamError[] = [];
   const sentBodies: Record<string, unknown>[] = [];
   const wantsBodies = call.request.debug?.echo_upstream_body === true && call.request.stream === true;
-  const show = (body: Record<string, unknown>) => {
-    if (wantsBodies) sentBodies.push(body);
+  const show = (encoded: EncodedRequest) => {
+    if (wantsBodies) sentBodies.push(encoded.payload);
   };
   let at = 0;
   let here = 0;
@@ -70,8 +71,9 @@ export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promi
 }
 
 /** Runs a try and writes down how it went. */
-async function traced(deps: PipelineDeps, call: Call, step: Try, show: (upstreamBody: Record<string, unknown>) => void): Promise<Attempted> {
+async function traced(deps: PipelineDeps, call: Call, step: Try, show: (encoded: EncodedRequest) => void): Promise<Attempted> {
   const { clock } = deps;
+  let dropped: readonly string[] = [];
   const startedAtMs = clock.now();
   const note = (status: number, errorType: string | null) => {
     call.trace.attempts.push({
@@ -83,10 +85,14 @@ async function traced(deps: PipelineDeps, call: Call, step: Try, show: (upstream
       status,
       errorType,
       isByok: step.isByok,
+      dropped,
     });
   };
   try {
-    const attempted = await attempt(deps, call, step, show);
+    const attempted = await attempt(deps, call, step, (encoded) => {
+      dropped = encoded.dropped;
+      show(encoded);
+    });
     note(200, null);
     return attempted;
   } catch (error) {

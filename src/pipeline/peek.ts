@@ -47,7 +47,9 @@ export async function peek(source: ByteSource): Promise<Peeked> {
 
 /** A bracket or a colon. */
 function saysWhatItIs(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, longestFieldName).some((byte, at) => byte === 58 || (at === 0 && (byte === 123 || byte === 91 || byte === 60)));
+  return bytes
+    .subarray(0, longestFieldName)
+    .some((byte, at) => byte === 58 || (at === 0 && (byte === 123 || byte === 91 || byte === 60)));
 }
 
 /** Behind white space and byte-order marks. */

@@ -48,6 +48,7 @@ function recordOf({ clock }: PipelineDeps, call: Call, plan: Plan, ending: Endin
     id: call.id,
     workspaceId: call.caller.workspaceId,
     apiKeyHash: call.caller.apiKeyHash,
+    sessionId: call.sessionId,
     requested: plan.requested,
     model: step?.endpoint.modelSlug ?? null,
     provider: step?.providerName ?? null,

@@ -8,6 +8,8 @@ export interface RequestRecord {
   workspaceId: string;
   /** SHA-256 of the api key, hex; null where the embedder authenticates. */
   apiKeyHash: string | null;
+  /** The caller's own grouping key; null for none. */
+  sessionId: string | null;
   /** Slug as sent. */
   requested: string;
   /** Slug and provider (display name) that served; null when none did. */
