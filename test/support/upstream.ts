@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/base/clock.ts';
+import { type Clock, wait } from '../../src/base/clock.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/transport/transport.ts';
 import { type Piece, partsOf, type ScriptedAnswer } from './upstream-answer.ts';
 
@@ -56,7 +56,7 @@ export function scriptedUpstream(clock: Clock): ScriptedUpstream {
     signal.addEventListener('abort', close);
     const answer = queue.shift() ?? otherwise;
     if (!answer) throw new Error(`No answer is scripted for request ${sent.length}`);
-    if (answer.afterMs !== undefined) await untilAborted(passing(clock, answer.afterMs), signal);
+    if (answer.afterMs !== undefined) await wait(clock, answer.afterMs, signal);
     if (answer.instead === 'refuse') throw connectionError('ECONNREFUSED');
     if (answer.instead === 'hang') await untilAborted(never(), signal);
     const { headers, pieces } = partsOf(answer);
@@ -73,7 +73,7 @@ export function scriptedUpstream(clock: Clock): ScriptedUpstream {
               one.isRead = one.closedAtMs === null;
               return null;
             }
-            const bytes = await untilAborted(play(clock, piece), signal);
+            const bytes = await untilAborted(play(clock, piece, signal), signal);
             if (bytes !== null) return bytes;
           }
         },
@@ -93,11 +93,11 @@ export function scriptedUpstream(clock: Clock): ScriptedUpstream {
   };
 }
 
-async function play(clock: Clock, piece: Piece): Promise<Uint8Array | null> {
+async function play(clock: Clock, piece: Piece, signal: AbortSignal): Promise<Uint8Array | null> {
   if (typeof piece === 'string') return new TextEncoder().encode(piece);
   if (piece instanceof Uint8Array) return piece;
   if ('breaks' in piece) throw connectionError('ECONNRESET');
-  if ('waitMs' in piece) await passing(clock, piece.waitMs);
+  if ('waitMs' in piece) await wait(clock, piece.waitMs, signal);
   else if ('until' in piece) await piece.until;
   else await never();
   return null;
@@ -106,12 +106,6 @@ async function play(clock: Clock, piece: Piece): Promise<Uint8Array | null> {
 /** What Node's network throws. */
 function connectionError(code: string): Error {
   return Object.assign(new Error(`connect ${code} 203.0.113.9:443`), { code });
-}
-
-function passing(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    clock.after(ms, resolve);
-  });
 }
 
 function never(): Promise<never> {
