@@ -21,23 +21,39 @@ const spellings: [name: string, spell: (key: string) => string][] = [
 
 /** No key, nor a part of it that would help, in any spelling. */
 function expectNoKey(shown: string, key: string): void {
-  const parts = [key, key.slice(0, 12), key.slice(-12), JSON.stringify(key).slice(1, -1), encodeURIComponent(key), base64(key).slice(0, -6)];
+  const parts = [
+    key,
+    key.slice(0, 12),
+    key.slice(-12),
+    JSON.stringify(key).slice(1, -1),
+    encodeURIComponent(key),
+    base64(key).slice(0, -6),
+  ];
   for (const part of parts) expect(shown.includes(part), `${part} in ${shown.slice(0, 600)}`).toBe(false);
   expect(shown).not.toContain(base64(key, 'user:').slice(8, -6));
 }
 
-async function answered(key: string, body: string, { stream = false, status = 200, size = 1e9 } = {}): Promise<{ status: number; text: string }> {
+async function answered(
+  key: string,
+  body: string,
+  { stream = false, status = 200, size = 1e9 } = {},
+): Promise<{ status: number; text: string }> {
   const lines: unknown[] = [];
   const note = (...line: unknown[]) => void lines.push(line);
   const replay = replayGateway({ apiKey: key, logger: { info: note, warn: note, error: note } });
   const answer = await replay.send({ status, pieces: piecesOf(bytesOf(body), size) }, { stream });
-  const told = JSON.stringify([replay.lastRecord(), lines], (_, value) => (value instanceof Error ? { ...value, message: value.message, stack: value.stack, cause: value.cause } : value));
+  const told = JSON.stringify([replay.lastRecord(), lines], (_, value) =>
+    value instanceof Error ? { ...value, message: value.message, stack: value.stack, cause: value.cause } : value,
+  );
   expectNoKey(told, key);
   expectNoKey(answer.text, key);
   return answer;
 }
 
-describe.each([['a plain key', plainKey], ['a key with odd characters', oddKey]])('%s that the upstream echoes', (_, key) => {
+describe.each([
+  ['a plain key', plainKey],
+  ['a key with odd characters', oddKey],
+])('%s that the upstream echoes', (_, key) => {
   describe.each(spellings)('%s', (_name, spell) => {
     const shown = spell(key);
 
@@ -72,7 +88,12 @@ describe.each([['a plain key', plainKey], ['a key with odd characters', oddKey]]
     });
 
     it('in a whole answer is redacted', async () => {
-      const body = JSON.stringify(resultOf({ note: shown, system_fingerprint: shown }, { content: `You said ${shown}`, reasoning_content: shown }));
+      const body = JSON.stringify(
+        resultOf(
+          { note: shown, system_fingerprint: shown },
+          { content: `You said ${shown}`, reasoning_content: shown },
+        ),
+      );
       for (const stream of [false, true]) {
         for (const spelled of [body, body.replaceAll('/', '\\/')]) {
           const answer = await answered(key, spelled, { stream });
@@ -84,7 +105,15 @@ describe.each([['a plain key', plainKey], ['a key with odd characters', oddKey]]
 
     it('in an event of a stream is redacted, on the verbatim lane too', async () => {
       // The second and third are like the first, so that they would be copied.
-      const body = text('one') + text('two') + text(`three ${shown}`) + text('four') + text(shown) + event({ ...chunkOf({ content: 'x' }), note: shown }) + stop + done;
+      const body =
+        text('one') +
+        text('two') +
+        text(`three ${shown}`) +
+        text('four') +
+        text(shown) +
+        event({ ...chunkOf({ content: 'x' }), note: shown }) +
+        stop +
+        done;
       for (const spelled of [body, body.replaceAll('/', '\\/')]) {
         for (const size of [1e9, 50]) {
           const answer = await answered(key, spelled, { stream: true, size });

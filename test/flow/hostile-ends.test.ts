@@ -30,7 +30,8 @@ function timedGateway(timed: Timed) {
             resolve(null);
           });
         });
-        const pieceAfter = (ms: number, piece: string) => new Promise<Uint8Array>((resolve) => void clock.after(ms, () => resolve(bytesOf(piece))));
+        const pieceAfter = (ms: number, piece: string) =>
+          new Promise<Uint8Array>((resolve) => void clock.after(ms, () => resolve(bytesOf(piece))));
         return {
           status: 200,
           headers: {},
@@ -68,7 +69,8 @@ function timedGateway(timed: Timed) {
   };
 }
 
-const every = (ms: number, times: number, piece: string): Timed => Array.from({ length: times }, () => [ms, piece] as const);
+const every = (ms: number, times: number, piece: string): Timed =>
+  Array.from({ length: times }, () => [ms, piece] as const);
 
 describe('after every finish_reason', () => {
   it.each([
@@ -76,11 +78,19 @@ describe('after every finish_reason', () => {
     ['sends comments without end', [[0, text('Hello') + stop], ...every(1000, 600, ': still here\n\n')]],
     ['sends empty chunks without end', [[0, text('Hello') + stop], ...every(1000, 600, event({ choices: [] }))]],
     ['sends half an event, byte by byte', [[0, text('Hello') + stop], ...every(1000, 600, 'd')]],
-    ['sends empty deltas without end', [[0, text('Hello') + stop], ...every(1000, 600, event(chunkOf({ content: '' })))]],
+    [
+      'sends empty deltas without end',
+      [[0, text('Hello') + stop], ...every(1000, 600, event(chunkOf({ content: '' })))],
+    ],
   ] as [string, Timed][])('an upstream that %s has the client waiting for seconds only', async (_, timed) => {
     const { post, wasCancelled, record, clock } = timedGateway(timed);
     const { text: body, tookMs } = await post(true);
-    expect(readSaidStream(body)).toMatchObject({ error: null, isDone: true, usageCount: 1, choices: { 0: { content: 'Hello', finish: 'stop' } } });
+    expect(readSaidStream(body)).toMatchObject({
+      error: null,
+      isDone: true,
+      usageCount: 1,
+      choices: { 0: { content: 'Hello', finish: 'stop' } },
+    });
     expect(tookMs).toBeLessThanOrEqual(6000);
     await clock.advance(2000);
     expect(wasCancelled()).toBe(true);
@@ -88,13 +98,19 @@ describe('after every finish_reason', () => {
   });
 
   it('usage that comes a little later is waited for', async () => {
-    const { post } = timedGateway([[0, text('Hello') + stop], [3000, usageEvent(usual)]]);
+    const { post } = timedGateway([
+      [0, text('Hello') + stop],
+      [3000, usageEvent(usual)],
+    ]);
     const { text: body } = await post(true);
     expect(readSaidStream(body)).toMatchObject({ usage: { total_tokens: 15 }, error: null });
   });
 
   it('the sentinel ends the stream at once', async () => {
-    const { post, wasCancelled, clock } = timedGateway([[0, text('Hello')], [10, stop + done]]);
+    const { post, wasCancelled, clock } = timedGateway([
+      [0, text('Hello')],
+      [10, stop + done],
+    ]);
     expect((await post(true)).tookMs).toBe(10);
     await clock.advance(1000);
     expect(wasCancelled()).toBe(true);
@@ -103,22 +119,33 @@ describe('after every finish_reason', () => {
 });
 
 describe('what an answer is', () => {
-  it.each([1, 63, 64, 65, 100, 1000, 4095, 10_000])('shows after %i bytes of white space in the same piece', async (size) => {
-    const replay = replayGateway();
-    const stream = bytesOf(text('Hello') + stop + usageEvent(usual) + done);
-    for (const [body, cut] of [[stream, 0], [stream, 5], [bytesOf(JSON.stringify(resultOf())), 0]] as const) {
-      const first = new Uint8Array(size + cut + 20).fill(10);
-      first.set(body.subarray(0, cut + 20), size);
-      for (const wantsStream of [true, false]) {
-        const answer = await replay.send({ pieces: [first, body.subarray(cut + 20)] }, { stream: wantsStream });
-        expect([wantsStream, answer.status], answer.text).toEqual([wantsStream, 200]);
-        expect(answer.text).toContain('Hello');
+  it.each([1, 63, 64, 65, 100, 1000, 4095, 10_000])(
+    'shows after %i bytes of white space in the same piece',
+    async (size) => {
+      const replay = replayGateway();
+      const stream = bytesOf(text('Hello') + stop + usageEvent(usual) + done);
+      for (const [body, cut] of [
+        [stream, 0],
+        [stream, 5],
+        [bytesOf(JSON.stringify(resultOf())), 0],
+      ] as const) {
+        const first = new Uint8Array(size + cut + 20).fill(10);
+        first.set(body.subarray(0, cut + 20), size);
+        for (const wantsStream of [true, false]) {
+          const answer = await replay.send({ pieces: [first, body.subarray(cut + 20)] }, { stream: wantsStream });
+          expect([wantsStream, answer.status], answer.text).toEqual([wantsStream, 200]);
+          expect(answer.text).toContain('Hello');
+        }
       }
-    }
-  });
+    },
+  );
 
   it('shows although its first bytes come one by one', async () => {
-    const { post } = timedGateway([...[...'\n\r\n\n\ndata'].map((piece) => [1, piece] as const), [1, text('Hello').slice(4)], [1, stop + done]]);
+    const { post } = timedGateway([
+      ...[...'\n\r\n\n\ndata'].map((piece) => [1, piece] as const),
+      [1, text('Hello').slice(4)],
+      [1, stop + done],
+    ]);
     const { text: body } = await post(true);
     expect(body).toContain('[DONE]');
   });

@@ -24,12 +24,18 @@ const nonsense: [name: string, usage: unknown][] = [
   ['null in one place', { prompt_tokens: null, completion_tokens: 5, total_tokens: 15 }],
   ['boolean', { prompt_tokens: true, completion_tokens: false }],
   ['nested', { prompt_tokens: { value: 10 }, completion_tokens: [5] }],
-  ['a prototype', { __proto__: usual, 'constructor': usual }],
+  ['a prototype', { __proto__: usual, constructor: usual }],
 ];
 
 /** What is usage, with nonsense in its details. */
 const partly: [name: string, usage: object][] = [
-  ['negative', { prompt_tokens_details: { cached_tokens: -3, audio_tokens: -1 }, completion_tokens_details: { reasoning_tokens: -2 } }],
+  [
+    'negative',
+    {
+      prompt_tokens_details: { cached_tokens: -3, audio_tokens: -1 },
+      completion_tokens_details: { reasoning_tokens: -2 },
+    },
+  ],
   ['textual', { prompt_tokens_details: { cached_tokens: '3' }, completion_tokens_details: { reasoning_tokens: '2' } }],
   ['huge', { prompt_tokens_details: { cached_tokens: 1e300 }, completion_tokens_details: { reasoning_tokens: 1e300 } }],
   ['no objects', { prompt_tokens_details: 'none', completion_tokens_details: [1] }],
@@ -52,7 +58,9 @@ interface Billed {
 async function billed(usage: unknown, stream: boolean): Promise<{ shown: Billed; replay: Replay }> {
   const replay = replayGateway();
   const spelled = (json: string) => json.replace('"1e999"', '{"prompt_tokens":1e999,"completion_tokens":1e999}');
-  const body = stream ? text('Hello there, caller') + stop + usageEvent(usage) + done : JSON.stringify(resultOf({ usage }));
+  const body = stream
+    ? text('Hello there, caller') + stop + usageEvent(usage) + done
+    : JSON.stringify(resultOf({ usage }));
   const answer = await replay.send({ pieces: [bytesOf(spelled(body))] }, { stream });
   expect(answer.status, answer.text).toBe(200);
   const payloads = stream ? payloadsOf(answer.text).slice(0, -1) : [answer.text];
@@ -72,7 +80,10 @@ function checkSane(shown: Billed, replay: Replay): void {
   expect(shown.is_byok).toBe(false);
 }
 
-describe.each([['as JSON', false], ['in a stream', true]] as const)('usage %s', (_, stream) => {
+describe.each([
+  ['as JSON', false],
+  ['in a stream', true],
+] as const)('usage %s', (_, stream) => {
   it('is taken where it is usage', async () => {
     const { shown, replay } = await billed(usual, stream);
     expect(shown).toMatchObject({ ...usual, cost: costOf(10, 5) });
@@ -101,26 +112,62 @@ describe('usage that is told more than once in a stream', () => {
   const tell = async (...events: string[]) => {
     const replay = replayGateway();
     const answer = await replay.send({ pieces: [bytesOf(events.join(''))] }, { stream: true });
-    const usages = payloadsOf(answer.text).slice(0, -1).map((payload) => JSON.parse(payload)).filter((one) => 'usage' in one);
+    const usages = payloadsOf(answer.text)
+      .slice(0, -1)
+      .map((payload) => JSON.parse(payload))
+      .filter((one) => 'usage' in one);
     expect(usages.length).toBe(1);
     checkSane(usages[0].usage, replay);
     return usages[0].usage as Billed;
   };
-  const counting = (completion: number, more: object = {}) => event({ ...chunkOf({ content: 'x' }), usage: { prompt_tokens: 10, completion_tokens: completion, total_tokens: 10 + completion }, ...more });
+  const counting = (completion: number, more: object = {}) =>
+    event({
+      ...chunkOf({ content: 'x' }),
+      usage: { prompt_tokens: 10, completion_tokens: completion, total_tokens: 10 + completion },
+      ...more,
+    });
 
   it('counts once where it counts up', async () => {
-    expect(await tell(counting(1), counting(2), counting(3), stop, usageEvent({ prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 }), done)).toMatchObject({ prompt_tokens: 10, completion_tokens: 4 });
+    expect(
+      await tell(
+        counting(1),
+        counting(2),
+        counting(3),
+        stop,
+        usageEvent({ prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 }),
+        done,
+      ),
+    ).toMatchObject({ prompt_tokens: 10, completion_tokens: 4 });
   });
 
   it('counts once where it is repeated', async () => {
-    expect(await tell(text('x'), stop, usageEvent(usual), usageEvent(usual), event({ choices: [], x_groq: { usage: usual } }), done)).toMatchObject(usual);
+    expect(
+      await tell(
+        text('x'),
+        stop,
+        usageEvent(usual),
+        usageEvent(usual),
+        event({ choices: [], x_groq: { usage: usual } }),
+        done,
+      ),
+    ).toMatchObject(usual);
   });
 
   it('keeps the last that was sound', async () => {
-    expect(await tell(counting(7), stop, usageEvent({ prompt_tokens: -1, completion_tokens: -1 }), usageEvent(null), done)).toMatchObject({ prompt_tokens: 10, completion_tokens: 7 });
+    expect(
+      await tell(counting(7), stop, usageEvent({ prompt_tokens: -1, completion_tokens: -1 }), usageEvent(null), done),
+    ).toMatchObject({ prompt_tokens: 10, completion_tokens: 7 });
   });
 
   it('does not count what comes after the sentinel', async () => {
-    expect(await tell(text('x'), stop, usageEvent(usual), done, usageEvent({ prompt_tokens: 99_000_000, completion_tokens: 1, total_tokens: 99_000_001 }))).toMatchObject(usual);
+    expect(
+      await tell(
+        text('x'),
+        stop,
+        usageEvent(usual),
+        done,
+        usageEvent({ prompt_tokens: 99_000_000, completion_tokens: 1, total_tokens: 99_000_001 }),
+      ),
+    ).toMatchObject(usual);
   });
 });

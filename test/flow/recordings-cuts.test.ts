@@ -46,7 +46,9 @@ describeWithShared('recorded streams, cut between any two bytes', () => {
   });
 
   afterAll(() => {
-    console.log(`recordings: ${streams.length} streams cut at ${cuts} places; ${differing} answers were written differently, and read`);
+    console.log(
+      `recordings: ${streams.length} streams cut at ${cuts} places; ${differing} answers were written differently, and read`,
+    );
     // Their last byte is not a place to cut at.
     expect(cuts).toBe(bytes - streams.length);
     expect(cuts).toBeGreaterThan(500_000);

@@ -75,7 +75,12 @@ describeWithShared('recorded streams on the verbatim lane', () => {
     }
     const share = copied / Math.max(texts, 1);
     const shapes = [...missed].sort(([, a], [, b]) => b - a).slice(0, 3);
-    console.log([`lanes: ${slug}: ${copied} of ${texts} events of text copied`, ...shapes.map(([shape, times]) => `  ${times} x ${shape.slice(0, 400)}`)].join('\n'));
+    console.log(
+      [
+        `lanes: ${slug}: ${copied} of ${texts} events of text copied`,
+        ...shapes.map(([shape, times]) => `  ${times} x ${shape.slice(0, 400)}`),
+      ].join('\n'),
+    );
     // Of each shape the first is decoded, to learn from.
     if (texts >= 50) expect(share).toBeGreaterThan(0.9);
   });

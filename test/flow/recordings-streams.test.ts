@@ -1,6 +1,13 @@
 import { beforeAll, expect, it, vi } from 'vitest';
 import { checkChunks } from '../support/check-chunks.ts';
-import { expectedOf, loadRecordings, readSaidStream, readSaidWhole, type Recording, type Said } from '../support/recordings.ts';
+import {
+  expectedOf,
+  loadRecordings,
+  type Recording,
+  readSaidStream,
+  readSaidWhole,
+  type Said,
+} from '../support/recordings.ts';
 import { describeWithShared, validateAgainstReference } from '../support/reference.ts';
 import { piecesOf, replayGateway } from '../support/replay.ts';
 
@@ -49,7 +56,9 @@ describeWithShared('recorded streams', () => {
       texts.push(answer.text);
     }
     // Not only the same meaning: a client can't tell the lanes apart, but for usage that had to be estimated.
-    const [one, other] = texts.map((text) => (verbatim.lastRecord().isEstimated ? text.replace(/"usage":.*/, '') : text));
+    const [one, other] = texts.map((text) =>
+      verbatim.lastRecord().isEstimated ? text.replace(/"usage":.*/, '') : text,
+    );
     expect(one).toBe(other);
   });
 
@@ -59,7 +68,10 @@ describeWithShared('recorded streams', () => {
     const asRecorded = (await verbatim.send(answerOf(recording), { stream: true })).text;
     for (const [name, respell] of spellings) {
       const body = encoder.encode(respell(text));
-      for (const pieces of [[body], ...(body.length > 20_000 ? [64, 1000] : [1, 7, 64]).map((size) => piecesOf(body, size))]) {
+      for (const pieces of [
+        [body],
+        ...(body.length > 20_000 ? [64, 1000] : [1, 7, 64]).map((size) => piecesOf(body, size)),
+      ]) {
         const answer = await verbatim.send({ pieces }, { stream: true });
         expect([name, pieces[0]?.length, answer.status], answer.text).toEqual([name, pieces[0]?.length, 200]);
         // Another choice of lanes may have estimated another usage; else nothing differs.
@@ -133,7 +145,9 @@ function readCut(part: Uint8Array): Said {
 function checkCut({ status, text }: { status: number; text: string }, theirs: Said, why: string): void {
   const finishes = Object.values(theirs.choices).map(({ finish }) => finish);
   const isWhole = finishes.length > 0 && !finishes.includes(null);
-  const saidNothing = Object.values(theirs.choices).every(({ content, reasoning, calls }) => content + reasoning === '' && calls.length === 0);
+  const saidNothing = Object.values(theirs.choices).every(
+    ({ content, reasoning, calls }) => content + reasoning === '' && calls.length === 0,
+  );
   if (saidNothing && !isWhole) {
     expect([why, status], text).toEqual([why, 502]);
     expect(JSON.parse(text).error).toMatchObject({ code: 502, metadata: { error_type: expect.any(String) } });

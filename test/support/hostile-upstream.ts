@@ -77,7 +77,10 @@ export function timersNow(): number {
 
 /** No timer and no socket is kept of an attack. @param idle  connections that may wait for the next request */
 export async function expectQuiet(timersBefore: number, server: RawServer, idle = 0): Promise<void> {
-  await until(() => server.connections.filter(({ socket }) => !socket.destroyed).length <= idle, `only ${idle} connections are left`);
+  await until(
+    () => server.connections.filter(({ socket }) => !socket.destroyed).length <= idle,
+    `only ${idle} connections are left`,
+  );
   await until(() => timersNow() <= timersBefore, 'no timer is left');
 }
 

@@ -28,7 +28,9 @@ export function resultOf(fields: object = {}, message: object = {}, choice: obje
     object: 'chat.completion',
     created: 1,
     model: 'upstream',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello', ...message }, finish_reason: 'stop', ...choice }],
+    choices: [
+      { index: 0, message: { role: 'assistant', content: 'Hello', ...message }, finish_reason: 'stop', ...choice },
+    ],
     usage: usual,
     ...fields,
   };
@@ -37,12 +39,17 @@ export function resultOf(fields: object = {}, message: object = {}, choice: obje
 export const bytesOf = (data: string | Uint8Array) => (typeof data === 'string' ? encoder.encode(data) : data);
 
 /** Sends this stream through both lanes; each answer as it came and as it reads. */
-export async function throughBothLanes(stream: string | Uint8Array): Promise<{ lane: string; status: number; text: string; said: Said; replay: Replay }[]> {
+export async function throughBothLanes(
+  stream: string | Uint8Array,
+): Promise<{ lane: string; status: number; text: string; said: Said; replay: Replay }[]> {
   const answers = [];
   for (const lane of ['verbatim', 'decoded'] as const) {
     const replay = replayGateway({ lane });
     const answer = await replay.send({ pieces: [bytesOf(stream)] }, { stream: true });
-    const said = answer.status === 200 ? readSaidStream(answer.text) : { choices: {}, usage: null, usageCount: 0, error: null, isDone: false };
+    const said =
+      answer.status === 200
+        ? readSaidStream(answer.text)
+        : { choices: {}, usage: null, usageCount: 0, error: null, isDone: false };
     answers.push({ lane, ...answer, said, replay });
   }
   return answers;

@@ -44,12 +44,22 @@ export function loadRecordings(dialect: string): Recording[] {
     .flatMap(({ file, provider, kind, status }): Recording[] => {
       const isStream = kind.includes('stream');
       const type = isStream ? 'text/event-stream' : 'application/json';
-      const plain = { name: file, files: [file], provider, isStream, request: null, status, headers: { 'content-type': type } };
-      if (file.endsWith('.chunks.txt')) return streamsIn(text(file)).map((body) => ({ ...plain, body: encoder.encode(body) }));
+      const plain = {
+        name: file,
+        files: [file],
+        provider,
+        isStream,
+        request: null,
+        status,
+        headers: { 'content-type': type },
+      };
+      if (file.endsWith('.chunks.txt'))
+        return streamsIn(text(file)).map((body) => ({ ...plain, body: encoder.encode(body) }));
       if (!file.endsWith('.exchange.json')) return [{ ...plain, body: encoder.encode(text(file)) }];
       const { request, response } = JSON.parse(text(file)) as Exchange;
       const recorded = { ...plain, request: request.body, status: response.status, headers: response.headers };
-      if (response.body_file === undefined) return [{ ...recorded, body: encoder.encode(JSON.stringify(response.body)) }];
+      if (response.body_file === undefined)
+        return [{ ...recorded, body: encoder.encode(JSON.stringify(response.body)) }];
       const bodyFile = join(dirname(file), response.body_file);
       return [{ ...recorded, files: [file, bodyFile], body: encoder.encode(text(bodyFile)) }];
     });
@@ -57,7 +67,9 @@ export function loadRecordings(dialect: string): Recording[] {
 
 /** How many files of a dialect the manifest lists. */
 export function countRecordedFiles(dialect: string): number {
-  const manifest = JSON.parse(readFileSync(join(sharedPath('fixtures'), 'manifest.json'), 'utf8')) as { files: ManifestFile[] };
+  const manifest = JSON.parse(readFileSync(join(sharedPath('fixtures'), 'manifest.json'), 'utf8')) as {
+    files: ManifestFile[];
+  };
   return manifest.files.filter((one) => one.dialect === dialect).length;
 }
 
@@ -72,7 +84,16 @@ function streamsIn(lines: string): string[] {
 
 /** What an answer says, whether it came whole or in chunks, and whoever wrote it. */
 export interface Said {
-  choices: Record<number, { content: string; reasoning: string; refusal: string; calls: { id: string; name: string; arguments: string }[]; finish: string | null }>;
+  choices: Record<
+    number,
+    {
+      content: string;
+      reasoning: string;
+      refusal: string;
+      calls: { id: string; name: string; arguments: string }[];
+      finish: string | null;
+    }
+  >;
   /** The last that was reported. */
   usage: { prompt_tokens: number; total_tokens: number } | null;
   usageCount: number;

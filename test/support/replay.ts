@@ -1,6 +1,6 @@
+import { openaiChat } from '../../src/dialects/openai-chat.ts';
 import { createGateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import type { Logger, RequestRecord } from '../../src/telemetry/record.ts';
 import type { Transport } from '../../src/transport/transport.ts';
@@ -13,7 +13,10 @@ export interface ReplayedAnswer {
 
 export interface Replay {
   /** Sends a request and has it answered with these pieces. */
-  send(answer: { status?: number; headers?: Record<string, string>; pieces: readonly Uint8Array[] }, request: object): Promise<ReplayedAnswer>;
+  send(
+    answer: { status?: number; headers?: Record<string, string>; pieces: readonly Uint8Array[] },
+    request: object,
+  ): Promise<ReplayedAnswer>;
   /** What the gateway recorded of the last request. */
   lastRecord(): RequestRecord;
   /** The body that was last sent upstream. */
@@ -72,11 +75,19 @@ export function replayGateway({ lane = 'verbatim', apiKey, limits, logger }: Rep
   };
   const gateway = createGateway({
     providers: {
-      replay: lane === 'verbatim' ? { baseUrl, apiKey } : defineProvider({ slug: 'replay', baseUrl, dialect: { ...openaiChat, nativeChunks: false } }),
+      replay:
+        lane === 'verbatim'
+          ? { baseUrl, apiKey }
+          : defineProvider({ slug: 'replay', baseUrl, dialect: { ...openaiChat, nativeChunks: false } }),
     },
     limits,
     logger,
-    models: [{ slug: 'acme/replayed', endpoints: [{ provider: 'replay', model: 'recorded', pricing: { prompt: '0.000001', completion: '0.000002' } }] }],
+    models: [
+      {
+        slug: 'acme/replayed',
+        endpoints: [{ provider: 'replay', model: 'recorded', pricing: { prompt: '0.000001', completion: '0.000002' } }],
+      },
+    ],
     apiKeys: [{ key }],
     retry: { maxAttempts: 1 },
     transport,
@@ -93,7 +104,10 @@ export function replayGateway({ lane = 'verbatim', apiKey, limits, logger }: Rep
       head = { status, headers };
       record = null;
       const response = await gateway.handle(
-        new Request('http://gateway.test/v1/chat/completions', { method: 'POST', headers: { authorization: `Bearer ${key}` } }),
+        new Request('http://gateway.test/v1/chat/completions', {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}` },
+        }),
         { body: { model: 'acme/replayed', messages: [{ role: 'user', content: 'Go on.' }], ...request } },
       );
       return { status: response.status, text: await textOf(response) };
