@@ -20,6 +20,12 @@ export function fetchTransport(fetchImpl: typeof fetch): Transport {
   return { send: (request) => send(fetchImpl, request) };
 }
 
+/**
+ * Streams are small and latency counts, so uncompressed is asked for; a browser ignores this. Deno takes it to mean that
+ * we would decompress ourselves, also what comes compressed all the same.
+ */
+const uncompressed: Record<string, string> = 'Deno' in globalThis ? {} : { 'accept-encoding': 'identity' };
+
 async function send(fetchImpl: typeof fetch, request: TransportRequest): Promise<TransportResponse> {
   const { signal } = request;
   if (signal.aborted) throw signal.reason;
@@ -27,8 +33,7 @@ async function send(fetchImpl: typeof fetch, request: TransportRequest): Promise
   const response = await untilAborted(
     fetchImpl(href, {
       method: request.method,
-      // Streams are small and latency counts, so uncompressed is asked for; a browser ignores this.
-      headers: { 'accept-encoding': 'identity', ...request.headers },
+      headers: { ...uncompressed, ...request.headers },
       body: request.body as BodyInit | undefined,
       redirect: 'manual',
       signal,
