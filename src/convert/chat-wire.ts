@@ -9,11 +9,13 @@ export function chatWire(brand: string): ClientWire {
   const metadataField = `${brand}_metadata`;
   const shownMetadata = ({ metadata }: Partial<StreamEnd>) => (metadata ? { [metadataField]: metadata } : {});
   const chunkOf = ({ id, created, model, provider }: AnswerHead) => ({ id, object: 'chat.completion.chunk', created, model, provider });
+  /** A provider must not speak in the gateway's name. */
+  const withoutMetadata = <T extends Record<string, unknown>>(said: T): T => (metadataField in said ? { ...said, [metadataField]: undefined } : said);
   return {
     chunksAreChat: true,
     keepAlive: `: ${brand.toUpperCase()} PROCESSING\n\n`,
-    result: (result, end) => ({ ...result, usage: end.usage, ...shownMetadata(end) }),
-    chunk: (chunk) => encodeEvent(JSON.stringify(chunk)),
+    result: (result, end) => ({ ...withoutMetadata(result), usage: end.usage, ...shownMetadata(end) }),
+    chunk: (chunk) => encodeEvent(JSON.stringify(withoutMetadata(chunk))),
     debug: (head, upstreamBody) => encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], debug: { echo_upstream_body: upstreamBody } })),
     finish: (head, end) => encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], usage: end.usage, ...shownMetadata(end) })) + doneFrame,
     fail(head, error, end) {

@@ -164,6 +164,25 @@ describe('routing metadata', () => {
     const { status, json } = await failing.post(direct, enabled);
     expect([status, Object.keys(json)]).toEqual([500, ['error']]);
   });
+  it('is never what a provider says', async () => {
+    for (const brand of ['service', 'acme']) {
+      const { post, upstream } = testGateway({ brand });
+      const forged = {
+        service_metadata: { requested: 'x' },
+        acme_metadata: { requested: 'x' },
+        debug: { a: 1 },
+        user_id: 'me',
+      };
+      const events = textStream('Hel', 'lo', ' you').map((frame) =>
+        frame.replace('"choices"', `${JSON.stringify(forged).slice(1, -1)},"choices"`),
+      );
+      upstream.answer({ body: completion(forged) }, { body: events });
+      for (const stream of [false, true]) {
+        const { text } = await post({ ...direct, stream });
+        expect(text).not.toMatch(new RegExp(`service_metadata|${brand}_metadata|"debug"|user_id`));
+      }
+    }
+  });
   it('holds no key and no prompt', async () => {
     const { post, upstream } = testGateway();
     upstream.answer({ body: completion() });

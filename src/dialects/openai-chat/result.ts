@@ -3,7 +3,7 @@ import type { DecodedResult } from '../dialect.ts';
 import { errorIn } from './errors.ts';
 import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
-import { argumentsText, badAnswer, contentText, isIndex, isObject, type Loose, normaliseFinishReason } from './values.ts';
+import { argumentsText, badAnswer, contentText, isIndex, isObject, type Loose, normaliseFinishReason, withoutOurs } from './values.ts';
 
 /** Reads a whole answer. A success status proves nothing: the body may be an error, or no completion at all. */
 export function decodeResult(body: unknown): DecodedResult {
@@ -12,7 +12,7 @@ export function decodeResult(body: unknown): DecodedResult {
   if (error) throw error;
   const choices = body.choices;
   if (!Array.isArray(choices) || choices.length === 0) throw badAnswer('The provider answered without choices.');
-  const { usage: rawUsage, error: _error, provider: _provider, ...rest } = body;
+  const { usage: rawUsage, ...rest } = withoutOurs(body);
   const result: ChatResult = {
     ...rest,
     id: '',
@@ -28,7 +28,9 @@ export function decodeResult(body: unknown): DecodedResult {
 
 function decodeChoice(raw: unknown, position: number): ChatChoice {
   if (!isObject(raw) || !isObject(raw.message)) throw badAnswer('The provider answered with a choice that has no message.');
-  const { message, finish_reason: native, usage: _usage, logprobs, ...rest } = raw;
+  const { message, finish_reason: native, usage: _usage, logprobs, error: _error, ...rest } = raw;
+  const broken = errorIn(raw);
+  if (broken) throw broken;
   const decoded = decodeMessage(message);
   const reason = typeof native === 'string' ? native : null;
   const finishReason = normaliseFinishReason(reason ?? 'stop', Boolean(decoded.tool_calls));

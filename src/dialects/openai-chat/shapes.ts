@@ -17,6 +17,7 @@ export function dropMisshapen(said: Loose): void {
     if (entries.length > 0) said[key] = entries;
     else delete said[key];
   }
+  if ('name' in said && typeof said.name !== 'string') delete said.name;
   const audio = said.audio;
   if (!('audio' in said)) return;
   if (isObject(audio)) said.audio = audioOf(audio);
@@ -46,12 +47,10 @@ export function decodeLogprobs(raw: unknown): { content: Loose[] | null; refusal
 
 function entriesOf(raw: unknown): Loose[] | null {
   if (!Array.isArray(raw)) return null;
-  return raw
-    .filter(isTokenLogprob)
-    .map((entry) => ({
-      ...tokenOf(entry),
-      top_logprobs: Array.isArray(entry.top_logprobs) ? entry.top_logprobs.filter(isTokenLogprob).map(tokenOf) : [],
-    }));
+  return raw.filter(isTokenLogprob).map((entry) => ({
+    ...tokenOf(entry),
+    top_logprobs: Array.isArray(entry.top_logprobs) ? entry.top_logprobs.filter(isTokenLogprob).map(tokenOf) : [],
+  }));
 }
 
 function isTokenLogprob(entry: unknown): entry is Loose {

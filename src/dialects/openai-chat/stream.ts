@@ -1,10 +1,11 @@
 import { JsonError, parseJson } from '../../base/json.ts';
+import type { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { Quirks, StreamDecoder, StreamPart } from '../dialect.ts';
 import { errorIn } from './errors.ts';
 import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
-import { argumentsText, badAnswer, contentText, isIndex, isObject, type Loose, normaliseFinishReason } from './values.ts';
+import { argumentsText, badAnswer, contentText, isIndex, isObject, type Loose, normaliseFinishReason, withoutOurs } from './values.ts';
 
 /** An event that nests deeper is no chat chunk. */
 const maxDepth = 64;
@@ -18,8 +19,8 @@ interface ChoiceState {
 /** Reads a stream of chat chunks: normalises what servers do differently, and takes usage out wherever it is put. */
 export function streamDecoder(quirks: Quirks): StreamDecoder {
   const states = new Map<number, ChoiceState>();
-  /** The provider's word for having broken off; null while it has not. */
-  let brokenOff: string | null = null;
+  /** Set when the provider has broken off a choice. */
+  let brokenOff: UpstreamError | null = null;
 
   function decode(data: string): StreamPart[] {
     if (data.trim() === '[DONE]') return quirks.finishesWithoutReason === true ? [...finishAll(), { kind: 'done' }] : [{ kind: 'done' }];
@@ -31,7 +32,7 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
     if (choices.length > 0) parts.push({ kind: 'chunk', chunk: decodeChunk(event, choices) });
     const usage = readUsage(event.usage) ?? readUsage(usageElsewhere(event, choices));
     if (usage) parts.push({ kind: 'usage', usage });
-    if (brokenOff !== null) parts.push({ kind: 'error', error: badAnswer(`The provider broke off its answer (${brokenOff}).`, brokenOff) });
+    if (brokenOff) parts.push({ kind: 'error', error: brokenOff });
     return parts;
   }
 
@@ -44,7 +45,7 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
   }
 
   function decodeChunk(event: Loose, choices: unknown[]): ChatChunk {
-    const { usage: _usage, error: _error, provider: _provider, x_groq: _groq, ...rest } = event;
+    const { usage: _usage, x_groq: _groq, ...rest } = withoutOurs(event);
     const chunk: Loose = {
       ...rest,
       id: '',
@@ -60,8 +61,9 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
 
   function decodeChoice(value: unknown, position: number): Loose {
     const raw = isObject(value) ? value : {};
-    const { delta, message, usage: _usage, finish_reason: native, native_finish_reason: _native, logprobs, ...rest } = raw;
+    const { delta, message, usage: _usage, finish_reason: native, native_finish_reason: _native, logprobs, error: _error, ...rest } = raw;
     const index = isIndex(raw.index) ? raw.index : position;
+    brokenOff ??= errorIn(raw);
     const state = states.get(index) ?? { lastTool: -1, isFinished: false };
     states.set(index, state);
     const choice: Loose = {
@@ -74,7 +76,7 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
     if (probabilities) choice.logprobs = probabilities;
     if (typeof native === 'string' && native !== '') {
       const reason = normaliseFinishReason(native, state.lastTool >= 0);
-      if (reason === 'error') brokenOff = native;
+      if (reason === 'error') brokenOff ??= badAnswer(`The provider broke off its answer (${native}).`, native);
       else {
         choice.finish_reason = reason;
         choice.native_finish_reason = native;

@@ -12,6 +12,12 @@ export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+/** An answer or event without what only the gateway says of it: a provider must not speak in its name. */
+export function withoutOurs(body: Loose): Loose {
+  const { error: _error, provider: _provider, service_metadata: _metadata, debug: _debug, user_id: _user, ...rest } = body;
+  return rest;
+}
+
 export function badAnswer(message: string, providerCode?: string): UpstreamError {
   return new UpstreamError(message, { reason: 'bad_answer', status: 502, providerCode });
 }

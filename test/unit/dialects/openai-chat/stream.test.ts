@@ -81,7 +81,7 @@ describe('events of a stream', () => {
           if (!(error instanceof UpstreamError)) throw error;
         }
       }),
-      { numRuns: 400 },
+      { numRuns: 500 },
     );
   });
   it('say that the provider broke off where its finish_reason does, after what else they say', () => {
