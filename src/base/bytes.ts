@@ -21,6 +21,17 @@ export function joinBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer
   return joined;
 }
 
+/** Bytes of a text in UTF-8, without encoding it. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    // The two halves of a surrogate pair are four bytes together.
+    if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1;
+  }
+  return bytes;
+}
+
 /**
  * Under this key a body stream may name the source it pulls from: `stream[streamSource] = source`. An adapter that
  * finds one reads and cancels the source and leaves the stream alone, which saves what web streams cost per piece.

@@ -1,4 +1,4 @@
-import { joinBytes } from '../base/bytes.ts';
+import { joinBytes, utf8Length } from '../base/bytes.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { CallAborted } from '../call/abort.ts';
@@ -218,10 +218,10 @@ export function abortError(error: CallAborted): GatewayError {
 /** Fields of a delta that are output: what else stands in it says how to read it. */
 const outputFields = ['content', 'reasoning', 'refusal'] as const;
 
-/** How much output is in a delta, roughly: characters, which is what is estimated from. */
+/** How much output is in a delta: bytes, as on the verbatim lane; a script of three bytes a character has more tokens in it. */
 function sizeOf(delta: ChunkDelta): number {
   let size = 0;
-  for (const field of outputFields) size += delta[field]?.length ?? 0;
-  for (const call of delta.tool_calls ?? []) size += (call.function?.name?.length ?? 0) + (call.function?.arguments?.length ?? 0);
+  for (const field of outputFields) size += utf8Length(delta[field] ?? '');
+  for (const call of delta.tool_calls ?? []) size += utf8Length(call.function?.name ?? '') + utf8Length(call.function?.arguments ?? '');
   return size;
 }

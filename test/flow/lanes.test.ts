@@ -168,6 +168,24 @@ describe('the two lanes', () => {
       expect(await read(verbatim, pieces)).toEqual(await read(decoded, pieces));
     }
   });
+  it('estimate the same where the provider reports no usage, in any script', async () => {
+    for (const words of [
+      ['plain ', 'words '],
+      ['日本語', 'の文章'],
+      ['Grüße', ' ça va'],
+      ['👩‍👩‍👧', '🎉🎉'],
+    ]) {
+      const texts = Array.from({ length: 20 }, () => words).flat();
+      const estimates = [];
+      for (const lane of twoLanes()) {
+        lane.upstream.answer({ body: [...textStream(...texts).slice(0, -2), sse('[DONE]')] });
+        const { chunks } = await readStream(await lane.send({ model: 'up/x', messages: hello, stream: true }));
+        estimates.push(chunks.at(-1)?.usage?.completion_tokens);
+      }
+      expect(estimates[0]).toBe(estimates[1]);
+      expect(estimates[0]).toBeGreaterThan(texts.join('').length / 6);
+    }
+  });
   it('copies most of an ordinary stream instead of decoding it', async () => {
     let decodedEvents = 0;
     const counting = {
