@@ -180,6 +180,23 @@ describe('when nobody is left, the caller is told', () => {
     );
     expect([status, headers.get('retry-after')]).toEqual([429, '70']);
   });
+  it.each([429, 503, 529])('how long the provider asked to be left alone (%i), in whole seconds', async (status) => {
+    const { headers } = await ask([broken(status, { 'retry-after-ms': '6400' })], {}, { retry: { maxAttempts: 1 } });
+    expect(headers.get('retry-after')).toBe('7');
+  });
+  it('nothing of other headers of the provider', async () => {
+    const { headers } = await ask([
+      broken(500, {
+        'set-cookie': 'session=1',
+        'x-ratelimit-remaining': '0',
+        'x-request-id': 'req_1',
+        server: 'up',
+        'retry-after': '5',
+      }),
+      broken(500, { 'openai-organization': 'org-1' }),
+    ]);
+    expect([...headers.keys()].sort()).toEqual(['content-type', 'x-generation-id']);
+  });
   it('which attempts there were', async () => {
     const { json, record, records } = await ask([broken(429), { instead: 'refuse' }, broken(500), { body: '' }], {
       model: 'acme/pair',
