@@ -12,7 +12,7 @@ import { readText, readTextBounded, send } from '../transport/send.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type EventReader, eventReader, foldEvents, readToFirstToken } from './events.ts';
-import { badBody, looksLikeStream, peek } from './peek.ts';
+import { badBody, looksLikeStream, peek, untilSentinel } from './peek.ts';
 import { createWatchdog, type Watchdog } from './watchdog.ts';
 
 /** A whole answer. */
@@ -111,7 +111,7 @@ async function open({ deps, provider, credential, redactor, encoded, signal, wat
 /** JSON was asked. A stream is turned into what was asked. */
 async function readWhole(exchange: Exchange, response: TransportResponse): Promise<AnsweredWhole> {
   const { deps, provider, redactor, watchdog } = exchange;
-  const body = touching(response.body, watchdog, deps.timeouts.idleMs);
+  const body = touching(untilSentinel(response.body), watchdog, deps.timeouts.idleMs);
   const text = redactor.redact(await readText(body, deps.limits.bodyBytes));
   if (looksLikeStream(text)) return foldEvents(text, choicesIn(exchange.encoded.payload), provider, deps.limits);
   return { kind: 'result', ...provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks) };

@@ -62,3 +62,37 @@ function startOfText(bytes: Uint8Array): number {
     else return at;
   }
 }
+
+/** The sentinel on a line of its own. In JSON no line begins so: line ends inside its strings are escaped. */
+const sentinel = /(?:^|[\r\n])data: ?\[DONE\]/;
+const sentinelBytes = 'xdata: [DONE]'.length;
+
+/** Where JSON was asked: ends a stream of events with its sentinel, as the upstream may not. Any other body passes as it is. */
+export function untilSentinel(source: ByteSource): ByteSource {
+  const decoder = new TextDecoder('latin1');
+  let tail: string | null = '';
+  let isKnown = false;
+  let isOver = false;
+  return {
+    async read() {
+      if (isOver) return null;
+      const piece = await source.read();
+      if (piece === null || tail === null) return piece;
+      if (!isKnown) {
+        const head = (tail + decoder.decode(piece.subarray(0, 2 * longestFieldName))).trimStart();
+        isKnown = looksLikeStream(head);
+        // Fewer bytes than a field name has, or white space, do not tell yet.
+        if (!isKnown) tail = head.length < longestFieldName && !/[{[<]/.test(head) ? head : null;
+        if (!isKnown) return piece;
+      }
+      const text = tail + decoder.decode(piece);
+      if (sentinel.test(text)) {
+        isOver = true;
+        source.cancel();
+      }
+      tail = text.slice(-sentinelBytes);
+      return piece;
+    },
+    cancel: () => source.cancel(),
+  };
+}

@@ -118,6 +118,27 @@ describe('after every finish_reason', () => {
   });
 });
 
+it('a stream where JSON was asked is whole with its sentinel, also when the upstream does not end it', async () => {
+  const pieces = [...(text('Hello') + stop + usageEvent(usual) + done)].map((piece) => [1, piece] as const);
+  for (const timed of [pieces, [[0, pieces.map(([, piece]) => piece).join('')] as const]]) {
+    const { post, wasCancelled } = timedGateway(timed);
+    const { status, text: body, tookMs } = await post(false);
+    expect([status, tookMs]).toEqual([200, expect.closeTo(timed.length, -1)]);
+    expect(JSON.parse(body)).toMatchObject({
+      choices: [{ message: { content: 'Hello' } }],
+      usage: { total_tokens: 15 },
+    });
+    expect(wasCancelled()).toBe(true);
+  }
+});
+
+it('JSON that speaks of the sentinel is read to its end', async () => {
+  const content = 'A stream ends in\ndata: [DONE]\n\nand no more.';
+  const replay = replayGateway();
+  const answer = await replay.send({ pieces: [bytesOf(JSON.stringify(resultOf({}, { content })))] }, {});
+  expect(JSON.parse(answer.text).choices[0].message.content).toBe(content);
+});
+
 describe('what an answer is', () => {
   it.each([1, 63, 64, 65, 100, 1000, 4095, 10_000])(
     'shows after %i bytes of white space in the same piece',
