@@ -1,3 +1,5 @@
+import { GatewayError } from '../base/errors.ts';
+
 /** Why a call was stopped from outside: the reason of its abort signal. */
 export type AbortCause =
   /** the client closed its connection or cancelled the body */
@@ -16,4 +18,11 @@ export class CallAborted extends Error {
     this.name = 'CallAborted';
     this.why = why;
   }
+}
+
+/** What a caller who is still there is told when the call was stopped. */
+export function abortError(error: CallAborted): GatewayError {
+  return error.why === 'closing'
+    ? new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 })
+    : new GatewayError('timeout', 'The request took longer than its time limit');
 }

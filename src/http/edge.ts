@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
-import { CallAborted } from '../call/abort.ts';
+import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Logger } from '../telemetry/record.ts';
@@ -56,13 +56,13 @@ export function createEdge(deps: EdgeDeps): Edge {
       if ('allow' in found) return new ResponseOf(null, { status: 204, headers: { allow: found.allow } });
       isHead = found.isHead;
       const receivedAtMs = clock.now();
-      const authenticated = deps.authenticate(request);
-      caller = authenticated instanceof Promise ? await authenticated : authenticated;
-      const { operation, params } = found;
-      requirePermission(caller, operation.permissions);
-      const body = operation.body === null ? null : await readBody(request, context.body, operation, deps.limits);
       const watch = watchRequest(request);
       try {
+        const authenticated = deps.authenticate(request);
+        caller = authenticated instanceof Promise ? await unlessStopped(authenticated, watch.signal) : authenticated;
+        const { operation, params } = found;
+        requirePermission(caller, operation.permissions);
+        const body = operation.body === null ? null : await unlessStopped(readBody(request, context.body, operation, deps.limits), watch.signal);
         const control = { abort: watch.leave, ended: watch.release };
         const answer = await operation.run({ body, params, caller, headers: request.headers, signal: watch.signal, control, receivedAtMs });
         if (answer.reply.kind === 'json') watch.release();
@@ -106,8 +106,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   /** What the caller is told. What we did not foresee is logged, and shown as a bare 500. */
   function shown(error: unknown, request: Request): GatewayError {
     if (isGatewayError(error)) return error;
-    // Nobody is there to read this.
-    if (error instanceof CallAborted) return new GatewayError('timeout', 'The request was stopped');
+    if (error instanceof CallAborted) return abortError(error);
     try {
       logger?.error({ error, method: request.method, path: new URL(request.url).pathname }, 'unexpected error');
     } catch {
@@ -123,6 +122,16 @@ export function createEdge(deps: EdgeDeps): Edge {
       for (const controller of open) controller.abort(new CallAborted('closing'));
     },
   };
+}
+
+/** Stops waiting when the request is stopped. */
+function unlessStopped<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    pending.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+  });
 }
 
 /** The path below the mount, without query. @throws GatewayError not_found (404) outside of it */

@@ -1,7 +1,7 @@
 import { joinBytes, utf8Length } from '../base/bytes.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
-import { CallAborted } from '../call/abort.ts';
+import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { AnswerHead, StreamEnd } from '../call/wire.ts';
@@ -206,13 +206,6 @@ function asGatewayError(error: unknown, provider: string): GatewayError {
   if (error instanceof UpstreamError) return new GatewayError(kindOf(error), messageOf(error, provider), { errorType: error.errorType });
   if (error instanceof CallAborted) return abortError(error);
   return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
-}
-
-/** What a caller who is still there is told when the call was stopped. */
-export function abortError(error: CallAborted): GatewayError {
-  return error.why === 'closing'
-    ? new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 })
-    : new GatewayError('timeout', 'The request took longer than its time limit');
 }
 
 /** Fields of a delta that are output: what else stands in it says how to read it. */

@@ -1,5 +1,5 @@
 import { isGatewayError } from '../base/errors.ts';
-import { CallAborted } from '../call/abort.ts';
+import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { Reply } from '../call/reply.ts';
@@ -12,7 +12,7 @@ import type { AnsweredWhole } from './attempt.ts';
 import { type CallControl, clientStream } from './client-stream.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
-import { abortError, inBand, relay } from './relay.ts';
+import { inBand, relay } from './relay.ts';
 import { screen } from './screen.ts';
 import { type Settle, settleOnce } from './settle.ts';
 

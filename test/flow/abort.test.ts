@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hello, joined, nextTurn, readStream, sseEvents, testGateway } from '../support/gateway.ts';
+import { hello, joined, nextTurn, readStream, sseEvents, testGateway, testKey } from '../support/gateway.ts';
 import { chunk, completion, errorBody, type Piece, sse, textStream } from '../support/upstream.ts';
 
 const startMs = Date.UTC(2026, 0, 1);
@@ -156,6 +156,40 @@ describe('time-outs', () => {
     }
     expect(sseEvents(text).at(-1)).toEqual({ data: '[DONE]' });
     expect(text).not.toContain('error');
+  });
+});
+
+describe('the whole request', () => {
+  const slow = (options: object = {}) => testGateway({ timeouts: { totalMs: 5000 }, ...options });
+  const endless = (signal?: AbortSignal) =>
+    new Request('http://gateway.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${testKey}` },
+      body: new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode('{"messages":')) }),
+      duplex: 'half',
+      ...(signal ? { signal } : {}),
+    } as RequestInit);
+
+  it('includes a body that does not come', async () => {
+    const { gateway, run, clock } = slow();
+    const response = await run(gateway.fetch(endless()));
+    expect([response.status, clock.now() - startMs, clock.pending]).toEqual([408, 5000, 0]);
+  });
+  it('includes an `authenticate` that does not answer', async () => {
+    const { post, clock } = slow({ authenticate: () => new Promise(() => undefined) });
+    expect([(await post(streaming)).status, clock.now() - startMs, clock.pending]).toEqual([408, 5000, 0]);
+  });
+  it('ends while a body is awaited when the client leaves or the gateway closes', async () => {
+    const { gateway, clock } = slow();
+    const client = new AbortController();
+    const left = gateway.fetch(endless(client.signal)).catch((error: unknown) => error);
+    const closed = gateway.fetch(endless());
+    await turns();
+    client.abort();
+    expect(await left).toMatchObject({ name: 'AbortError' });
+    await gateway.close();
+    expect((await closed).status).toBe(503);
+    expect(clock.pending).toBe(0);
   });
 });
 
