@@ -21,14 +21,14 @@ export interface AnswerHead {
 }
 
 /**
- * The wire format the client is answered in; one object per call, so it may keep state. Stream methods return the text
+ * The wire format the client is answered in; an object per call where it keeps state. Stream methods return the text
  * of whole frames.
  */
 export interface ClientWire {
   /** true: its stream chunks are chat chunks, so an upstream's may be forwarded as bytes. */
   chunksAreChat: boolean;
   /** The body of a whole answer. */
-  result(result: ChatResult, end: StreamEnd): unknown;
+  result(head: AnswerHead, result: ChatResult, end: StreamEnd): unknown;
   chunk(chunk: ChatChunk): string;
   /** Shows the body that was sent upstream, before the first chunk. */
   debug(head: AnswerHead, upstreamBody: Record<string, unknown>): string;

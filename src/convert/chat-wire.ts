@@ -2,7 +2,7 @@ import { doneFrame, encodeEvent } from '../base/sse.ts';
 import type { AnswerHead, ClientWire, StreamEnd } from '../call/wire.ts';
 
 /**
- * The chat completion wire: results and chunks as they are.
+ * The chat completion wire: results and chunks as they are. Keeps no state: one serves all calls.
  * @param brand  names the metadata field and the keep-alive comment
  */
 export function chatWire(brand: string): ClientWire {
@@ -14,7 +14,7 @@ export function chatWire(brand: string): ClientWire {
   return {
     chunksAreChat: true,
     keepAlive: `: ${brand.toUpperCase()} PROCESSING\n\n`,
-    result: (result, end) => ({ ...withoutMetadata(result), usage: end.usage, ...shownMetadata(end) }),
+    result: (head, result, end) => ({ ...withoutMetadata(result), ...head, usage: end.usage, ...shownMetadata(end) }),
     chunk: (chunk) => encodeEvent(JSON.stringify(withoutMetadata(chunk))),
     debug: (head, upstreamBody) => encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], debug: { echo_upstream_body: upstreamBody } })),
     finish: (head, end) => encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], usage: end.usage, ...shownMetadata(end) })) + doneFrame,

@@ -42,7 +42,7 @@ export interface Edge {
 export function createEdge(deps: EdgeDeps): Edge {
   const { clock, brand, logger } = deps;
   const find = createRouter(deps.operations);
-  const timeoutHeaders = [`x-${brand}-timeout-ms`, 'x-service-timeout-ms'];
+  const timeoutHeaders = [...new Set([`x-${brand}-timeout-ms`, 'x-service-timeout-ms'])];
   const open = new Set<AbortController>();
   let closing = false;
 
@@ -130,7 +130,17 @@ function unlessStopped<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> 
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
-    pending.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    const done = () => signal.removeEventListener('abort', stop);
+    pending.then(
+      (value) => {
+        done();
+        resolve(value);
+      },
+      (error: unknown) => {
+        done();
+        reject(error);
+      },
+    );
   });
 }
 

@@ -18,7 +18,8 @@ const maxSessionIdChars = 256;
 
 /** @see interface document, "POST /chat/completions" */
 export function createChatCompletion({ pipeline, ids, brand }: CreateChatCompletionDeps): Operation<ChatRequest> {
-  const metadataHeaders = [`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata'];
+  const metadataHeaders = [...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata'])];
+  const wire = chatWire(brand);
 
   function callOf({ body, caller, headers, signal, receivedAtMs }: OperationInput<ChatRequest>): Call {
     return {
@@ -30,7 +31,7 @@ export function createChatCompletion({ pipeline, ids, brand }: CreateChatComplet
       created: Math.floor(receivedAtMs / 1000),
       wantsMetadata: metadataHeaders.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled'),
       sessionId: body.session_id ?? headers.get('x-session-id')?.slice(0, maxSessionIdChars) ?? null,
-      wire: chatWire(brand),
+      wire,
       trace: newTrace(),
     };
   }

@@ -1,4 +1,3 @@
-import type { ByteSource } from '../base/bytes.ts';
 import { JsonError, parseJson } from '../base/json.ts';
 import { createRedactor, type Redactor, redact } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
@@ -12,7 +11,7 @@ import { readText, readTextBounded, send } from '../transport/send.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type EventReader, eventReader, foldEvents, readToFirstToken } from './events.ts';
-import { badBody, looksLikeStream, peek, untilSentinel } from './peek.ts';
+import { badBody, peek, untilSentinel } from './peek.ts';
 import { createWatchdog, type Watchdog } from './watchdog.ts';
 
 /** A whole answer. */
@@ -111,9 +110,11 @@ async function open({ deps, provider, credential, redactor, encoded, signal, wat
 /** JSON was asked. A stream is turned into what was asked. */
 async function readWhole(exchange: Exchange, response: TransportResponse): Promise<AnsweredWhole> {
   const { deps, provider, redactor, watchdog } = exchange;
-  const body = touching(untilSentinel(response.body), watchdog, deps.timeouts.idleMs);
-  const text = redactor.redact(await readText(body, deps.limits.bodyBytes));
-  if (looksLikeStream(text)) return foldEvents(text, choicesIn(exchange.encoded.payload), provider, deps.limits);
+  const goesOn = () => watchdog.arm(deps.timeouts.idleMs, 'the rest of its answer');
+  const source = await peek(response.body, goesOn);
+  const body = source.isStream ? untilSentinel(source) : source;
+  const text = redactor.redact(await readText(body, deps.limits.bodyBytes, goesOn));
+  if (source.isStream) return foldEvents(text, choicesIn(exchange.encoded.payload), provider, deps.limits);
   return { kind: 'result', ...provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks) };
 }
 
@@ -122,8 +123,7 @@ async function openStream(exchange: Exchange, response: TransportResponse, relea
   const { deps, provider, redactor, watchdog } = exchange;
   const source = await peek(response.body);
   if (!source.isStream) {
-    const body = touching(source, watchdog, deps.timeouts.idleMs);
-    const text = redactor.redact(await readText(body, deps.limits.bodyBytes));
+    const text = redactor.redact(await readText(source, deps.limits.bodyBytes, () => watchdog.arm(deps.timeouts.idleMs, 'the rest of its answer')));
     const { result, usage } = provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks);
     const parts: StreamPart[] = toChunks(result).map((chunk) => ({ kind: 'chunk', chunk }));
     if (usage) parts.push({ kind: 'usage', usage });
@@ -157,18 +157,6 @@ function parseBody(text: string, maxDepth: number): unknown {
 /** How many choices the body that was sent asked for. */
 function choicesIn({ n }: Record<string, unknown>): number {
   return typeof n === 'number' ? n : 1;
-}
-
-/** Arms the watchdog anew with every piece. */
-function touching(source: ByteSource, watchdog: Watchdog, idleMs: number): ByteSource {
-  return {
-    async read() {
-      const piece = await source.read();
-      watchdog.arm(idleMs, 'the rest of its answer');
-      return piece;
-    },
-    cancel: () => source.cancel(),
-  };
 }
 
 const redactors = new WeakMap<Credential, Redactor>();

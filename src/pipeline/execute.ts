@@ -33,11 +33,28 @@ export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promi
   };
   let at = 0;
   let here = 0;
+  const run = () => {
+    here++;
+    return traced(deps, call, plan.tries[at] as Try, show);
+  };
+  const succeeded = (attempted: Attempted): Executed => {
+    deps.health.succeeded(endpointKey((plan.tries[at] as Try).endpoint));
+    return { attempted, served: at, sentBodies };
+  };
+  let first: { error: unknown } | null = null;
+  try {
+    return succeeded(await run());
+  } catch (error) {
+    first = { error };
+  }
   try {
     const attempted = await pRetry(
       () => {
-        here++;
-        return traced(deps, call, plan.tries[at] as Try, show);
+        // Most requests never come here; the attempt that failed is the first of those that p-retry counts.
+        const failed = first;
+        first = null;
+        if (failed) throw failed.error;
+        return run();
       },
       {
         retries: retry.maxAttempts - 1,
@@ -61,9 +78,7 @@ export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promi
         },
       },
     );
-    const { endpoint } = plan.tries[at] as Try;
-    deps.health.succeeded(endpointKey(endpoint));
-    return { attempted, served: at, sentBodies };
+    return succeeded(attempted);
   } catch (error) {
     if (error instanceof UpstreamError && !call.signal.aborted) throw failureOf(errors, call.trace);
     throw error;

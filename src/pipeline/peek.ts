@@ -7,7 +7,7 @@ export function badBody(message: string): UpstreamError {
 }
 
 /** The content type is often wrong, so the bytes decide. JSON and HTML start unlike any stream of events. */
-export function looksLikeStream(text: string): boolean {
+function looksLikeStream(text: string): boolean {
   return /^\s*(?:data|event|id|retry)?\s*:/.test(text);
 }
 
@@ -21,35 +21,41 @@ const longestFieldName = 'event:'.length;
 const maxWhiteSpace = 64 * 1024;
 
 /** Reads up to the first bytes that say what an answer is: a bracket or a field name. White space before it is dropped. */
-export async function peek(source: ByteSource): Promise<Peeked> {
-  let held: Uint8Array = new Uint8Array(0);
+export async function peek(source: ByteSource, onPiece: () => void = () => undefined): Promise<Peeked> {
+  let held: Uint8Array | null = await source.read();
   let dropped = 0;
-  while (held.length < longestFieldName && !saysWhatItIs(held)) {
-    const piece = await source.read();
-    if (piece === null) break;
-    const joined = held.length === 0 ? piece : joinBytes([held, piece]);
-    const start = startOfText(joined);
-    held = joined.subarray(start);
+  // The usual answer says it with its first byte.
+  while (held !== null && !isBracket(held[0])) {
+    const start = startOfText(held);
+    if (start > 0) held = held.subarray(start);
     dropped += start;
     if (dropped > maxWhiteSpace) throw badBody('The provider sent nothing but white space.');
+    if (saysWhatItIs(held)) break;
+    const piece = await source.read();
+    if (piece === null) break;
+    onPiece();
+    held = joinBytes([held, piece]);
   }
   return {
-    isStream: looksLikeStream(String.fromCharCode(...held.subarray(0, 2 * longestFieldName))),
+    isStream: held !== null && !isBracket(held[0]) && looksLikeStream(String.fromCharCode(...held.subarray(0, 2 * longestFieldName))),
     read() {
-      if (held.length === 0) return source.read();
+      if (held === null || held.length === 0) return source.read();
       const first = held;
-      held = new Uint8Array(0);
+      held = null;
       return Promise.resolve(first);
     },
     cancel: () => source.cancel(),
   };
 }
 
-/** A bracket or a colon. */
+/** What JSON and HTML start with. */
+function isBracket(byte: number | undefined): boolean {
+  return byte === 123 || byte === 91 || byte === 60;
+}
+
+/** Enough bytes for a field name, or a bracket or a colon before. */
 function saysWhatItIs(bytes: Uint8Array): boolean {
-  return bytes
-    .subarray(0, longestFieldName)
-    .some((byte, at) => byte === 58 || (at === 0 && (byte === 123 || byte === 91 || byte === 60)));
+  return bytes.length >= longestFieldName || isBracket(bytes[0]) || bytes.includes(58);
 }
 
 /** Behind white space and byte-order marks. */
@@ -67,24 +73,16 @@ function startOfText(bytes: Uint8Array): number {
 const sentinel = /(?:^|[\r\n])data: ?\[DONE\]/;
 const sentinelBytes = 'xdata: [DONE]'.length;
 
-/** Where JSON was asked: ends a stream of events with its sentinel, as the upstream may not. Any other body passes as it is. */
+/** Where JSON was asked and a stream came: ends it with its sentinel, as the upstream may not. */
 export function untilSentinel(source: ByteSource): ByteSource {
   const decoder = new TextDecoder('latin1');
-  let tail: string | null = '';
-  let isKnown = false;
+  let tail = '';
   let isOver = false;
   return {
     async read() {
       if (isOver) return null;
       const piece = await source.read();
-      if (piece === null || tail === null) return piece;
-      if (!isKnown) {
-        const head = (tail + decoder.decode(piece.subarray(0, 2 * longestFieldName))).trimStart();
-        isKnown = looksLikeStream(head);
-        // Fewer bytes than a field name has, or white space, do not tell yet.
-        if (!isKnown) tail = head.length < longestFieldName && !/[{[<]/.test(head) ? head : null;
-        if (!isKnown) return piece;
-      }
+      if (piece === null) return null;
       const text = tail + decoder.decode(piece);
       if (sentinel.test(text)) {
         isOver = true;

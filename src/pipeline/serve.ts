@@ -23,11 +23,12 @@ import { type Settle, settleOnce } from './settle.ts';
 export async function serve(deps: PipelineDeps, call: Call, control: CallControl): Promise<Reply> {
   const plan = planOf(deps, call);
   const settle = settleOnce(deps, call, plan);
-  const executing = execute(deps, call, plan).catch((error: unknown) => {
+  if (call.request.stream === true) return stream(deps, call, plan, settle, control);
+  try {
+    return whole(deps, call, plan, await execute(deps, call, plan), settle);
+  } catch (error) {
     throw explained(deps, call, plan, settle, error);
-  });
-  if (call.request.stream !== true) return whole(deps, call, plan, await executing, settle);
-  return stream(deps, call, plan, executing, settle, control);
+  }
 }
 
 /** Reads what the plan needs, then plans. */
@@ -61,15 +62,19 @@ function whole(deps: PipelineDeps, call: Call, plan: Plan, { attempted, served }
   const output = usage === null ? JSON.stringify(result.choices.map(({ message }) => message)) : '';
   const firstMs = deps.clock.now() - call.receivedAtMs;
   const receipt = settle({ outcome: 'ok', status: 200, served, usage, output, firstMs });
-  const { choices, id: _id, model: _model, created: _created, object, ...rest } = result;
-  const named = { id: call.id, object, created: call.created, model: endpoint.modelSlug, provider: providerName, ...rest, choices };
-  const metadata = call.wantsMetadata ? describeRoute(plan, call.trace, served, deps.region) : undefined;
-  return { kind: 'json', body: call.wire.result(named, { usage: receipt.usage, ...(metadata ? { metadata } : {}) }) };
+  const head = { id: call.id, created: call.created, model: endpoint.modelSlug, provider: providerName };
+  const end = call.wantsMetadata ? { usage: receipt.usage, metadata: describeRoute(plan, call.trace, served, deps.region) } : { usage: receipt.usage };
+  return { kind: 'json', body: call.wire.result(head, result, end) };
 }
 
 /** Waits for the first token, so that a failure before it is an ordinary error; but not so long that the line goes dead. */
-async function stream(deps: PipelineDeps, call: Call, plan: Plan, executing: Promise<Executed>, settle: Settle, control: CallControl): Promise<Reply> {
-  const opening = executing.then((executed) => relay(deps, call, plan, executed, settle));
+async function stream(deps: PipelineDeps, call: Call, plan: Plan, settle: Settle, control: CallControl): Promise<Reply> {
+  const opening = execute(deps, call, plan).then(
+    (executed) => relay(deps, call, plan, executed, settle),
+    (error: unknown) => {
+      throw explained(deps, call, plan, settle, error);
+    },
+  );
   const failed = (error: unknown) => failureText(deps, call, plan, error);
   let stopWaiting: () => void = () => undefined;
   const patience = new Promise<null>((resolve) => {

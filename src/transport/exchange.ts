@@ -20,8 +20,14 @@ export interface Dispatchers {
  *
  * A connection may die in the pool in the very moment it is chosen. When it had served a request before and not one
  * byte of an answer came back, the request goes out once more, on a new connection.
+ * @param decoded  makes of an answer as it came one that is decompressed as it is read
  */
-export function exchange(dispatchers: Dispatchers, request: TransportRequest, target: URL): Promise<TransportResponse> {
+export function exchange(
+  dispatchers: Dispatchers,
+  request: TransportRequest,
+  target: URL,
+  decoded: (response: TransportResponse) => TransportResponse,
+): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
     const { signal } = request;
     let controller: Dispatcher.DispatchController | null = null;
@@ -58,7 +64,11 @@ export function exchange(dispatchers: Dispatchers, request: TransportRequest, ta
       },
       onResponseStart(_controller, status, headers) {
         if (status < 200) return;
-        resolve({ status, headers: joinHeaders(Object.entries(headers)), body: buffer.source });
+        try {
+          resolve(decoded({ status, headers: joinHeaders(Object.entries(headers)), body: buffer.source }));
+        } catch (error) {
+          reject(error);
+        }
       },
       onResponseData(current, chunk) {
         if (!buffer.push(chunk)) current.pause();

@@ -53,12 +53,13 @@ function counted(source: ByteSource, limitBytes: number, signal: AbortSignal): B
 
 /**
  * Reads a body to its end as UTF-8, without a byte-order mark; invalid bytes become U+FFFD.
+ * @param onPiece  called with each piece's arrival
  * @throws UpstreamError bad_answer when it is longer than `maxBytes`; the source is then cancelled
  */
-export async function readText(source: ByteSource, maxBytes: number): Promise<string> {
-  const { text, isWhole } = await readUpTo(source, maxBytes);
-  if (!isWhole) throw tooLarge(maxBytes);
-  return text;
+export function readText(source: ByteSource, maxBytes: number, onPiece: () => void = nothing): Promise<string> {
+  return readUpTo(source, maxBytes, onPiece, () => {
+    throw tooLarge(maxBytes);
+  });
 }
 
 /**
@@ -66,30 +67,33 @@ export async function readText(source: ByteSource, maxBytes: number): Promise<st
  * cancelled and what has come is returned.
  * @throws what the source throws
  */
-export async function readTextBounded(source: ByteSource, maxBytes: number): Promise<string> {
-  return (await readUpTo(source, maxBytes)).text;
+export function readTextBounded(source: ByteSource, maxBytes: number): Promise<string> {
+  // The cut may go through a character; the half that is here is left out rather than replaced.
+  return readUpTo(source, maxBytes, nothing, (pieces) => new TextDecoder().decode(joinBytes(pieces), { stream: true }));
 }
 
 /** For texts that are all here; making a decoder costs more than decoding a usual answer. */
 const wholeDecoder = new TextDecoder();
 
-async function readUpTo(source: ByteSource, maxBytes: number): Promise<{ text: string; isWhole: boolean }> {
+async function readUpTo(source: ByteSource, maxBytes: number, onPiece: () => void, cut: (pieces: Uint8Array[]) => string): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
     const piece = await source.read();
-    if (piece === null) return { text: wholeDecoder.decode(joinBytes(pieces)), isWhole: true };
+    if (piece === null) return wholeDecoder.decode(joinBytes(pieces));
+    onPiece();
     const room = maxBytes - bytes;
     if (piece.length > room) {
       source.cancel();
       pieces.push(piece.subarray(0, room));
-      // The cut may go through a character; the half that is here is left out rather than replaced.
-      return { text: new TextDecoder().decode(joinBytes(pieces), { stream: true }), isWhole: false };
+      return cut(pieces);
     }
     pieces.push(piece);
     bytes += piece.length;
   }
 }
+
+function nothing(): void {}
 
 function tooLarge(limitBytes: number): UpstreamError {
   return new UpstreamError(`the answer is larger than ${limitBytes} bytes`, { reason: 'bad_answer', status: 502 });

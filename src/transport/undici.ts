@@ -62,8 +62,9 @@ export function undiciTransport(): Transport {
   const sendLoaded = (request: TransportRequest, modules: Loaded): Promise<TransportResponse> => {
     const { signal } = request;
     if (signal.aborted) return Promise.reject(signal.reason);
-    const sent = exchange(dispatchersFor(request.limits.headerBytes, modules), request, checkTarget(request));
-    return sent.then((response) => decoded(response, modules.inflaters));
+    return exchange(dispatchersFor(request.limits.headerBytes, modules), request, checkTarget(request), (response) =>
+      decoded(response, modules.inflaters),
+    );
   };
 
   return {
