@@ -1,3 +1,4 @@
+import { defaultTransport } from '#transport';
 import { type Clock, systemClock } from './base/clock.ts';
 import { randomIds } from './base/ids.ts';
 import { parsePrice } from './base/money.ts';
@@ -9,7 +10,15 @@ import { dialects } from './dialects/index.ts';
 import { type Authenticate, authenticateByEmbedder, authenticateByKey } from './http/authenticate.ts';
 import { createEdge, type HandleContext } from './http/edge.ts';
 import { operations } from './operations/index.ts';
-import { type GatewayOptions, type ModelOptions, OptionsError, type PricingOptions, type ProviderOptions, type ResolvedOptions, resolveOptions } from './options.ts';
+import {
+  type GatewayOptions,
+  type ModelOptions,
+  OptionsError,
+  type PricingOptions,
+  type ProviderOptions,
+  type ResolvedOptions,
+  resolveOptions,
+} from './options.ts';
 import { builtInProviders } from './providers/index.ts';
 import { type Credential, defineProvider, type Provider } from './providers/provider.ts';
 import { sandboxModels } from './providers/sandbox.ts';
@@ -19,7 +28,6 @@ import { createCollection } from './stores/collection.ts';
 import { createRecorder, logSink } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
-import { defaultTransport } from '#transport';
 
 /** What an adapter needs of a gateway. */
 export interface RequestHandler {
@@ -59,12 +67,17 @@ export function createGateway(options: GatewayOptions): Gateway {
   const resolved = resolveOptions(options);
   const { clock = systemClock, random = Math.random, ids = randomIds, brand, limits, logger } = resolved;
   const configured = configureProviders(resolved);
-  const network = lazily(() => resolved.transport ?? (resolved.fetch ? fetchTransport(resolved.fetch) : defaultTransport()));
+  const network = lazily(
+    () => resolved.transport ?? (resolved.fetch ? fetchTransport(resolved.fetch) : defaultTransport()),
+  );
   const inProcess = new Map<string, Transport>();
   for (const { provider } of configured.values()) {
     if (provider.createTransport) inProcess.set(provider.slug, provider.createTransport({ clock, random }));
   }
-  const models = [...(configured.has('sandbox') ? sandboxModels : []), ...resolved.models.map((model, at) => modelOf(model, at, configured))];
+  const models = [
+    ...(configured.has('sandbox') ? sandboxModels : []),
+    ...resolved.models.map((model, at) => modelOf(model, at, configured)),
+  ];
   const sinks = [...(resolved.onRecord ? [resolved.onRecord] : []), ...(logger ? [logSink(logger)] : [])];
   const apiKeys = storedKeys(resolved, clock);
   const edge = createEdge({
@@ -74,10 +87,15 @@ export function createGateway(options: GatewayOptions): Gateway {
       pipeline: {
         clock,
         random,
-        catalog: createCatalog(models, new Map([...configured].map(([slug, { provider }]) => [slug, provider.dataPolicy]))),
+        catalog: createCatalog(
+          models,
+          new Map([...configured].map(([slug, { provider }]) => [slug, provider.dataPolicy])),
+        ),
         provider: (slug) => configured.get(slug)?.provider ?? null,
         health: createHealth(),
-        usableProviders: new Set([...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug)),
+        usableProviders: new Set(
+          [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
+        ),
         openCredential: ({ provider }) => (configured.get(provider) as Configured).credential,
         transportOf: (provider) => inProcess.get(provider.slug) ?? network(),
         limits: {
@@ -123,11 +141,22 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-function storedKeys({ store, storeTimeoutMs, storeCacheMs, randomBytes = systemRandomBytes, logger }: ResolvedOptions, clock: Clock): ApiKeys {
+function storedKeys(
+  { store, storeTimeoutMs, storeCacheMs, randomBytes = systemRandomBytes, logger }: ResolvedOptions,
+  clock: Clock,
+): ApiKeys {
   // Without a listener, an adapter's lost connection is an uncaught exception; its calls fail all the same.
-  store?.on('error', (error: unknown) => logger?.warn({ error: error instanceof Error ? error.message : 'unknown' }, 'store error'));
+  store?.on('error', (error: unknown) =>
+    logger?.warn({ error: error instanceof Error ? error.message : 'unknown' }, 'store error'),
+  );
   const inMemory = lazily(async () => new (await import('keyv')).Keyv());
-  const collection = createCollection({ store: () => store ?? inMemory(), kind: 'api-key', schema: storedApiKeySchema, clock, timeoutMs: storeTimeoutMs });
+  const collection = createCollection({
+    store: () => store ?? inMemory(),
+    kind: 'api-key',
+    schema: storedApiKeySchema,
+    clock,
+    timeoutMs: storeTimeoutMs,
+  });
   return createApiKeys({ collection, clock, randomBytes, workspaceId: defaultWorkspaceId, cacheMs: storeCacheMs });
 }
 
@@ -137,25 +166,34 @@ function systemRandomBytes(size: number): Uint8Array {
 
 function authentication({ authenticate, apiKeys = [] }: ResolvedOptions, stored: ApiKeys, clock: Clock): Authenticate {
   if (authenticate) return authenticateByEmbedder(authenticate, defaultWorkspaceId);
-  return authenticateByKey(apiKeys.map(({ key, permissions }) => ({ hash: sha256Hex(key), permissions, workspaceId: defaultWorkspaceId })), stored, clock);
+  return authenticateByKey(
+    apiKeys.map(({ key, permissions }) => ({ hash: sha256Hex(key), permissions, workspaceId: defaultWorkspaceId })),
+    stored,
+    clock,
+  );
 }
 
 function configureProviders({ providers }: ResolvedOptions): Map<string, Configured> {
   const builtIn = new Map(builtInProviders.map((provider) => [provider.slug, provider]));
   const configured = new Map<string, Configured>();
-  for (const [slug, given] of Object.entries(providers)) configured.set(slug, configureProvider(slug, given, builtIn.get(slug)));
+  for (const [slug, given] of Object.entries(providers))
+    configured.set(slug, configureProvider(slug, given, builtIn.get(slug)));
   return configured;
 }
 
 function configureProvider(slug: string, given: ProviderOptions | Provider, builtIn: Provider | undefined): Configured {
   if ('auth' in given && given.slug !== slug) {
-    throw new OptionsError([{ path: `providers.${slug}`, message: 'expected the name that is the slug of the provider' }]);
+    throw new OptionsError([
+      { path: `providers.${slug}`, message: 'expected the name that is the slug of the provider' },
+    ]);
   }
   if ('auth' in given) return { provider: given, credential: { secret: '' }, isUsable: true };
   const { apiKey, baseUrl, name, headers, dialect, quirks, dataPolicy } = given;
   const address = baseUrl?.replace(/\/+$/, '') ?? builtIn?.baseUrl;
   if (address === undefined) {
-    throw new OptionsError([{ path: `providers.${slug}.baseUrl`, message: 'expected a URL: this provider is not built in' }]);
+    throw new OptionsError([
+      { path: `providers.${slug}.baseUrl`, message: 'expected a URL: this provider is not built in' },
+    ]);
   }
   const base = builtIn ?? defineProvider({ slug, baseUrl: address, dialect: dialects['openai-chat'] });
   const provider: Provider = {
@@ -177,14 +215,23 @@ function withHeaders(auth: Provider['auth'], headers: Record<string, string>): P
   return (request, credential) => auth({ ...request, headers: { ...request.headers, ...lower } }, credential);
 }
 
-function modelOf({ slug, name = slug, endpoints }: ModelOptions, modelAt: number, configured: ReadonlyMap<string, Configured>): Model {
+function modelOf(
+  { slug, name = slug, endpoints }: ModelOptions,
+  modelAt: number,
+  configured: ReadonlyMap<string, Configured>,
+): Model {
   return {
     slug,
     name,
     endpoints: endpoints.map((endpoint, at): Endpoint => {
       const provider = configured.get(endpoint.provider)?.provider;
       if (!provider) {
-        throw new OptionsError([{ path: `models[${modelAt}].endpoints[${at}].provider`, message: 'expected the slug of a configured provider' }]);
+        throw new OptionsError([
+          {
+            path: `models[${modelAt}].endpoints[${at}].provider`,
+            message: 'expected the slug of a configured provider',
+          },
+        ]);
       }
       return {
         modelSlug: slug,
@@ -203,7 +250,8 @@ function modelOf({ slug, name = slug, endpoints }: ModelOptions, modelAt: number
 }
 
 function pricingOf(given: PricingOptions): Pricing {
-  const pico = (price: string | number | undefined) => (price === undefined ? undefined : (parsePrice(price) ?? undefined));
+  const pico = (price: string | number | undefined) =>
+    price === undefined ? undefined : (parsePrice(price) ?? undefined);
   return {
     promptPicoUsd: pico(given.prompt) ?? 0,
     completionPicoUsd: pico(given.completion) ?? 0,

@@ -1,6 +1,6 @@
-export type { Clock } from './base/clock.ts';
-export { GatewayError, type ErrorKind, isGatewayError } from './base/errors.ts';
 export type { ByteSource } from './base/bytes.ts';
+export type { Clock } from './base/clock.ts';
+export { type ErrorKind, GatewayError, isGatewayError } from './base/errors.ts';
 export type { Caller, Permission } from './call/call.ts';
 export type { Dialect, Quirks } from './dialects/dialect.ts';
 export { openaiChat } from './dialects/openai-chat.ts';
@@ -9,11 +9,18 @@ export type { EmbedderCaller } from './http/authenticate.ts';
 export type { HandleContext } from './http/edge.ts';
 export { type GatewayOptions, OptionsError } from './options.ts';
 export { builtInProviders } from './providers/index.ts';
-export { type Auth, bearer, type Credential, defineProvider, type OutgoingRequest, type Provider } from './providers/provider.ts';
+export {
+  type Auth,
+  bearer,
+  type Credential,
+  defineProvider,
+  type OutgoingRequest,
+  type Provider,
+} from './providers/provider.ts';
+export type { NewApiKey, StoredApiKey } from './schema/api-key.ts';
 export type { ChatRequest, ChatResult, Usage } from './schema/chat.ts';
 export type { ChatChunk } from './schema/chunk.ts';
 export type { ErrorBody, ServiceMetadata } from './schema/envelope.ts';
-export type { NewApiKey, StoredApiKey } from './schema/api-key.ts';
 export type { ApiKeys } from './stores/api-keys.ts';
 export type { Logger, Recorder, RequestRecord } from './telemetry/record.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts';

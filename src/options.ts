@@ -12,18 +12,33 @@ import { validationIssues } from './schema/validate.ts';
 import type { Logger, Recorder } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';
 
-const func = <T>(what: string) => z.custom<T>((value) => typeof value === 'function', { error: expectation(`expected a function: ${what}`) });
+const func = <T>(what: string) =>
+  z.custom<T>((value) => typeof value === 'function', { error: expectation(`expected a function: ${what}`) });
 const objectWith = <T>(methods: readonly string[], what: string) =>
-  z.custom<T>((value) => typeof value === 'object' && value !== null && methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function'), {
-    error: expectation(`expected ${what}`),
-  });
+  z.custom<T>(
+    (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      methods.every((name) => typeof (value as Record<string, unknown>)[name] === 'function'),
+    {
+      error: expectation(`expected ${what}`),
+    },
+  );
 
 const milliseconds = z.int().min(1);
 const count = z.int().min(1);
-const slug = z.string().regex(/^[a-z0-9]+(?:[-.][a-z0-9]+)*$/, expectation('expected a slug: lower-case letters, digits, single hyphens or dots'));
+const slug = z
+  .string()
+  .regex(
+    /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/,
+    expectation('expected a slug: lower-case letters, digits, single hyphens or dots'),
+  );
 const price = z
   .union([z.string(), z.number()])
-  .refine((value) => parsePrice(value) !== null, expectation('expected USD as a non-negative decimal, such as "0.0000025"'));
+  .refine(
+    (value) => parsePrice(value) !== null,
+    expectation('expected USD as a non-negative decimal, such as "0.0000025"'),
+  );
 
 const pricingOptions = z.strictObject({
   /** USD per token. */
@@ -91,7 +106,12 @@ const providerOptions = z.strictObject({
   /** Display name. Default: the built-in one, or the slug. */
   name: z.string().min(1).optional(),
   /** Sent with every request. */
-  headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~\w-]+$/, expectation('expected a header name')), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, expectation('expected a header value'))).optional(),
+  headers: z
+    .record(
+      z.string().regex(/^[!#$%&'*+.^_`|~\w-]+$/, expectation('expected a header name')),
+      z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, expectation('expected a header value')),
+    )
+    .optional(),
   /** The wire format it speaks. Default `openai-chat`. */
   dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).optional(),
   quirks: quirks.optional(),
@@ -164,7 +184,10 @@ export const optionsSchema = z
     /** Keys callers authenticate with. */
     apiKeys: z.array(apiKeyOptions).optional(),
     /** Your own users instead of `apiKeys`: who asks, or null. */
-    authenticate: func<(request: Request) => EmbedderCaller | null | Promise<EmbedderCaller | null>>('(request) => caller or null').optional(),
+    authenticate:
+      func<(request: Request) => EmbedderCaller | null | Promise<EmbedderCaller | null>>(
+        '(request) => caller or null',
+      ).optional(),
     /** Where keys made by `gateway.apiKeys` live. Any Keyv; default in memory. */
     store: objectWith<Keyv>(['get', 'set', 'delete', 'decode', 'on'], 'a Keyv').optional(),
     /** How long the store may take before a request fails with 503. */
@@ -174,9 +197,15 @@ export const optionsSchema = z
     /** For requests that name no model. */
     defaultModel: z.string().min(1).optional(),
     /** Names the header `X-{Brand}-Metadata` and the field `{brand}_metadata`. */
-    brand: z.string().regex(/^[a-z][a-z0-9]{0,30}$/, expectation('expected up to 31 lower-case letters and digits')).default('service'),
+    brand: z
+      .string()
+      .regex(/^[a-z][a-z0-9]{0,30}$/, expectation('expected up to 31 lower-case letters and digits'))
+      .default('service'),
     /** Where requests come in, unless an adapter says otherwise. */
-    basePath: z.string().regex(/^(?:\/[^\s?#/]+)*$/, expectation('expected a path such as /v1')).default('/v1'),
+    basePath: z
+      .string()
+      .regex(/^(?:\/[^\s?#/]+)*$/, expectation('expected a path such as /v1'))
+      .default('/v1'),
     /** Shown in routing metadata. */
     region: z.string().min(1).nullable().default(null),
     limits: sectionDefault(limits),
@@ -200,7 +229,14 @@ export const optionsSchema = z
   .check((payload) => {
     const { apiKeys, authenticate, store } = payload.value;
     if (authenticate || store || (apiKeys && apiKeys.length > 0)) return;
-    payload.issues.push({ code: 'custom', path: ['apiKeys'], message: expectation('expected at least one key, a store that holds some, or the option authenticate: else nobody could call the gateway'), input: apiKeys });
+    payload.issues.push({
+      code: 'custom',
+      path: ['apiKeys'],
+      message: expectation(
+        'expected at least one key, a store that holds some, or the option authenticate: else nobody could call the gateway',
+      ),
+      input: apiKeys,
+    });
   });
 
 /** What `createGateway` takes. */
@@ -218,7 +254,9 @@ export class OptionsError extends Error {
   readonly issues: readonly { path: string; message: string }[];
 
   constructor(issues: readonly { path: string; message: string }[]) {
-    super(`createGateway: ${issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')}`);
+    super(
+      `createGateway: ${issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')}`,
+    );
     this.name = 'OptionsError';
     this.issues = issues;
   }

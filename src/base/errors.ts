@@ -67,7 +67,14 @@ export class GatewayError extends Error {
   with(more: Pick<GatewayErrorOptions, 'headers' | 'route'>): GatewayError {
     const { kind, message, metadata, cause, retryAfterMs, errorType } = this;
     const headers = { ...this.headers, ...more.headers };
-    return new GatewayError(kind, message, { metadata, cause, retryAfterMs, errorType, headers, route: more.route ?? this.route });
+    return new GatewayError(kind, message, {
+      metadata,
+      cause,
+      retryAfterMs,
+      errorType,
+      headers,
+      route: more.route ?? this.route,
+    });
   }
 }
 

@@ -55,7 +55,8 @@ export class EventFramer {
     this.start = this.end;
     const boundary = this.findEnd();
     const size = (boundary < 0 ? this.filled : boundary) - this.start;
-    if (size > this.maxEventBytes) throw new EventTooLarge(`an event of the stream is larger than ${this.maxEventBytes} bytes`);
+    if (size > this.maxEventBytes)
+      throw new EventTooLarge(`an event of the stream is larger than ${this.maxEventBytes} bytes`);
     if (boundary < 0) return false;
     this.end = this.scanned = boundary;
     return true;

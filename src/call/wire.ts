@@ -1,7 +1,6 @@
-import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
-import type { ChatResult } from '../schema/chat.ts';
+import type { ChatResult, Usage } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
-import type { Usage } from '../schema/chat.ts';
+import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
 
 /** What a stream says of itself when it ends. */
 export interface StreamEnd {

@@ -8,20 +8,33 @@ import type { AnswerHead, ClientWire, StreamEnd } from '../call/wire.ts';
 export function chatWire(brand: string): ClientWire {
   const metadataField = `${brand}_metadata`;
   const shownMetadata = ({ metadata }: Partial<StreamEnd>) => (metadata ? { [metadataField]: metadata } : {});
-  const chunkOf = ({ id, created, model, provider }: AnswerHead) => ({ id, object: 'chat.completion.chunk', created, model, provider });
+  const chunkOf = ({ id, created, model, provider }: AnswerHead) => ({
+    id,
+    object: 'chat.completion.chunk',
+    created,
+    model,
+    provider,
+  });
   /** A provider must not speak in the gateway's name. */
-  const withoutMetadata = <T extends Record<string, unknown>>(said: T): T => (metadataField in said ? { ...said, [metadataField]: undefined } : said);
+  const withoutMetadata = <T extends Record<string, unknown>>(said: T): T =>
+    metadataField in said ? { ...said, [metadataField]: undefined } : said;
   return {
     chunksAreChat: true,
     keepAlive: `: ${brand.toUpperCase()} PROCESSING\n\n`,
     result: (head, result, end) => ({ ...withoutMetadata(result), ...head, usage: end.usage, ...shownMetadata(end) }),
     chunk: (chunk) => encodeEvent(JSON.stringify(withoutMetadata(chunk))),
-    debug: (head, upstreamBody) => encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], debug: { echo_upstream_body: upstreamBody } })),
-    finish: (head, end) => encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], usage: end.usage, ...shownMetadata(end) })) + doneFrame,
+    debug: (head, upstreamBody) =>
+      encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], debug: { echo_upstream_body: upstreamBody } })),
+    finish: (head, end) =>
+      encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], usage: end.usage, ...shownMetadata(end) })) +
+      doneFrame,
     fail(head, error, end) {
       const choice = { index: 0, delta: { content: '' }, finish_reason: 'error', native_finish_reason: null };
       const usage = end.usage ? { usage: end.usage } : {};
-      return encodeEvent(JSON.stringify({ ...chunkOf(head), error, choices: [choice], ...usage, ...shownMetadata(end) })) + doneFrame;
+      return (
+        encodeEvent(JSON.stringify({ ...chunkOf(head), error, choices: [choice], ...usage, ...shownMetadata(end) })) +
+        doneFrame
+      );
     },
   };
 }

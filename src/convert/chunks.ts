@@ -4,7 +4,11 @@ import type { ChatChunk, ChunkChoice, ChunkToolCall } from '../schema/chunk.ts';
 /** A whole answer as the chunks of a stream, for an upstream that answered JSON where a stream was asked. */
 export function toChunks(result: ChatResult): ChatChunk[] {
   const { choices, object: _object, usage: _usage, system_fingerprint: fingerprint, ...head } = result;
-  const start = { ...head, object: 'chat.completion.chunk' as const, ...(fingerprint === null ? {} : { system_fingerprint: fingerprint }) };
+  const start = {
+    ...head,
+    object: 'chat.completion.chunk' as const,
+    ...(fingerprint === null ? {} : { system_fingerprint: fingerprint }),
+  };
   const chunks: ChatChunk[] = [];
   for (const choice of choices) {
     const { message, finish_reason, native_finish_reason, index, logprobs } = choice;
@@ -45,7 +49,13 @@ export function chunkFolder(): ChunkFolder {
     const { index, delta, finish_reason, native_finish_reason, logprobs } = piece;
     let entry = open.get(index);
     if (!entry) {
-      const choice: ChatChoice = { index, message: { role: 'assistant', content: null, refusal: null }, finish_reason: null, native_finish_reason: null, logprobs: null };
+      const choice: ChatChoice = {
+        index,
+        message: { role: 'assistant', content: null, refusal: null },
+        finish_reason: null,
+        native_finish_reason: null,
+        logprobs: null,
+      };
       entry = { choice, tools: new Map() };
       open.set(index, entry);
     }
@@ -61,7 +71,9 @@ export function chunkFolder(): ChunkFolder {
     if (logprobs) {
       choice.logprobs = {
         content: [...(choice.logprobs?.content ?? []), ...(logprobs.content ?? [])],
-        refusal: logprobs.refusal ? [...(choice.logprobs?.refusal ?? []), ...logprobs.refusal] : (choice.logprobs?.refusal ?? null),
+        refusal: logprobs.refusal
+          ? [...(choice.logprobs?.refusal ?? []), ...logprobs.refusal]
+          : (choice.logprobs?.refusal ?? null),
       };
     }
   }
@@ -101,12 +113,22 @@ function joined(before: unknown, after: unknown): unknown {
   if (typeof before === 'string' && typeof after === 'string') return before + after;
   if (Array.isArray(before) && Array.isArray(after)) return [...before, ...after];
   if (isAudio(before) && isAudio(after)) {
-    return { ...before, ...after, data: (before.data ?? '') + (after.data ?? ''), transcript: (before.transcript ?? '') + (after.transcript ?? '') };
+    return {
+      ...before,
+      ...after,
+      data: (before.data ?? '') + (after.data ?? ''),
+      transcript: (before.transcript ?? '') + (after.transcript ?? ''),
+    };
   }
   return after;
 }
 
 /** Audio arrives as fragments of base64 and of its transcript. */
 function isAudio(value: unknown): value is { data?: string; transcript?: string } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && ('data' in value || 'transcript' in value || 'id' in value);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    ('data' in value || 'transcript' in value || 'id' in value)
+  );
 }

@@ -25,7 +25,11 @@ export function chunkWithoutReasoning(chunk: ChatChunk): ChatChunk | null {
   });
   const says = choices.some(({ delta, finish_reason }, at) => {
     const before = Object.keys(chunk.choices[at]?.delta ?? {}).length;
-    return finish_reason !== null || before === Object.keys(delta).length || Object.keys(delta).some((key) => key !== 'role' && delta[key]);
+    return (
+      finish_reason !== null ||
+      before === Object.keys(delta).length ||
+      Object.keys(delta).some((key) => key !== 'role' && delta[key])
+    );
   });
   return says ? { ...chunk, choices } : null;
 }

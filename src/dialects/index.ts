@@ -1,5 +1,5 @@
-import { openaiChat } from './openai-chat.ts';
 import type { Dialect } from './dialect.ts';
+import { openaiChat } from './openai-chat.ts';
 
 /** Every dialect an option may name. */
 export const dialects = { 'openai-chat': openaiChat } as const satisfies Record<string, Dialect>;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import { constantTimeEqual, sha256Hex } from '../base/secrets.ts';
-import type { Clock } from '../base/clock.ts';
 import type { Caller, Permission } from '../call/call.ts';
 import type { ApiKeys } from '../stores/api-keys.ts';
 
@@ -47,7 +47,8 @@ export function authenticateByKey(keys: readonly KnownKey[], stored: ApiKeys, cl
     const record = await stored.find(hash);
     if (!record || !constantTimeEqual(record.hash, hash)) throw unauthenticated('The API key is not valid');
     if (record.disabled) throw unauthenticated('The API key is disabled');
-    if (record.expiresAtMs !== null && record.expiresAtMs <= clock.now()) throw unauthenticated('The API key has expired');
+    if (record.expiresAtMs !== null && record.expiresAtMs <= clock.now())
+      throw unauthenticated('The API key has expired');
     return callerOf(record);
   }
 }
@@ -72,7 +73,10 @@ export function authenticateByEmbedder(
 /** @throws GatewayError permission_denied (403) */
 export function requirePermission(caller: Caller, needed: readonly Permission[]): void {
   if (needed.some((permission) => caller.permissions.includes(permission))) return;
-  throw new GatewayError('permission_denied', `This operation needs the permission ${needed.join(' or ')}, which the API key does not have`);
+  throw new GatewayError(
+    'permission_denied',
+    `This operation needs the permission ${needed.join(' or ')}, which the API key does not have`,
+  );
 }
 
 function bearerOf(request: Request): string {

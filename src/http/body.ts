@@ -14,8 +14,16 @@ export interface BodyLimits {
  * @param parsed  the body, where the host has read it: an object, text or bytes
  * @throws GatewayError invalid_request (400), payload_too_large (413), unprocessable (422)
  */
-export async function readBody(request: Request, parsed: unknown, operation: Operation, limits: BodyLimits): Promise<unknown> {
-  const value = parsed === undefined || isText(parsed) ? parse(await textOf(request, parsed, limits), limits) : shallow(parsed, limits);
+export async function readBody(
+  request: Request,
+  parsed: unknown,
+  operation: Operation,
+  limits: BodyLimits,
+): Promise<unknown> {
+  const value =
+    parsed === undefined || isText(parsed)
+      ? parse(await textOf(request, parsed, limits), limits)
+      : shallow(parsed, limits);
   const checked = (operation.body as ZodType).safeParse(value);
   if (!checked.success) throw invalid(checked.error);
   const contradicted = operation.contradictions?.(checked.data) ?? [];
@@ -30,7 +38,11 @@ function invalid(error: ZodError): GatewayError {
 /** The first problem in words, all of them in the metadata. */
 function refusal(kind: 'invalid_request' | 'unprocessable', issues: { path: string; message: string }[]): GatewayError {
   const [first] = issues;
-  const message = first ? (first.path === '' ? first.message : `${first.path}: ${first.message}`) : 'The body is not valid';
+  const message = first
+    ? first.path === ''
+      ? first.message
+      : `${first.path}: ${first.message}`
+    : 'The body is not valid';
   return new GatewayError(kind, message, { metadata: { issues } });
 }
 
@@ -39,18 +51,21 @@ function isText(body: unknown): body is string | Uint8Array {
 }
 
 function parse(text: string, limits: BodyLimits): unknown {
-  if (text === '') throw refusal('invalid_request', [{ path: '', message: 'The body is empty; a JSON object was expected' }]);
+  if (text === '')
+    throw refusal('invalid_request', [{ path: '', message: 'The body is empty; a JSON object was expected' }]);
   try {
     return parseJson(text, limits.depth);
   } catch (error) {
-    if (error instanceof JsonError) throw refusal('invalid_request', [{ path: '', message: `The body is ${error.message}` }]);
+    if (error instanceof JsonError)
+      throw refusal('invalid_request', [{ path: '', message: `The body is ${error.message}` }]);
     throw error;
   }
 }
 
 /** A host's parser may know no bound on nesting. */
 function shallow(parsed: unknown, { depth }: BodyLimits): unknown {
-  if (isDeeper(parsed, depth)) throw refusal('invalid_request', [{ path: '', message: `The body is nested deeper than ${depth} levels` }]);
+  if (isDeeper(parsed, depth))
+    throw refusal('invalid_request', [{ path: '', message: `The body is nested deeper than ${depth} levels` }]);
   return parsed;
 }
 
@@ -59,7 +74,9 @@ async function textOf(request: Request, given: unknown, { bytes: limit }: BodyLi
   if (given instanceof Uint8Array) return given.length > limit ? tooLarge(limit) : new TextDecoder().decode(given);
   const encoding = request.headers.get('content-encoding');
   if (encoding && encoding !== 'identity') {
-    throw refusal('invalid_request', [{ path: '', message: 'A compressed body is not accepted; send it without Content-Encoding' }]);
+    throw refusal('invalid_request', [
+      { path: '', message: 'A compressed body is not accepted; send it without Content-Encoding' },
+    ]);
   }
   const declared = request.headers.get('content-length');
   if (declared !== null && Number(declared) > limit) return tooLarge(limit);
@@ -92,5 +109,7 @@ async function countedText(body: ReadableStream<Uint8Array>, limit: number): Pro
 }
 
 function tooLarge(limit: number): never {
-  throw new GatewayError('payload_too_large', `The body is larger than ${limit} bytes`, { metadata: { limit_bytes: limit } });
+  throw new GatewayError('payload_too_large', `The body is larger than ${limit} bytes`, {
+    metadata: { limit_bytes: limit },
+  });
 }

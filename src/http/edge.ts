@@ -62,9 +62,20 @@ export function createEdge(deps: EdgeDeps): Edge {
         caller = authenticated instanceof Promise ? await unlessStopped(authenticated, watch.signal) : authenticated;
         const { operation, params } = found;
         requirePermission(caller, operation.permissions);
-        const body = operation.body === null ? null : await unlessStopped(readBody(request, context.body, operation, deps.limits), watch.signal);
+        const body =
+          operation.body === null
+            ? null
+            : await unlessStopped(readBody(request, context.body, operation, deps.limits), watch.signal);
         const control = { abort: watch.leave, ended: watch.release };
-        const answer = await operation.run({ body, params, caller, headers: request.headers, signal: watch.signal, control, receivedAtMs });
+        const answer = await operation.run({
+          body,
+          params,
+          caller,
+          headers: request.headers,
+          signal: watch.signal,
+          control,
+          receivedAtMs,
+        });
         if (answer.reply.kind === 'json') watch.release();
         return respond(answer, isHead, ResponseOf);
       } catch (error) {

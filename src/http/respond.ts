@@ -8,14 +8,28 @@ export type ResponseClass = typeof Response;
 export function respond(answer: OperationAnswer, isHead: boolean, ResponseOf: ResponseClass): Response {
   const { status, reply, headers } = answer;
   if (reply.kind === 'stream') {
-    const streamHeaders = { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', ...headers };
+    const streamHeaders = {
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      ...headers,
+    };
     return new ResponseOf(reply.body, { status, headers: streamHeaders });
   }
-  return new ResponseOf(isHead ? null : JSON.stringify(reply.body), { status, headers: { 'content-type': 'application/json', ...headers } });
+  return new ResponseOf(isHead ? null : JSON.stringify(reply.body), {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
 }
 
 /** The error envelope. */
-export function respondError(error: GatewayError, caller: Caller | null, brand: string, isHead: boolean, ResponseOf: ResponseClass): Response {
+export function respondError(
+  error: GatewayError,
+  caller: Caller | null,
+  brand: string,
+  isHead: boolean,
+  ResponseOf: ResponseClass,
+): Response {
   const { status, message, metadata, errorType, retryAfterMs, headers, route } = error;
   const body = {
     error: { code: status, message, ...(status === 500 ? {} : { metadata: { error_type: errorType, ...metadata } }) },

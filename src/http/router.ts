@@ -20,7 +20,10 @@ export type FindOperation = (method: string, path: string) => Matched | Allowed;
 export function createRouter(operations: readonly Operation[]): FindOperation {
   const router = IttyRouter();
   for (const operation of operations) {
-    const register = router[operation.method.toLowerCase() as 'get'] as (path: string, handler: (request: { params: Record<string, string> }) => unknown) => unknown;
+    const register = router[operation.method.toLowerCase() as 'get'] as (
+      path: string,
+      handler: (request: { params: Record<string, string> }) => unknown,
+    ) => unknown;
     register(operation.path, ({ params }) => ({ operation, params: decoded(params) }));
   }
   const paths = [...new Set(operations.map(({ path }) => path))].map((path) => ({
@@ -46,7 +49,9 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
     if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this path');
     const allow = methods.join(', ');
     if (method === 'OPTIONS') return { allow };
-    throw new GatewayError('method_not_allowed', `${method.slice(0, 20)} is not possible here; possible are ${allow}`, { headers: { allow } });
+    throw new GatewayError('method_not_allowed', `${method.slice(0, 20)} is not possible here; possible are ${allow}`, {
+      headers: { allow },
+    });
   };
 }
 

@@ -1,11 +1,11 @@
 import { generationId, type Ids } from '../base/ids.ts';
 import type { Call } from '../call/call.ts';
 import { newTrace } from '../call/trace.ts';
+import { chatWire } from '../convert/chat-wire.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
 import { idHeader, serve } from '../pipeline/serve.ts';
 import { type ChatRequest, chatRequestSchema, chatResultSchema } from '../schema/chat.ts';
 import { contradictions } from '../schema/validate.ts';
-import { chatWire } from '../convert/chat-wire.ts';
 import type { Operation, OperationInput } from './operation.ts';
 
 export interface CreateChatCompletionDeps {
@@ -18,7 +18,9 @@ const maxSessionIdChars = 256;
 
 /** @see interface document, "POST /chat/completions" */
 export function createChatCompletion({ pipeline, ids, brand }: CreateChatCompletionDeps): Operation<ChatRequest> {
-  const metadataHeaders = [...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata'])];
+  const metadataHeaders = [
+    ...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata']),
+  ];
   const wire = chatWire(brand);
 
   function callOf({ body, caller, headers, signal, receivedAtMs }: OperationInput<ChatRequest>): Call {

@@ -56,7 +56,12 @@ interface Exchange {
  * @param show  given what is sent upstream, before authentication
  * @throws UpstreamError, whose message is clean of keys; the reason of the call's signal after an abort
  */
-export async function attempt(deps: PipelineDeps, call: Call, step: Try, show: (encoded: EncodedRequest) => void): Promise<Attempted> {
+export async function attempt(
+  deps: PipelineDeps,
+  call: Call,
+  step: Try,
+  show: (encoded: EncodedRequest) => void,
+): Promise<Attempted> {
   const provider = deps.provider(step.endpoint.providerSlug) as Provider;
   const credential = deps.openCredential(step.credential);
   const controller = new AbortController();
@@ -68,13 +73,29 @@ export async function attempt(deps: PipelineDeps, call: Call, step: Try, show: (
     call.signal.removeEventListener('abort', onCallAbort);
     watchdog.stop();
   };
-  const encoded = provider.dialect.encodeRequest({ request: call.request, upstreamModel: step.endpoint.upstreamModel, quirks: provider.quirks });
+  const encoded = provider.dialect.encodeRequest({
+    request: call.request,
+    upstreamModel: step.endpoint.upstreamModel,
+    quirks: provider.quirks,
+  });
   show(encoded);
   const redactor = redactorOf(credential);
-  const exchange: Exchange = { deps, call, provider, credential, redactor, encoded, signal: controller.signal, watchdog };
+  const exchange: Exchange = {
+    deps,
+    call,
+    provider,
+    credential,
+    redactor,
+    encoded,
+    signal: controller.signal,
+    watchdog,
+  };
   try {
     const response = await open(exchange);
-    const attempted = call.request.stream === true ? await openStream(exchange, response, release) : await readWhole(exchange, response);
+    const attempted =
+      call.request.stream === true
+        ? await openStream(exchange, response, release)
+        : await readWhole(exchange, response);
     if (attempted.kind === 'result') release();
     return attempted;
   } catch (error) {
@@ -86,17 +107,37 @@ export async function attempt(deps: PipelineDeps, call: Call, step: Try, show: (
 }
 
 function timedOut(phase: string, ms: number): UpstreamError {
-  return new UpstreamError(`The provider took longer than ${ms} ms to send ${phase}.`, { reason: 'timeout', status: 524 });
+  return new UpstreamError(`The provider took longer than ${ms} ms to send ${phase}.`, {
+    reason: 'timeout',
+    status: 524,
+  });
 }
 
-async function open({ deps, provider, credential, redactor, encoded, signal, watchdog }: Exchange): Promise<TransportResponse> {
+async function open({
+  deps,
+  provider,
+  credential,
+  redactor,
+  encoded,
+  signal,
+  watchdog,
+}: Exchange): Promise<TransportResponse> {
   const { limits, timeouts } = deps;
   const baseUrl = typeof provider.baseUrl === 'string' ? provider.baseUrl : provider.baseUrl(credential);
-  const unsigned: OutgoingRequest = { method: 'POST', url: baseUrl + encoded.path, headers: encoded.headers, body: encoded.body };
+  const unsigned: OutgoingRequest = {
+    method: 'POST',
+    url: baseUrl + encoded.path,
+    headers: encoded.headers,
+    body: encoded.body,
+  };
   const signed = provider.auth(unsigned, credential);
   const request = signed instanceof Promise ? await signed : signed;
   watchdog.arm(timeouts.headersMs, 'response headers');
-  const response = await send(deps.transportOf(provider), { ...request, signal, limits }, { bodyBytes: limits.streamBytes });
+  const response = await send(
+    deps.transportOf(provider),
+    { ...request, signal, limits },
+    { bodyBytes: limits.streamBytes },
+  );
   if (response.status >= 200 && response.status < 300) {
     watchdog.arm(timeouts.firstEventMs, 'the first of its answer');
     return response;
@@ -119,17 +160,31 @@ async function readWhole(exchange: Exchange, response: TransportResponse): Promi
 }
 
 /** A stream was asked. A JSON body is turned into what was asked. */
-async function openStream(exchange: Exchange, response: TransportResponse, release: () => void): Promise<AnsweredWhole | OpenStream> {
+async function openStream(
+  exchange: Exchange,
+  response: TransportResponse,
+  release: () => void,
+): Promise<AnsweredWhole | OpenStream> {
   const { deps, provider, redactor, watchdog } = exchange;
   const source = await peek(response.body);
   if (!source.isStream) {
-    const text = redactor.redact(await readText(source, deps.limits.bodyBytes, () => watchdog.arm(deps.timeouts.idleMs, 'the rest of its answer')));
+    const text = redactor.redact(
+      await readText(source, deps.limits.bodyBytes, () => watchdog.arm(deps.timeouts.idleMs, 'the rest of its answer')),
+    );
     const { result, usage } = provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks);
     const parts: StreamPart[] = toChunks(result).map((chunk) => ({ kind: 'chunk', chunk }));
     if (usage) parts.push({ kind: 'usage', usage });
     parts.push({ kind: 'done' });
     release();
-    return { kind: 'stream', events: null, first: parts, watchdog, expectedChoices: result.choices.length, redactor, close: () => undefined };
+    return {
+      kind: 'stream',
+      events: null,
+      first: parts,
+      watchdog,
+      expectedChoices: result.choices.length,
+      redactor,
+      close: () => undefined,
+    };
   }
   const events = eventReader(source, provider, deps.limits);
   const first = await readToFirstToken(events, redactor);

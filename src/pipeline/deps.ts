@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
+import type { CredentialRef } from '../call/plan.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Health } from '../catalog/health.ts';
-import type { CredentialRef } from '../call/plan.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
 import type { Recorder } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';

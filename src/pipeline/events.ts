@@ -18,7 +18,12 @@ export interface EventReader {
 }
 
 export function eventReader(source: ByteSource, provider: Provider, limits: UpstreamLimits): EventReader {
-  return { source, framer: new EventFramer(limits.eventBytes), decoder: provider.dialect.streamDecoder(provider.quirks), provider };
+  return {
+    source,
+    framer: new EventFramer(limits.eventBytes),
+    decoder: provider.dialect.streamDecoder(provider.quirks),
+    provider,
+  };
 }
 
 /**
@@ -60,7 +65,8 @@ export async function readToFirstToken(events: EventReader, redactor: Redactor):
         if (part.kind === 'error') throw part.error;
         parts.push(part);
         // Some whole streams hold no token at all, only a finish_reason; a sentinel after less is an empty answer.
-        if (part.kind === 'done' && !parts.some(saysSomething)) throw badStream('The provider sent a stream without an answer.');
+        if (part.kind === 'done' && !parts.some(saysSomething))
+          throw badStream('The provider sent a stream without an answer.');
       }
       if (parts.some(saysSomething)) return parts;
       if (parts.length > maxPreamble) throw badStream('The provider sent a stream that does not begin.');
@@ -115,9 +121,17 @@ export function choiceWatch(expected: number): ChoiceWatch {
 }
 
 /** A whole stream of events as the answer it adds up to. @throws UpstreamError when it failed or was cut */
-export function foldEvents(text: string, expected: number, provider: Provider, limits: UpstreamLimits): { kind: 'result'; result: ChatResult; usage: Usage | null } {
+export function foldEvents(
+  text: string,
+  expected: number,
+  provider: Provider,
+  limits: UpstreamLimits,
+): { kind: 'result'; result: ChatResult; usage: Usage | null } {
   const bytes = new TextEncoder().encode(text);
-  const events = eventReader({ read: async () => null, cancel: () => undefined }, provider, { ...limits, eventBytes: bytes.length });
+  const events = eventReader({ read: async () => null, cancel: () => undefined }, provider, {
+    ...limits,
+    eventBytes: bytes.length,
+  });
   const { framer } = events;
   const folder = chunkFolder();
   const watch = choiceWatch(expected);

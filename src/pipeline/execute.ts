@@ -86,7 +86,12 @@ export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promi
 }
 
 /** Runs a try and writes down how it went. */
-async function traced(deps: PipelineDeps, call: Call, step: Try, show: (encoded: EncodedRequest) => void): Promise<Attempted> {
+async function traced(
+  deps: PipelineDeps,
+  call: Call,
+  step: Try,
+  show: (encoded: EncodedRequest) => void,
+): Promise<Attempted> {
   const { clock } = deps;
   let dropped: readonly string[] = [];
   const startedAtMs = clock.now();
@@ -118,7 +123,13 @@ async function traced(deps: PipelineDeps, call: Call, step: Try, show: (encoded:
 }
 
 /** Where to go after a failure, and when; null when there is nowhere left. */
-function nextTry(deps: PipelineDeps, plan: Plan, at: number, here: number, error: UpstreamError): { at: number; delayMs: number } | null {
+function nextTry(
+  deps: PipelineDeps,
+  plan: Plan,
+  at: number,
+  here: number,
+  error: UpstreamError,
+): { at: number; delayMs: number } | null {
   const { retry } = deps;
   const current = plan.tries[at] as Try;
   if (error.fault === 'caller') {
@@ -141,5 +152,6 @@ function backoffMs({ retry, random }: PipelineDeps, attempts: number): number {
 /** An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while. */
 function restAfter({ health, clock, retry }: PipelineDeps, step: Try, error: UpstreamError): void {
   const pauseMs = error.fault === 'operator' ? retry.restMs : (error.retryAfterMs ?? 0);
-  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs) health.rest(endpointKey(step.endpoint), clock.now() + pauseMs);
+  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs)
+    health.rest(endpointKey(step.endpoint), clock.now() + pauseMs);
 }

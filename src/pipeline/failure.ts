@@ -12,7 +12,9 @@ export function failureOf(errors: readonly UpstreamError[], trace: Trace): Gatew
   const waits = errors.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
   const retryAfterMs = limited && waits.length > 0 ? Math.min(...waits) : last.retryAfterMs;
   const failed = trace.attempts[trace.attempts.length - 1];
-  const previous = trace.attempts.slice(0, -1).map(({ provider, status, errorType }) => ({ provider, code: status, status: errorType ?? 'ok' }));
+  const previous = trace.attempts
+    .slice(0, -1)
+    .map(({ provider, status, errorType }) => ({ provider, code: status, status: errorType ?? 'ok' }));
   const kind = kindOf(last);
   return new GatewayError(kind, messageOf(last, failed?.provider ?? 'The provider'), {
     cause: last,

@@ -15,7 +15,7 @@ export interface LaneSink {
   /** Output text that passed as bytes: its size. */
   text(bytes: number): void;
   /** Nothing after this counts. */
-  end(part: (StreamPart & { kind: 'error' | 'done' })): void;
+  end(part: StreamPart & { kind: 'error' | 'done' }): void;
 }
 
 /** Turns pieces of an upstream's stream into pieces of the client's. */
@@ -92,11 +92,14 @@ export function createLane({ events, wire, head, verbatim, steps, redactor, sink
     const parts = decodeFrame(reader, redactor);
     write(parts, out);
     const first = parts[0];
-    if (verbatim && steps.length === 0 && parts.length === 1 && first?.kind === 'chunk' && learned < maxLearned) learn(reader, first.chunk);
+    if (verbatim && steps.length === 0 && parts.length === 1 && first?.kind === 'chunk' && learned < maxLearned)
+      learn(reader, first.chunk);
   }
 
   function learn({ framer }: EventReader, chunk: ChatChunk): void {
-    const event = new TextDecoder('utf-8', { ignoreBOM: true }).decode(framer.buffer.subarray(framer.start, framer.end));
+    const event = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+      framer.buffer.subarray(framer.start, framer.end),
+    );
     const template = learnTemplate(event, withHead(chunk), (one) => wire.chunk(one));
     if (!template) return;
     learned++;
@@ -126,7 +129,15 @@ export function createLane({ events, wire, head, verbatim, steps, redactor, sink
 
   function withHead(chunk: ChatChunk): ChatChunk {
     const { id: _id, object: _object, created: _created, model: _model, provider: _provider, choices, ...rest } = chunk;
-    return { id: head.id, object: 'chat.completion.chunk', created: head.created, model: head.model, provider: head.provider, ...rest, choices };
+    return {
+      id: head.id,
+      object: 'chat.completion.chunk',
+      created: head.created,
+      model: head.model,
+      provider: head.provider,
+      ...rest,
+      choices,
+    };
   }
 
   return {

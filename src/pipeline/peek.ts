@@ -37,7 +37,10 @@ export async function peek(source: ByteSource, onPiece: () => void = () => undef
     held = joinBytes([held, piece]);
   }
   return {
-    isStream: held !== null && !isBracket(held[0]) && looksLikeStream(String.fromCharCode(...held.subarray(0, 2 * longestFieldName))),
+    isStream:
+      held !== null &&
+      !isBracket(held[0]) &&
+      looksLikeStream(String.fromCharCode(...held.subarray(0, 2 * longestFieldName))),
     read() {
       if (held === null || held.length === 0) return source.read();
       const first = held;

@@ -6,10 +6,10 @@ import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { AnswerHead, StreamEnd } from '../call/wire.ts';
 import { chunkWithoutReasoning, hidesReasoning } from '../convert/reasoning.ts';
-import type { ServiceMetadata } from '../schema/envelope.ts';
+import { describeRoute } from '../routing/describe.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { ChunkDelta } from '../schema/chunk.ts';
-import { describeRoute } from '../routing/describe.ts';
+import type { ServiceMetadata } from '../schema/envelope.ts';
 import type { OpenStream } from './attempt.ts';
 import type { PipelineDeps } from './deps.ts';
 import { badStream, choiceWatch } from './events.ts';
@@ -41,7 +41,12 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
   const { events, watchdog } = stream;
   const step = plan.tries[served] as Try;
   const { wire } = call;
-  const head: AnswerHead = { id: call.id, created: call.created, model: step.endpoint.modelSlug, provider: step.providerName };
+  const head: AnswerHead = {
+    id: call.id,
+    created: call.created,
+    model: step.endpoint.modelSlug,
+    provider: step.providerName,
+  };
   const firstMs = deps.clock.now() - call.receivedAtMs;
   const choices = choiceWatch(stream.expectedChoices);
   let usage: Usage | null = null;
@@ -162,7 +167,10 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
 
   /** Reads what little an upstream sends after its end: a connection that was read to its end can be used again. */
   function letGo(): void {
-    if (events === null) return stream.close();
+    if (events === null) {
+      stream.close();
+      return;
+    }
     const { source } = events;
     const stop = deps.clock.after(1000, () => stream.close());
     void (async () => {
@@ -191,7 +199,10 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
 }
 
 /** The error object of a stream that broke after its first event. */
-export function inBand(error: unknown, provider: string): { code: number; message: string; metadata: { error_type: string; provider_code?: string } } {
+export function inBand(
+  error: unknown,
+  provider: string,
+): { code: number; message: string; metadata: { error_type: string; provider_code?: string } } {
   const shown = asGatewayError(error, provider);
   const providerCode = error instanceof UpstreamError && error.fault !== 'operator' ? error.providerCode : undefined;
   return {
@@ -203,7 +214,8 @@ export function inBand(error: unknown, provider: string): { code: number; messag
 
 function asGatewayError(error: unknown, provider: string): GatewayError {
   if (isGatewayError(error)) return error;
-  if (error instanceof UpstreamError) return new GatewayError(kindOf(error), messageOf(error, provider), { errorType: error.errorType });
+  if (error instanceof UpstreamError)
+    return new GatewayError(kindOf(error), messageOf(error, provider), { errorType: error.errorType });
   if (error instanceof CallAborted) return abortError(error);
   return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
 }
@@ -215,6 +227,7 @@ const outputFields = ['content', 'reasoning', 'refusal'] as const;
 function sizeOf(delta: ChunkDelta): number {
   let size = 0;
   for (const field of outputFields) size += utf8Length(delta[field] ?? '');
-  for (const call of delta.tool_calls ?? []) size += utf8Length(call.function?.name ?? '') + utf8Length(call.function?.arguments ?? '');
+  for (const call of delta.tool_calls ?? [])
+    size += utf8Length(call.function?.name ?? '') + utf8Length(call.function?.arguments ?? '');
   return size;
 }

@@ -4,10 +4,10 @@ import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { Reply } from '../call/reply.ts';
 import { hidesReasoning, withoutReasoning } from '../convert/reasoning.ts';
-import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
 import { describeRoute } from '../routing/describe.ts';
 import { lookUpModels, requestedSlugs } from '../routing/expand.ts';
 import { planRoute } from '../routing/plan.ts';
+import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
 import type { AnsweredWhole } from './attempt.ts';
 import { type CallControl, clientStream } from './client-stream.ts';
 import type { PipelineDeps } from './deps.ts';
@@ -49,8 +49,24 @@ function planOf(deps: PipelineDeps, call: Call): Plan {
   } catch (error) {
     const excluded = ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'];
     const requested = request.model ?? request.models?.[0] ?? deps.defaultModel ?? '';
-    const nowhere: Plan = { requested, strategy: (request.models?.length ?? 0) > 0 ? 'fallback' : 'direct', tries: [], excluded };
-    settleOnce(deps, call, nowhere)({ outcome: 'failed', status: isGatewayError(error) ? error.status : 500, served: -1, usage: null, output: 0, firstMs: null });
+    const nowhere: Plan = {
+      requested,
+      strategy: (request.models?.length ?? 0) > 0 ? 'fallback' : 'direct',
+      tries: [],
+      excluded,
+    };
+    settleOnce(
+      deps,
+      call,
+      nowhere,
+    )({
+      outcome: 'failed',
+      status: isGatewayError(error) ? error.status : 500,
+      served: -1,
+      usage: null,
+      output: 0,
+      firstMs: null,
+    });
     throw withRoute(error, call, describeRoute(nowhere, call.trace, -1, deps.region));
   }
 }
@@ -63,12 +79,20 @@ function whole(deps: PipelineDeps, call: Call, plan: Plan, { attempted, served }
   const firstMs = deps.clock.now() - call.receivedAtMs;
   const receipt = settle({ outcome: 'ok', status: 200, served, usage, output, firstMs });
   const head = { id: call.id, created: call.created, model: endpoint.modelSlug, provider: providerName };
-  const end = call.wantsMetadata ? { usage: receipt.usage, metadata: describeRoute(plan, call.trace, served, deps.region) } : { usage: receipt.usage };
+  const end = call.wantsMetadata
+    ? { usage: receipt.usage, metadata: describeRoute(plan, call.trace, served, deps.region) }
+    : { usage: receipt.usage };
   return { kind: 'json', body: call.wire.result(head, result, end) };
 }
 
 /** Waits for the first token, so that a failure before it is an ordinary error; but not so long that the line goes dead. */
-async function stream(deps: PipelineDeps, call: Call, plan: Plan, settle: Settle, control: CallControl): Promise<Reply> {
+async function stream(
+  deps: PipelineDeps,
+  call: Call,
+  plan: Plan,
+  settle: Settle,
+  control: CallControl,
+): Promise<Reply> {
   const opening = execute(deps, call, plan).then(
     (executed) => relay(deps, call, plan, executed, settle),
     (error: unknown) => {

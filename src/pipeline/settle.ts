@@ -1,8 +1,8 @@
-import { estimateUsage } from '../catalog/estimate.ts';
-import { priceUsage, usageWithCost } from '../catalog/price.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { Receipt } from '../call/reply.ts';
+import { estimateUsage } from '../catalog/estimate.ts';
+import { priceUsage, usageWithCost } from '../catalog/price.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { RequestRecord } from '../telemetry/record.ts';
 import type { PipelineDeps } from './deps.ts';
@@ -39,7 +39,11 @@ function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending)
   if (!step) return { usage: nothingUsed, isEstimated: false, costNanoUsd: 0 };
   const counted = usage ?? { ...estimateUsage(call.request, output), estimated: true };
   const cost = step.endpoint.pricing ? priceUsage(counted, step.endpoint.pricing) : null;
-  return { usage: usageWithCost(counted, cost, step.isByok), isEstimated: usage === null, costNanoUsd: cost?.totalNanoUsd ?? null };
+  return {
+    usage: usageWithCost(counted, cost, step.isByok),
+    isEstimated: usage === null,
+    costNanoUsd: cost?.totalNanoUsd ?? null,
+  };
 }
 
 function recordOf({ clock }: PipelineDeps, call: Call, plan: Plan, ending: Ending, receipt: Receipt): RequestRecord {

@@ -1,6 +1,6 @@
-import type { ChatChunk } from '../schema/chunk.ts';
 import type { OutputBuffer } from '../base/output.ts';
 import type { Redactor } from '../base/secrets.ts';
+import type { ChatChunk } from '../schema/chunk.ts';
 
 /**
  * The verbatim lane. Within a stream, nearly all events are the same but for one or two string values: the text, and
@@ -81,7 +81,11 @@ function endOfString(text: string, from: number): number {
 }
 
 /** Writes the chunk with a marker in place of each value, and cuts at the markers. */
-function ourSegments(names: readonly string[], chunk: ChatChunk, encode: (chunk: ChatChunk) => string): { segments: string[]; order: number[] } | null {
+function ourSegments(
+  names: readonly string[],
+  chunk: ChatChunk,
+  encode: (chunk: ChatChunk) => string,
+): { segments: string[]; order: number[] } | null {
   const choice = chunk.choices[0] as ChatChunk['choices'][number];
   const delta: Record<string, unknown> = { ...choice.delta };
   const marked: Record<string, unknown> = { ...chunk, choices: [{ ...choice, delta }] };
@@ -128,7 +132,14 @@ export function newMatch(): Match {
  * Compares the event at `start` with a template.
  * @param redactor  an event whose text holds what it takes out does not match
  */
-export function matchTemplate(template: Template, buffer: Uint8Array, start: number, length: number, redactor: Redactor, match: Match): boolean {
+export function matchTemplate(
+  template: Template,
+  buffer: Uint8Array,
+  start: number,
+  length: number,
+  redactor: Redactor,
+  match: Match,
+): boolean {
   const { upstream } = template;
   const { needles, startsNeedle } = redactor;
   let at = start;

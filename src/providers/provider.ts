@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
-import type { Dialect, Quirks } from '../dialects/dialect.ts';
 import type { DataPolicy } from '../call/model.ts';
+import type { Dialect, Quirks } from '../dialects/dialect.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /** A provider key: ours, or a caller's. Most providers take one string; some need several (region, account, …). */
@@ -47,10 +47,15 @@ export interface Provider {
 }
 
 /** Completes a provider with the defaults: bearer key, no quirks, unknown data policy. */
-export function defineProvider(
-  provider: Pick<Provider, 'slug' | 'baseUrl' | 'dialect'> & Partial<Provider>,
-): Provider {
-  return { name: provider.slug, auth: bearer, quirks: {}, env: [], dataPolicy: { zeroRetention: null, trains: null }, ...provider };
+export function defineProvider(provider: Pick<Provider, 'slug' | 'baseUrl' | 'dialect'> & Partial<Provider>): Provider {
+  return {
+    name: provider.slug,
+    auth: bearer,
+    quirks: {},
+    env: [],
+    dataPolicy: { zeroRetention: null, trains: null },
+    ...provider,
+  };
 }
 
 /** `Authorization: Bearer <secret>`; nothing where there is no secret. */

@@ -18,7 +18,11 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
     is_byok: selected?.isByok ?? false,
     endpoints: {
       total: plan.tries.length + plan.excluded.length,
-      available: plan.tries.map((one, index) => ({ provider: one.providerName, model: one.endpoint.modelSlug, selected: index === served })),
+      available: plan.tries.map((one, index) => ({
+        provider: one.providerName,
+        model: one.endpoint.modelSlug,
+        selected: index === served,
+      })),
     },
     ...(attempts.length > 1 || (attempts.length === 1 && !selected) ? { attempts } : {}),
   };

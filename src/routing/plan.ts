@@ -28,10 +28,13 @@ export function planRoute({ request, models, facts, providerName, verbatim }: Pl
 
   models.forEach((model, modelIndex) => {
     for (const endpoint of ordered(model.endpoints, request)) {
-      const failed = facts.usableProviders.has(endpoint.providerSlug) ? rules.find(([, passes]) => !passes(endpoint))?.[0] : 'credentials';
+      const failed = facts.usableProviders.has(endpoint.providerSlug)
+        ? rules.find(([, passes]) => !passes(endpoint))?.[0]
+        : 'credentials';
       const isResting = failed === undefined && facts.resting.has(endpointKey(endpoint));
       if (isResting) resting.push(endpoint);
-      if (failed !== undefined || isResting) excluded.push({ model: model.slug, provider: endpoint.tag, filter: failed ?? 'resting' });
+      if (failed !== undefined || isResting)
+        excluded.push({ model: model.slug, provider: endpoint.tag, filter: failed ?? 'resting' });
       else {
         tries.push({
           endpoint,
@@ -44,7 +47,8 @@ export function planRoute({ request, models, facts, providerName, verbatim }: Pl
       }
     }
   });
-  if (tries.length === 0) throw resting.length > 0 ? allResting(resting, excluded, facts) : nothingLeft(models, excluded);
+  if (tries.length === 0)
+    throw resting.length > 0 ? allResting(resting, excluded, facts) : nothingLeft(models, excluded);
   if (request.provider?.allow_fallbacks === false) tries.splice(1);
   return {
     requested: request.model ?? (models[0] as Model).slug,
@@ -67,15 +71,23 @@ function ordered(endpoints: readonly Endpoint[], request: ChatRequest): readonly
 
 function nothingLeft(models: readonly Model[], excluded: Exclusion[]): GatewayError {
   const filters = [...new Set(excluded.map(({ filter }) => filter))].join(', ');
-  return new GatewayError('not_found', `No endpoint of ${models.map(({ slug }) => slug).join(', ')} is left (filtered by: ${filters || 'none listed'})`, {
-    metadata: { excluded },
-  });
+  return new GatewayError(
+    'not_found',
+    `No endpoint of ${models.map(({ slug }) => slug).join(', ')} is left (filtered by: ${filters || 'none listed'})`,
+    {
+      metadata: { excluded },
+    },
+  );
 }
 
 function allResting(resting: readonly Endpoint[], excluded: Exclusion[], facts: Facts): GatewayError {
   const earliest = Math.min(...resting.map((endpoint) => facts.resting.get(endpointKey(endpoint)) ?? facts.nowMs));
-  return new GatewayError('unavailable', 'Every endpoint that could serve is set aside after failures; try again later', {
-    retryAfterMs: Math.max(earliest - facts.nowMs, 1000),
-    metadata: { excluded },
-  });
+  return new GatewayError(
+    'unavailable',
+    'Every endpoint that could serve is set aside after failures; try again later',
+    {
+      retryAfterMs: Math.max(earliest - facts.nowMs, 1000),
+      metadata: { excluded },
+    },
+  );
 }

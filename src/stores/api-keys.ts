@@ -51,7 +51,16 @@ export function createApiKeys({ collection, clock, randomBytes, workspaceId, cac
       const { name, permissions, expiresAtMs } = newApiKeySchema.parse(input);
       const key = `sk-gw-${base62(randomBytes(32))}`;
       const hash = sha256Hex(key);
-      const record: StoredApiKey = { hash, name, label: maskSecret(key), permissions, workspaceId, disabled: false, createdAtMs: clock.now(), expiresAtMs };
+      const record: StoredApiKey = {
+        hash,
+        name,
+        label: maskSecret(key),
+        permissions,
+        workspaceId,
+        disabled: false,
+        createdAtMs: clock.now(),
+        expiresAtMs,
+      };
       await collection.put(hash, record);
       cache.set(hash, { record });
       return { key, record };

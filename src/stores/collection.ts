@@ -55,24 +55,33 @@ export function createCollection<T>({ store, kind, schema, clock, timeoutMs }: C
       const raw: unknown = await inTime(read(kv, key));
       if (raw === undefined || raw === null) return null;
       const entry = await kv.decode<unknown>(raw as string);
-      if (!entry || (entry.expires !== undefined && entry.expires !== null && entry.expires <= clock.now())) return null;
+      if (!entry || (entry.expires !== undefined && entry.expires !== null && entry.expires <= clock.now()))
+        return null;
       const parsed = schema.safeParse(entry.value);
-      if (!parsed.success) throw new GatewayError('internal', 'A stored record is damaged', { cause: new Error(`${kind} record is malformed`) });
+      if (!parsed.success)
+        throw new GatewayError('internal', 'A stored record is damaged', {
+          cause: new Error(`${kind} record is malformed`),
+        });
       return parsed.data;
     },
     async put(key, value) {
       const kv = await store();
-      if ((await inTime(kv.set(keyOf(key), value))) === false) throw unavailable(new Error('the store refused to write'));
+      if ((await inTime(kv.set(keyOf(key), value))) === false)
+        throw unavailable(new Error('the store refused to write'));
     },
     async delete(key) {
       const kv = await store();
       // Keyv answers false for a failure and for nothing to delete alike, so look.
       await inTime(kv.delete(keyOf(key)));
-      if (((await inTime(read(kv, key))) ?? undefined) !== undefined) throw unavailable(new Error('the store refused to delete'));
+      if (((await inTime(read(kv, key))) ?? undefined) !== undefined)
+        throw unavailable(new Error('the store refused to delete'));
     },
   };
 }
 
 function unavailable(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The store of this gateway does not answer; try again later', { cause, retryAfterMs: 1000 });
+  return new GatewayError('unavailable', 'The store of this gateway does not answer; try again later', {
+    cause,
+    retryAfterMs: 1000,
+  });
 }

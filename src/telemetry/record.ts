@@ -57,8 +57,21 @@ export function createRecorder(sinks: readonly Recorder[]): Recorder {
 /** One line per request. */
 export function logSink(logger: Logger): Recorder {
   return (record) => {
-    const { id, requested, model, provider, status, outcome, totalMs, firstMs, attempts, costNanoUsd, workspaceId } = record;
-    const fields = { id, workspaceId, requested, model, provider, status, outcome, totalMs, firstMs, attempts: attempts.length, costNanoUsd };
+    const { id, requested, model, provider, status, outcome, totalMs, firstMs, attempts, costNanoUsd, workspaceId } =
+      record;
+    const fields = {
+      id,
+      workspaceId,
+      requested,
+      model,
+      provider,
+      status,
+      outcome,
+      totalMs,
+      firstMs,
+      attempts: attempts.length,
+      costNanoUsd,
+    };
     if (outcome === 'ok' || outcome === 'cancelled') logger.info(fields, 'request');
     else logger.warn(fields, 'request');
   };

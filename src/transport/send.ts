@@ -75,7 +75,12 @@ export function readTextBounded(source: ByteSource, maxBytes: number): Promise<s
 /** For texts that are all here; making a decoder costs more than decoding a usual answer. */
 const wholeDecoder = new TextDecoder();
 
-async function readUpTo(source: ByteSource, maxBytes: number, onPiece: () => void, cut: (pieces: Uint8Array[]) => string): Promise<string> {
+async function readUpTo(
+  source: ByteSource,
+  maxBytes: number,
+  onPiece: () => void,
+  cut: (pieces: Uint8Array[]) => string,
+): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {

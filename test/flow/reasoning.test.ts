@@ -56,6 +56,8 @@ describe('a request that is refused before it is routed', () => {
     const { post, records } = testGateway();
     const answer = await post({ model: 'acme/fast', messages: hello, plugins: [{ id: 'web' }] });
     expect(answer.status).toBe(400);
-    expect(records).toMatchObject([{ requested: 'acme/fast', outcome: 'failed', status: 400, model: null, attempts: [] }]);
+    expect(records).toMatchObject([
+      { requested: 'acme/fast', outcome: 'failed', status: 400, model: null, attempts: [] },
+    ]);
   });
 });

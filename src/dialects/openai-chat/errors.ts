@@ -9,7 +9,12 @@ interface ErrorText {
 }
 
 /** Reads an error answer: an error object, an error string, `detail`, `message`, or no JSON at all. */
-export function decodeError(status: number, headers: Record<string, string>, body: string, nowMs: number): UpstreamError {
+export function decodeError(
+  status: number,
+  headers: Record<string, string>,
+  body: string,
+  nowMs: number,
+): UpstreamError {
   const { message, code } = readError(body);
   return new UpstreamError(message || `The provider answered with status ${status}.`, {
     reason: 'status',
@@ -47,9 +52,13 @@ function readError(body: string): ErrorText {
 
 function textOf(body: Loose): ErrorText {
   const error = isObject(body.error) ? body.error : body;
-  const message = [error.message, body.message, body.detail, body.error].find((text) => typeof text === 'string') as string | undefined;
+  const message = [error.message, body.message, body.detail, body.error].find((text) => typeof text === 'string') as
+    | string
+    | undefined;
   const detail = isObject(body.detail) ? body.detail.message : undefined;
-  const code = [error.code, error.type, body.code, body.type].find((value) => (typeof value === 'string' && value !== '') || typeof value === 'number');
+  const code = [error.code, error.type, body.code, body.type].find(
+    (value) => (typeof value === 'string' && value !== '') || typeof value === 'number',
+  );
   return {
     message: cleanText(message ?? (typeof detail === 'string' ? detail : '')),
     ...(code === undefined ? {} : { code: cleanText(String(code), 80) }),
@@ -60,8 +69,10 @@ function textOf(body: Loose): ErrorText {
 function errorTypeOf(status: number, code: string | undefined, message: string): string | undefined {
   if (status !== 400 && status !== 413 && status !== 422) return undefined;
   const words = `${code ?? ''} ${message}`.toLowerCase();
-  if (/context[_ ]length|maximum context|context window|too many tokens|prompt is too long/.test(words)) return 'context_length_exceeded';
-  if (/content[_ ](policy|filter)|content_policy_violation|responsibleai/.test(words)) return 'content_policy_violation';
+  if (/context[_ ]length|maximum context|context window|too many tokens|prompt is too long/.test(words))
+    return 'context_length_exceeded';
+  if (/content[_ ](policy|filter)|content_policy_violation|responsibleai/.test(words))
+    return 'content_policy_violation';
   if (/string_above_max_length|string_too_long/.test(words)) return 'string_too_long';
   return undefined;
 }

@@ -58,7 +58,10 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
 
   return {
     path: '/chat/completions',
-    headers: { 'content-type': 'application/json', accept: request.stream === true ? 'text/event-stream' : 'application/json' },
+    headers: {
+      'content-type': 'application/json',
+      accept: request.stream === true ? 'text/event-stream' : 'application/json',
+    },
     payload,
     body: JSON.stringify(payload),
     dropped,

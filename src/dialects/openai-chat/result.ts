@@ -3,7 +3,16 @@ import type { DecodedResult } from '../dialect.ts';
 import { errorIn } from './errors.ts';
 import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
-import { argumentsText, badAnswer, contentText, isIndex, isObject, type Loose, normaliseFinishReason, withoutOurs } from './values.ts';
+import {
+  argumentsText,
+  badAnswer,
+  contentText,
+  isIndex,
+  isObject,
+  type Loose,
+  normaliseFinishReason,
+  withoutOurs,
+} from './values.ts';
 
 /** Reads a whole answer. A success status proves nothing: the body may be an error, or no completion at all. */
 export function decodeResult(body: unknown): DecodedResult {
@@ -27,7 +36,8 @@ export function decodeResult(body: unknown): DecodedResult {
 }
 
 function decodeChoice(raw: unknown, position: number): ChatChoice {
-  if (!isObject(raw) || !isObject(raw.message)) throw badAnswer('The provider answered with a choice that has no message.');
+  if (!isObject(raw) || !isObject(raw.message))
+    throw badAnswer('The provider answered with a choice that has no message.');
   const { message, finish_reason: native, usage: _usage, logprobs, error: _error, ...rest } = raw;
   const broken = errorIn(raw);
   if (broken) throw broken;
@@ -47,7 +57,12 @@ function decodeChoice(raw: unknown, position: number): ChatChoice {
 
 function decodeMessage(raw: Loose): ChatChoice['message'] {
   const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, refusal, ...rest } = raw;
-  const message: Loose = { ...rest, role: 'assistant', content: contentText(content), refusal: typeof refusal === 'string' ? refusal : null };
+  const message: Loose = {
+    ...rest,
+    role: 'assistant',
+    content: contentText(content),
+    refusal: typeof refusal === 'string' ? refusal : null,
+  };
   const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
   if (typeof thought === 'string') message.reasoning = thought;
   if (Array.isArray(toolCalls) && toolCalls.length > 0) message.tool_calls = toolCalls.map(decodeToolCall);
@@ -59,7 +74,8 @@ function decodeMessage(raw: Loose): ChatChoice['message'] {
 function decodeToolCall(raw: unknown, position: number): Loose {
   const call = isObject(raw) ? raw : {};
   const called = isObject(call.function) ? call.function : {};
-  if (typeof called.name !== 'string') throw badAnswer('The provider answered with a tool call that names no function.');
+  if (typeof called.name !== 'string')
+    throw badAnswer('The provider answered with a tool call that names no function.');
   const { index: _, ...rest } = call;
   return {
     ...rest,

@@ -5,7 +5,16 @@ import type { Quirks, StreamDecoder, StreamPart } from '../dialect.ts';
 import { errorIn } from './errors.ts';
 import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
-import { argumentsText, badAnswer, contentText, isIndex, isObject, type Loose, normaliseFinishReason, withoutOurs } from './values.ts';
+import {
+  argumentsText,
+  badAnswer,
+  contentText,
+  isIndex,
+  isObject,
+  type Loose,
+  normaliseFinishReason,
+  withoutOurs,
+} from './values.ts';
 
 /** An event that nests deeper is no chat chunk. */
 const maxDepth = 64;
@@ -23,7 +32,8 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
   let brokenOff: UpstreamError | null = null;
 
   function decode(data: string): StreamPart[] {
-    if (data.trim() === '[DONE]') return quirks.finishesWithoutReason === true ? [...finishAll(), { kind: 'done' }] : [{ kind: 'done' }];
+    if (data.trim() === '[DONE]')
+      return quirks.finishesWithoutReason === true ? [...finishAll(), { kind: 'done' }] : [{ kind: 'done' }];
     const event = parseEvent(data);
     const error = errorIn(event);
     if (error) return [{ kind: 'error', error }];
@@ -40,7 +50,12 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
   function finishAll(): StreamPart[] {
     const choices = [...states]
       .filter(([, { isFinished }]) => !isFinished)
-      .map(([index, { lastTool }]) => ({ index, delta: {}, finish_reason: normaliseFinishReason('stop', lastTool >= 0), native_finish_reason: null }));
+      .map(([index, { lastTool }]) => ({
+        index,
+        delta: {},
+        finish_reason: normaliseFinishReason('stop', lastTool >= 0),
+        native_finish_reason: null,
+      }));
     return choices.length === 0 ? [] : [{ kind: 'chunk', chunk: { ...decodeChunk({}, []), choices } }];
   }
 
@@ -61,7 +76,16 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
 
   function decodeChoice(value: unknown, position: number): Loose {
     const raw = isObject(value) ? value : {};
-    const { delta, message, usage: _usage, finish_reason: native, native_finish_reason: _native, logprobs, error: _error, ...rest } = raw;
+    const {
+      delta,
+      message,
+      usage: _usage,
+      finish_reason: native,
+      native_finish_reason: _native,
+      logprobs,
+      error: _error,
+      ...rest
+    } = raw;
     const index = isIndex(raw.index) ? raw.index : position;
     brokenOff ??= errorIn(raw);
     const state = states.get(index) ?? { lastTool: -1, isFinished: false };
@@ -102,7 +126,15 @@ function parseEvent(data: string): Loose {
 }
 
 function decodeDelta(raw: Loose, state: ChoiceState): Loose {
-  const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, role, refusal, ...rest } = raw;
+  const {
+    reasoning_content: reasoningContent,
+    reasoning,
+    tool_calls: toolCalls,
+    content,
+    role,
+    refusal,
+    ...rest
+  } = raw;
   const delta: Loose = rest;
   for (const key in delta) if (delta[key] === null) delete delta[key];
   dropMisshapen(delta);
@@ -128,7 +160,8 @@ function decodeToolCall(raw: Loose, state: ChoiceState): Loose {
   if (isObject(raw.function)) {
     const called: Loose = {};
     if (typeof raw.function.name === 'string' && raw.function.name !== '') called.name = raw.function.name;
-    if (raw.function.arguments !== undefined && raw.function.arguments !== null) called.arguments = argumentsText(raw.function.arguments);
+    if (raw.function.arguments !== undefined && raw.function.arguments !== null)
+      called.arguments = argumentsText(raw.function.arguments);
     call.function = called;
   }
   return call;

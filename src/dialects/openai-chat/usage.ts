@@ -6,7 +6,9 @@ const implausibleTokens = 100_000_000;
 
 /** A count of tokens: a plausible non-negative integer, else null. */
 function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= implausibleTokens ? value : null;
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= implausibleTokens
+    ? value
+    : null;
 }
 
 /** A count inside a details object: absent or nonsense is 0, and it can't be more than the whole. */

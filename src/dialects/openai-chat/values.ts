@@ -14,7 +14,14 @@ export function isIndex(value: unknown): value is number {
 
 /** An answer or event without what only the gateway says of it: a provider must not speak in its name. */
 export function withoutOurs(body: Loose): Loose {
-  const { error: _error, provider: _provider, service_metadata: _metadata, debug: _debug, user_id: _user, ...rest } = body;
+  const {
+    error: _error,
+    provider: _provider,
+    service_metadata: _metadata,
+    debug: _debug,
+    user_id: _user,
+    ...rest
+  } = body;
   return rest;
 }
 
