@@ -6,26 +6,17 @@ import { defineProvider, type Provider } from './provider.ts';
  * public facts as of November 2026; what is not known is left out.
  */
 export const registry: readonly Provider[] = [
-  plain({ slug: 'ai21', name: 'AI21 Labs', baseUrl: 'https://api.ai21.com/studio/v1', env: ['AI21_API_KEY'] }),
-  plain({
-    slug: 'aion-labs',
-    name: 'Aion Labs',
-    baseUrl: 'https://api.aionlabs.ai/v1',
-    env: ['AION_API_KEY', 'AIONLABS_API_KEY'],
-  }),
-  plain({ slug: 'akashml', name: 'AkashML', baseUrl: 'https://api.akashml.com/v1', env: [] }),
-  plain({
-    slug: 'alibaba',
-    name: 'Alibaba Cloud Model Studio',
-    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
-    env: ['DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'],
-    quirks: { dropParams: ['frequency_penalty'] },
-  }),
-  plain({
-    slug: 'amazon-nova',
-    name: 'Amazon Nova',
-    baseUrl: 'https://api.nova.amazon.com/v1',
-    env: ['NOVA_API_KEY', 'AMAZON_NOVA_API_KEY'],
+  plain('ai21', 'AI21 Labs', 'https://api.ai21.com/studio/v1', ['AI21_API_KEY']),
+  plain('aion-labs', 'Aion Labs', 'https://api.aionlabs.ai/v1', ['AION_API_KEY', 'AIONLABS_API_KEY']),
+  plain('akashml', 'AkashML', 'https://api.akashml.com/v1', []),
+  plain(
+    'alibaba',
+    'Alibaba Cloud Model Studio',
+    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    ['DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'],
+    { quirks: { dropParams: ['frequency_penalty'] } },
+  ),
+  plain('amazon-nova', 'Amazon Nova', 'https://api.nova.amazon.com/v1', ['NOVA_API_KEY', 'AMAZON_NOVA_API_KEY'], {
     quirks: {
       dropParams: [
         'n',
@@ -38,33 +29,14 @@ export const registry: readonly Provider[] = [
       ],
     },
   }),
-  plain({ slug: 'ambient', name: 'Ambient', baseUrl: 'https://api.ambient.xyz/v1', env: ['AMBIENT_API_KEY'] }),
-  plain({
-    slug: 'arcee-ai',
-    name: 'Arcee AI',
-    baseUrl: 'https://api.arcee.ai/api/v1',
-    env: ['ARCEE_API_KEY', 'ARCEEAI_API_KEY'],
-  }),
-  plain({
-    slug: 'atlas-cloud',
-    name: 'Atlas Cloud',
-    baseUrl: 'https://api.atlascloud.ai/v1',
-    env: ['ATLASCLOUD_API_KEY'],
-  }),
-  plain({ slug: 'avian', name: 'Avian', baseUrl: 'https://api.avian.io/v1', env: ['AVIAN_API_KEY'] }),
-  plain({ slug: 'baidu', name: 'Baidu Qianfan', baseUrl: 'https://qianfan.baidubce.com/v2', env: ['QIANFAN_API_KEY'] }),
-  plain({ slug: 'baseten', name: 'Baseten', baseUrl: 'https://inference.baseten.co/v1', env: ['BASETEN_API_KEY'] }),
-  plain({
-    slug: 'byteplus',
-    name: 'BytePlus ModelArk',
-    baseUrl: 'https://ark.ap-southeast.bytepluses.com/api/v3',
-    env: ['ARK_API_KEY'],
-  }),
-  plain({
-    slug: 'cerebras',
-    name: 'Cerebras',
-    baseUrl: 'https://api.cerebras.ai/v1',
-    env: ['CEREBRAS_API_KEY'],
+  plain('ambient', 'Ambient', 'https://api.ambient.xyz/v1', ['AMBIENT_API_KEY']),
+  plain('arcee-ai', 'Arcee AI', 'https://api.arcee.ai/api/v1', ['ARCEE_API_KEY', 'ARCEEAI_API_KEY']),
+  plain('atlas-cloud', 'Atlas Cloud', 'https://api.atlascloud.ai/v1', ['ATLASCLOUD_API_KEY']),
+  plain('avian', 'Avian', 'https://api.avian.io/v1', ['AVIAN_API_KEY']),
+  plain('baidu', 'Baidu Qianfan', 'https://qianfan.baidubce.com/v2', ['QIANFAN_API_KEY']),
+  plain('baseten', 'Baseten', 'https://inference.baseten.co/v1', ['BASETEN_API_KEY']),
+  plain('byteplus', 'BytePlus ModelArk', 'https://ark.ap-southeast.bytepluses.com/api/v3', ['ARK_API_KEY']),
+  plain('cerebras', 'Cerebras', 'https://api.cerebras.ai/v1', ['CEREBRAS_API_KEY'], {
     quirks: {
       dropParams: [
         'frequency_penalty',
@@ -77,283 +49,134 @@ export const registry: readonly Provider[] = [
       maxTokensField: 'max_completion_tokens',
     },
   }),
-  plain({ slug: 'chutes', name: 'Chutes', baseUrl: 'https://llm.chutes.ai/v1', env: ['CHUTES_API_KEY'] }),
-  plain({
-    slug: 'cirrascale',
-    name: 'Cirrascale AI Suite',
-    baseUrl: 'https://aisuite.cirrascale.com/apis/v2',
-    env: ['CIRRASCALE_API_KEY', 'IMAGINE_API_KEY'],
-  }),
-  plain({
-    slug: 'clarifai',
-    name: 'Clarifai',
-    baseUrl: 'https://api.clarifai.com/v2/ext/openai/v1',
-    env: ['CLARIFAI_PAT'],
-  }),
-  plain({
-    slug: 'cohere',
-    name: 'Cohere',
-    baseUrl: 'https://api.cohere.ai/compatibility/v1',
-    env: ['COHERE_API_KEY'],
+  plain('chutes', 'Chutes', 'https://llm.chutes.ai/v1', ['CHUTES_API_KEY']),
+  plain('cirrascale', 'Cirrascale AI Suite', 'https://aisuite.cirrascale.com/apis/v2', [
+    'CIRRASCALE_API_KEY',
+    'IMAGINE_API_KEY',
+  ]),
+  plain('clarifai', 'Clarifai', 'https://api.clarifai.com/v2/ext/openai/v1', ['CLARIFAI_PAT']),
+  plain('cohere', 'Cohere', 'https://api.cohere.ai/compatibility/v1', ['COHERE_API_KEY'], {
     quirks: { dropParams: ['n', 'logit_bias', 'parallel_tool_calls'], streamOptions: false },
     dataPolicy: { zeroRetention: false, trains: false },
   }),
-  plain({
-    slug: 'crusoe',
-    name: 'Crusoe',
-    baseUrl: 'https://api.inference.crusoecloud.com/v1',
-    env: ['CRUSOE_API_KEY'],
-  }),
-  plain({ slug: 'darkbloom', name: 'Darkbloom', baseUrl: 'https://api.darkbloom.dev/v1', env: ['DARKBLOOM_API_KEY'] }),
-  plain({
-    slug: 'deepinfra',
-    name: 'DeepInfra',
-    baseUrl: 'https://api.deepinfra.com/v1/openai',
-    env: ['DEEPINFRA_API_KEY'],
+  plain('crusoe', 'Crusoe', 'https://api.inference.crusoecloud.com/v1', ['CRUSOE_API_KEY']),
+  plain('darkbloom', 'Darkbloom', 'https://api.darkbloom.dev/v1', ['DARKBLOOM_API_KEY']),
+  plain('deepinfra', 'DeepInfra', 'https://api.deepinfra.com/v1/openai', ['DEEPINFRA_API_KEY'], {
     dataPolicy: { zeroRetention: true, trains: false },
   }),
-  plain({
-    slug: 'deepseek',
-    name: 'DeepSeek',
-    baseUrl: 'https://api.deepseek.com',
-    env: ['DEEPSEEK_API_KEY'],
+  plain('deepseek', 'DeepSeek', 'https://api.deepseek.com', ['DEEPSEEK_API_KEY'], {
     quirks: { dropParams: ['top_k', 'seed'] },
     dataPolicy: { zeroRetention: false, trains: true },
   }),
-  plain({ slug: 'dekallm', name: 'DekaLLM (Cloudeka)', baseUrl: 'https://dekallm.cloudeka.ai/v1', env: [] }),
-  plain({
-    slug: 'digitalocean',
-    name: 'DigitalOcean',
-    baseUrl: 'https://inference.do-ai.run/v1',
-    env: ['DIGITALOCEAN_ACCESS_TOKEN'],
-  }),
-  plain({
-    slug: 'featherless',
-    name: 'Featherless AI',
-    baseUrl: 'https://api.featherless.ai/v1',
-    env: ['FEATHERLESS_API_KEY'],
-  }),
-  plain({
-    slug: 'fireworks',
-    name: 'Fireworks AI',
-    baseUrl: 'https://api.fireworks.ai/inference/v1',
-    env: ['FIREWORKS_API_KEY'],
+  plain('dekallm', 'DekaLLM (Cloudeka)', 'https://dekallm.cloudeka.ai/v1', []),
+  plain('digitalocean', 'DigitalOcean', 'https://inference.do-ai.run/v1', ['DIGITALOCEAN_ACCESS_TOKEN']),
+  plain('featherless', 'Featherless AI', 'https://api.featherless.ai/v1', ['FEATHERLESS_API_KEY']),
+  plain('fireworks', 'Fireworks AI', 'https://api.fireworks.ai/inference/v1', ['FIREWORKS_API_KEY'], {
     quirks: { dropParams: ['verbosity'] },
     dataPolicy: { zeroRetention: true, trains: false },
   }),
-  plain({
-    slug: 'friendli',
-    name: 'FriendliAI',
-    baseUrl: 'https://api.friendli.ai/serverless/v1',
-    env: ['FRIENDLI_TOKEN'],
-  }),
-  plain({
-    slug: 'gmicloud',
-    name: 'GMI Cloud',
-    baseUrl: 'https://api.gmi-serving.com/v1',
-    env: ['GMI_CLOUD_APIKEY', 'GMICLOUD_API_KEY', 'GMI_API_KEY'],
-  }),
-  plain({
-    slug: 'google-ai-studio',
-    name: 'Google AI Studio',
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
-    env: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-    dataPolicy: { zeroRetention: false, trains: null },
-  }),
-  plain({
-    slug: 'groq',
-    name: 'Groq',
-    baseUrl: 'https://api.groq.com/openai/v1',
-    env: ['GROQ_API_KEY'],
+  plain('friendli', 'FriendliAI', 'https://api.friendli.ai/serverless/v1', ['FRIENDLI_TOKEN']),
+  plain('gmicloud', 'GMI Cloud', 'https://api.gmi-serving.com/v1', [
+    'GMI_CLOUD_APIKEY',
+    'GMICLOUD_API_KEY',
+    'GMI_API_KEY',
+  ]),
+  plain(
+    'google-ai-studio',
+    'Google AI Studio',
+    'https://generativelanguage.googleapis.com/v1beta/openai',
+    ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
+    { dataPolicy: { zeroRetention: false, trains: null } },
+  ),
+  plain('groq', 'Groq', 'https://api.groq.com/openai/v1', ['GROQ_API_KEY'], {
     quirks: { dropParams: ['top_k', 'logprobs', 'top_logprobs'], maxTokensField: 'max_completion_tokens' },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
-  plain({
-    slug: 'inception',
-    name: 'Inception',
-    baseUrl: 'https://api.inceptionlabs.ai/v1',
-    env: ['INCEPTION_API_KEY'],
+  plain('inception', 'Inception', 'https://api.inceptionlabs.ai/v1', ['INCEPTION_API_KEY'], {
     dataPolicy: { zeroRetention: true, trains: null },
   }),
-  plain({ slug: 'inceptron', name: 'Inceptron', baseUrl: 'https://api.inceptron.io/v1', env: ['INCEPTRON_API_KEY'] }),
-  plain({
-    slug: 'inference-net',
-    name: 'Inference.net',
-    baseUrl: 'https://api.inference.net/v1',
-    env: ['INFERENCE_API_KEY'],
-  }),
-  plain({ slug: 'infermatic', name: 'Infermatic', baseUrl: 'https://api.totalgpt.ai/v1', env: ['INFERMATIC_API_KEY'] }),
-  plain({
-    slug: 'inflection',
-    name: 'Inflection AI',
-    baseUrl: 'https://api.inflection.ai/external/api/inference/openai/v1',
-    env: ['INFLECTION_API_KEY'],
-  }),
-  plain({
-    slug: 'io-net',
-    name: 'io.net',
-    baseUrl: 'https://api.intelligence.io.solutions/api/v1',
-    env: ['IOINTELLIGENCE_API_KEY'],
-  }),
-  plain({ slug: 'liquid', name: 'Liquid AI', baseUrl: 'https://inference.liquid.ai/v1', env: ['LIQUID_API_KEY'] }),
-  plain({ slug: 'mancer', name: 'Mancer', baseUrl: 'https://neuro.mancer.tech/oai/v1', env: ['MANCER_API_KEY'] }),
-  plain({ slug: 'mara', name: 'MARA', baseUrl: 'https://api.cloud.mara.com/v1', env: ['MARA_API_KEY'] }),
-  plain({ slug: 'minimax', name: 'MiniMax', baseUrl: 'https://api.minimax.io/v1', env: ['MINIMAX_API_KEY'] }),
-  plain({
-    slug: 'mistral',
-    name: 'Mistral',
-    baseUrl: 'https://api.mistral.ai/v1',
-    env: ['MISTRAL_API_KEY'],
+  plain('inceptron', 'Inceptron', 'https://api.inceptron.io/v1', ['INCEPTRON_API_KEY']),
+  plain('inference-net', 'Inference.net', 'https://api.inference.net/v1', ['INFERENCE_API_KEY']),
+  plain('infermatic', 'Infermatic', 'https://api.totalgpt.ai/v1', ['INFERMATIC_API_KEY']),
+  plain('inflection', 'Inflection AI', 'https://api.inflection.ai/external/api/inference/openai/v1', [
+    'INFLECTION_API_KEY',
+  ]),
+  plain('io-net', 'io.net', 'https://api.intelligence.io.solutions/api/v1', ['IOINTELLIGENCE_API_KEY']),
+  plain('liquid', 'Liquid AI', 'https://inference.liquid.ai/v1', ['LIQUID_API_KEY']),
+  plain('mancer', 'Mancer', 'https://neuro.mancer.tech/oai/v1', ['MANCER_API_KEY']),
+  plain('mara', 'MARA', 'https://api.cloud.mara.com/v1', ['MARA_API_KEY']),
+  plain('minimax', 'MiniMax', 'https://api.minimax.io/v1', ['MINIMAX_API_KEY']),
+  plain('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], {
     quirks: { dropParams: ['top_k', 'logit_bias', 'logprobs'], streamOptions: false },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
-  plain({ slug: 'modular', name: 'Modular Cloud', baseUrl: 'https://api.modular.com/v1', env: ['MODULAR_API_KEY'] }),
-  plain({
-    slug: 'moonshotai',
-    name: 'Moonshot AI',
-    baseUrl: 'https://api.moonshot.ai/v1',
-    env: ['MOONSHOT_API_KEY', 'MOONSHOTAI_API_KEY'],
+  plain('modular', 'Modular Cloud', 'https://api.modular.com/v1', ['MODULAR_API_KEY']),
+  plain('moonshotai', 'Moonshot AI', 'https://api.moonshot.ai/v1', ['MOONSHOT_API_KEY', 'MOONSHOTAI_API_KEY'], {
     quirks: { dropParams: ['top_k', 'seed'] },
   }),
-  plain({ slug: 'morph', name: 'Morph', baseUrl: 'https://api.morphllm.com/v1', env: ['MORPH_API_KEY'] }),
-  plain({ slug: 'ncompass', name: 'nCompass', baseUrl: 'https://api.ncompass.tech/v1', env: ['NCOMPASS_API_KEY'] }),
-  plain({
-    slug: 'nebius',
-    name: 'Nebius Token Factory',
-    baseUrl: 'https://api.tokenfactory.nebius.com/v1',
-    env: ['NEBIUS_API_KEY'],
-  }),
-  plain({ slug: 'nextbit', name: 'NextBit', baseUrl: 'https://api.nextbit256.com/v1', env: ['NEXTBIT_API_KEY'] }),
-  plain({
-    slug: 'novita',
-    name: 'Novita AI',
-    baseUrl: 'https://api.novita.ai/openai/v1',
-    env: ['NOVITA_API_KEY'],
+  plain('morph', 'Morph', 'https://api.morphllm.com/v1', ['MORPH_API_KEY']),
+  plain('ncompass', 'nCompass', 'https://api.ncompass.tech/v1', ['NCOMPASS_API_KEY']),
+  plain('nebius', 'Nebius Token Factory', 'https://api.tokenfactory.nebius.com/v1', ['NEBIUS_API_KEY']),
+  plain('nextbit', 'NextBit', 'https://api.nextbit256.com/v1', ['NEXTBIT_API_KEY']),
+  plain('novita', 'Novita AI', 'https://api.novita.ai/openai/v1', ['NOVITA_API_KEY'], {
     dataPolicy: { zeroRetention: true, trains: false },
   }),
-  plain({
-    slug: 'nvidia',
-    name: 'NVIDIA',
-    baseUrl: 'https://integrate.api.nvidia.com/v1',
-    env: ['NVIDIA_API_KEY'],
+  plain('nvidia', 'NVIDIA', 'https://integrate.api.nvidia.com/v1', ['NVIDIA_API_KEY'], {
     quirks: { dropParams: ['n', 'logit_bias', 'logprobs'] },
   }),
-  plain({
-    slug: 'open-inference',
-    name: 'OpenInference',
-    baseUrl: 'https://api.openinference.ai/v1',
-    env: ['OPENINFERENCE_KEY'],
-  }),
-  plain({
-    slug: 'openai',
-    name: 'OpenAI',
-    baseUrl: 'https://api.openai.com/v1',
-    env: ['OPENAI_API_KEY'],
+  plain('open-inference', 'OpenInference', 'https://api.openinference.ai/v1', ['OPENINFERENCE_KEY']),
+  plain('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], {
     quirks: { maxTokensField: 'max_completion_tokens', developerRole: true },
     dataPolicy: { zeroRetention: false, trains: false },
   }),
-  plain({
-    slug: 'parasail',
-    name: 'Parasail',
-    baseUrl: 'https://api.parasail.io/v1',
-    env: ['PARASAIL_API_KEY'],
+  plain('parasail', 'Parasail', 'https://api.parasail.io/v1', ['PARASAIL_API_KEY'], {
     quirks: { dropParams: ['prompt_cache_key', 'verbosity', 'store', 'service_tier'] },
   }),
-  plain({
-    slug: 'perceptron',
-    name: 'Perceptron',
-    baseUrl: 'https://api.perceptron.inc/v1',
-    env: ['PERCEPTRON_API_KEY'],
-  }),
-  plain({
-    slug: 'perplexity',
-    name: 'Perplexity',
-    baseUrl: 'https://api.perplexity.ai',
-    env: ['PERPLEXITY_API_KEY'],
+  plain('perceptron', 'Perceptron', 'https://api.perceptron.inc/v1', ['PERCEPTRON_API_KEY']),
+  plain('perplexity', 'Perplexity', 'https://api.perplexity.ai', ['PERPLEXITY_API_KEY'], {
     quirks: { dropParams: ['tools', 'tool_choice', 'seed', 'stop', 'logit_bias', 'logprobs'] },
   }),
-  plain({
-    slug: 'phala',
-    name: 'Phala (RedPill)',
-    baseUrl: 'https://inference.phala.com/v1',
-    env: ['PHALA_AI_API_KEY', 'REDPILL_API_KEY'],
-  }),
-  plain({ slug: 'poolside', name: 'Poolside', baseUrl: 'https://inference.poolside.ai/v1', env: ['POOLSIDE_API_KEY'] }),
-  plain({ slug: 'sakana-ai', name: 'Sakana AI', baseUrl: 'https://api.sakana.ai/v1', env: ['SAKANA_API_KEY'] }),
-  plain({
-    slug: 'sambanova',
-    name: 'SambaNova',
-    baseUrl: 'https://api.sambanova.ai/v1',
-    env: ['SAMBANOVA_API_KEY'],
+  plain('phala', 'Phala (RedPill)', 'https://inference.phala.com/v1', ['PHALA_AI_API_KEY', 'REDPILL_API_KEY']),
+  plain('poolside', 'Poolside', 'https://inference.poolside.ai/v1', ['POOLSIDE_API_KEY']),
+  plain('sakana-ai', 'Sakana AI', 'https://api.sakana.ai/v1', ['SAKANA_API_KEY']),
+  plain('sambanova', 'SambaNova', 'https://api.sambanova.ai/v1', ['SAMBANOVA_API_KEY'], {
     quirks: { dropParams: ['presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'seed', 'user', 'n'] },
   }),
-  plain({
-    slug: 'siliconflow',
-    name: 'SiliconFlow',
-    baseUrl: 'https://api.siliconflow.com/v1',
-    env: ['SILICONFLOW_API_KEY'],
-  }),
-  plain({ slug: 'stepfun', name: 'StepFun', baseUrl: 'https://api.stepfun.ai/v1', env: ['STEPFUN_API_KEY'] }),
-  plain({
-    slug: 'streamlake',
-    name: 'StreamLake',
-    baseUrl: 'https://vanchin.streamlake.ai/api/gateway/v1/endpoints',
-    env: ['STREAMLAKE_API_KEY'],
+  plain('siliconflow', 'SiliconFlow', 'https://api.siliconflow.com/v1', ['SILICONFLOW_API_KEY']),
+  plain('stepfun', 'StepFun', 'https://api.stepfun.ai/v1', ['STEPFUN_API_KEY']),
+  plain('streamlake', 'StreamLake', 'https://vanchin.streamlake.ai/api/gateway/v1/endpoints', ['STREAMLAKE_API_KEY'], {
     dataPolicy: { zeroRetention: false, trains: false },
   }),
-  plain({ slug: 'switchpoint', name: 'Switchpoint', baseUrl: 'https://switchpoint.dev/v1', env: [] }),
-  plain({
-    slug: 'tenstorrent',
-    name: 'Tenstorrent',
-    baseUrl: 'https://console.tenstorrent.com/v1',
-    env: ['TENSTORRENT_API_KEY'],
-  }),
-  plain({ slug: 'together', name: 'Together AI', baseUrl: 'https://api.together.xyz/v1', env: ['TOGETHER_API_KEY'] }),
-  plain({
-    slug: 'upstage',
-    name: 'Upstage',
-    baseUrl: 'https://api.upstage.ai/v1/solar',
-    env: ['UPSTAGE_API_KEY'],
+  plain('switchpoint', 'Switchpoint', 'https://switchpoint.dev/v1', []),
+  plain('tenstorrent', 'Tenstorrent', 'https://console.tenstorrent.com/v1', ['TENSTORRENT_API_KEY']),
+  plain('together', 'Together AI', 'https://api.together.xyz/v1', ['TOGETHER_API_KEY']),
+  plain('upstage', 'Upstage', 'https://api.upstage.ai/v1/solar', ['UPSTAGE_API_KEY'], {
     dataPolicy: { zeroRetention: null, trains: false },
   }),
-  plain({
-    slug: 'venice',
-    name: 'Venice AI',
-    baseUrl: 'https://api.venice.ai/api/v1',
-    env: ['VENICE_API_KEY', 'VENICE_AI_API_KEY'],
+  plain('venice', 'Venice AI', 'https://api.venice.ai/api/v1', ['VENICE_API_KEY', 'VENICE_AI_API_KEY'], {
     quirks: { maxTokensField: 'max_completion_tokens' },
   }),
-  plain({
-    slug: 'wafer',
-    name: 'Wafer',
-    baseUrl: 'https://pass.wafer.ai/v1',
-    env: ['WAFER_API_KEY'],
+  plain('wafer', 'Wafer', 'https://pass.wafer.ai/v1', ['WAFER_API_KEY'], {
     dataPolicy: { zeroRetention: null, trains: null },
   }),
-  plain({
-    slug: 'wandb',
-    name: 'Weights & Biases Inference (CoreWeave)',
-    baseUrl: 'https://api.inference.wandb.ai/v1',
-    env: ['WANDB_API_KEY'],
+  plain('wandb', 'Weights & Biases Inference (CoreWeave)', 'https://api.inference.wandb.ai/v1', ['WANDB_API_KEY'], {
     dataPolicy: { zeroRetention: true, trains: false },
   }),
-  plain({
-    slug: 'xai',
-    name: 'xAI',
-    baseUrl: 'https://api.x.ai/v1',
-    env: ['XAI_API_KEY'],
+  plain('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], {
     quirks: { dropParams: ['top_k', 'frequency_penalty', 'presence_penalty'], maxTokensField: 'max_completion_tokens' },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
-  plain({
-    slug: 'xiaomi',
-    name: 'Xiaomi MiMo',
-    baseUrl: 'https://api.xiaomimimo.com/v1',
-    env: ['XIAOMI_API_KEY', 'XIAOMI_MIMO_API_KEY'],
-  }),
-  plain({ slug: 'z-ai', name: 'Z.AI', baseUrl: 'https://api.z.ai/api/paas/v4', env: ['ZAI_API_KEY', 'ZHIPU_API_KEY'] }),
+  plain('xiaomi', 'Xiaomi MiMo', 'https://api.xiaomimimo.com/v1', ['XIAOMI_API_KEY', 'XIAOMI_MIMO_API_KEY']),
+  plain('z-ai', 'Z.AI', 'https://api.z.ai/api/paas/v4', ['ZAI_API_KEY', 'ZHIPU_API_KEY']),
 ];
 
-function plain(row: Omit<Parameters<typeof defineProvider>[0], 'dialect'>): Provider {
-  return defineProvider({ ...row, dialect: openaiChat });
+/** @param env  variables that customarily hold the key, most usual first */
+function plain(
+  slug: string,
+  name: string,
+  baseUrl: string,
+  env: readonly string[],
+  more: Pick<Partial<Provider>, 'quirks' | 'dataPolicy'> = {},
+): Provider {
+  return defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, ...more });
 }
