@@ -132,7 +132,8 @@ function nextTry(
 ): { at: number; delayMs: number } | null {
   const { retry } = deps;
   const current = plan.tries[at] as Try;
-  if (error.fault === 'caller') {
+  // A provider that does not have the model says nothing about the request: the next one may have it.
+  if (error.fault === 'caller' && error.status !== 404) {
     const next = plan.tries.findIndex((one, index) => index > at && one.modelIndex > current.modelIndex);
     return next < 0 ? null : { at: next, delayMs: 0 };
   }

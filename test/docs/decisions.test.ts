@@ -91,6 +91,8 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
     upstream.answer({ status: 404, body: errorBody('No') }, { body: completion() });
     const got = await post({ ...ask, models: ['acme/other'] });
     expect([got.status, got.json.model]).toEqual([200, 'acme/other']);
+    upstream.answer({ status: 404, body: errorBody('No') }, { body: completion() });
+    expect((await post({ ...ask, model: 'acme/pair' })).status).toBe(200);
     upstream.answer({ status: 404, body: errorBody('No') });
     expect((await post(ask)).status).toBe(404);
   },

@@ -103,14 +103,20 @@ describe('a provider that asks to be left alone', () => {
 });
 
 describe('a refusal', () => {
-  it.each([400, 404, 405, 409, 413, 422, 451])(
+  it.each([400, 405, 409, 413, 422, 451])(
     "of status %i, the caller's fault, is not tried again nor elsewhere",
     async (status) => {
       const { asked, status: answered, json } = await ask([broken(status)], { model: 'acme/pair' });
-      expect([asked, answered]).toEqual([['up-pair'], [404, 413, 422].includes(status) ? status : 400]);
+      expect([asked, answered]).toEqual([['up-pair'], [413, 422].includes(status) ? status : 400]);
       expect(json.error.message).toBe(`Says ${status}`);
     },
   );
+  it('of status 404, a provider without the model, goes on to the next endpoint, and is the answer when none has it', async () => {
+    const served = await ask([broken(404), fine], { model: 'acme/pair' });
+    expect([served.status, served.asked]).toEqual([200, ['up-pair', 'alt-pair']]);
+    const nobody = await ask([broken(404), broken(404)], { model: 'acme/pair' });
+    expect([nobody.status, nobody.asked]).toEqual([404, ['up-pair', 'alt-pair']]);
+  });
   it("that is the caller's fault goes on to the next model, past the other endpoints of this one", async () => {
     const { asked, json } = await ask([broken(400), fine], { model: 'acme/pair', models: ['acme/other'] });
     expect([asked, json.model]).toEqual([['up-pair', 'alt-other'], 'acme/other']);
