@@ -4,7 +4,8 @@ import { newTrace } from '../call/trace.ts';
 import { chatWire } from '../convert/chat-wire.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
 import { idHeader, serve } from '../pipeline/serve.ts';
-import { type ChatRequest, chatRequestSchema, chatResultSchema } from '../schema/chat.ts';
+import { type ChatRequest, chatResultSchema } from '../schema/chat.ts';
+import { compiledChatRequest } from '../schema/compiled.ts';
 import { contradictions } from '../schema/validate.ts';
 import type { Operation, OperationInput } from './operation.ts';
 
@@ -43,7 +44,7 @@ export function createChatCompletion({ pipeline, ids, brand }: CreateChatComplet
     method: 'POST',
     path: '/chat/completions',
     permissions: ['inference'],
-    body: chatRequestSchema,
+    body: compiledChatRequest(),
     result: chatResultSchema,
     contradictions,
     async run(input) {

@@ -25,7 +25,20 @@ export function mapOf<V extends z.ZodType>(valueType: V, limits: { maxKeys?: num
   const { maxKeys, maxKeyLength } = limits;
   const keyType = maxKeyLength === undefined ? z.string() : textUpTo(maxKeyLength);
   const map = new BoundedRecord({ type: 'record', keyType, valueType, maxKeys });
-  const described = maxKeys === undefined ? map : map.meta({ maxProperties: maxKeys });
+  // Compiled code knows a record's own rules only, so the number of keys is checked once more; see `compiledChatRequest`.
+  const described =
+    maxKeys === undefined
+      ? map
+      : map.meta({ maxProperties: maxKeys }).check((payload) => {
+          if (Object.keys(payload.value).length <= maxKeys) return;
+          payload.issues.push({
+            code: 'too_big',
+            origin: 'object',
+            maximum: maxKeys,
+            inclusive: true,
+            input: payload.value,
+          });
+        });
   return described as unknown as z.ZodRecord<z.ZodString, V>;
 }
 

@@ -3,9 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { chatRequestSchema } from '../../../src/schema/chat.ts';
 import { validationIssues } from '../../../src/schema/validate.ts';
 import { describeWithShared, referenceErrors } from '../../support/reference.ts';
-import { chatRequest, junk } from './arbitrary.ts';
-
-const clone = (value: unknown) => JSON.parse(JSON.stringify(value));
+import { chatRequest, clone, damagedBodies, damages, type Json } from './arbitrary.ts';
 
 describe('a valid chat request', () => {
   it('comes out as it came in, whatever it holds', () => {
@@ -57,40 +55,6 @@ const laxer: [path: RegExp, reason: string][] = [
   [/^\/tools\/\d+/, "server tools of any brand; their parameters are the tool's to check"],
   [/^\/provider\/max_price/, 'the reference wants strings, its documentation shows numbers: both are taken'],
 ];
-
-type Json = unknown;
-type Path = (string | number)[];
-
-function pathsIn(value: Json, above: Path = []): Path[] {
-  if (typeof value !== 'object' || value === null) return [above];
-  return [
-    above,
-    ...Object.entries(value).flatMap(([key, inner]) =>
-      pathsIn(inner, [...above, Array.isArray(value) ? Number(key) : key]),
-    ),
-  ];
-}
-
-/** The body with another value, or none, in one place. */
-function damage(body: Json, path: Path, value: unknown): Json {
-  const [key, ...rest] = path;
-  if (key === undefined) return value;
-  if (Array.isArray(body)) return body.map((item, index) => (index === key ? damage(item, rest, value) : item));
-  const entries = Object.entries(body as object).map(([k, item]) => [k, k === key ? damage(item, rest, value) : item]);
-  return Object.fromEntries(entries.filter(([, item]) => item !== undefined));
-}
-
-// Making a request takes longer than checking it, so that each is damaged in twenty ways.
-const damages = fc.array(fc.tuple(fc.nat(), fc.option(junk, { nil: undefined, freq: 8 })), {
-  minLength: 20,
-  maxLength: 20,
-});
-
-function damagedBodies(request: Json, ways: [where: number, value: unknown][]): Json[] {
-  const body = clone(request);
-  const paths = pathsIn(body).slice(1);
-  return ways.map(([where, value]) => clone(damage(body, paths[where % paths.length] ?? [], value)));
-}
 
 describeWithShared('chat requests, against the reference', () => {
   it('valid ones are valid there', () => {

@@ -286,3 +286,39 @@ export const junk = fc.oneof(
   text,
   json,
 );
+
+export const clone = (value: unknown) => JSON.parse(JSON.stringify(value));
+
+export type Json = unknown;
+type Path = (string | number)[];
+
+function pathsIn(value: Json, above: Path = []): Path[] {
+  if (typeof value !== 'object' || value === null) return [above];
+  return [
+    above,
+    ...Object.entries(value).flatMap(([key, inner]) =>
+      pathsIn(inner, [...above, Array.isArray(value) ? Number(key) : key]),
+    ),
+  ];
+}
+
+/** The body with another value, or none, in one place. */
+function damage(body: Json, path: Path, value: unknown): Json {
+  const [key, ...rest] = path;
+  if (key === undefined) return value;
+  if (Array.isArray(body)) return body.map((item, index) => (index === key ? damage(item, rest, value) : item));
+  const entries = Object.entries(body as object).map(([k, item]) => [k, k === key ? damage(item, rest, value) : item]);
+  return Object.fromEntries(entries.filter(([, item]) => item !== undefined));
+}
+
+// Making a request takes longer than checking it, so that each is damaged in twenty ways.
+export const damages = fc.array(fc.tuple(fc.nat(), fc.option(junk, { nil: undefined, freq: 8 })), {
+  minLength: 20,
+  maxLength: 20,
+});
+
+export function damagedBodies(request: Json, ways: [where: number, value: unknown][]): Json[] {
+  const body = clone(request);
+  const paths = pathsIn(body).slice(1);
+  return ways.map(([where, value]) => clone(damage(body, paths[where % paths.length] ?? [], value)));
+}
