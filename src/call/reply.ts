@@ -9,8 +9,12 @@ export interface Receipt {
   costNanoUsd: number | null;
 }
 
-/** What the pipeline hands to an operation. */
-export type Reply =
+/** A success, as the pipeline hands it to an operation and the operation to the edge. */
+export type Reply = {
+  status: number;
+  headers?: Record<string, string>;
+} & (
   | { kind: 'json'; body: unknown }
   /** Whole frames of the client's wire; ends by itself, and cancelling it stops the upstream. */
-  | { kind: 'stream'; body: ReadableStream<Uint8Array> };
+  | { kind: 'stream'; body: ReadableStream<Uint8Array> }
+);

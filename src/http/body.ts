@@ -1,5 +1,5 @@
 import type { ZodError, ZodType } from 'zod';
-import { GatewayError } from '../base/errors.ts';
+import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { isDeeper, JsonError, parseJson } from '../base/json.ts';
 import type { Operation } from '../operations/operation.ts';
 import { validationIssues } from '../schema/validate.ts';
@@ -10,20 +10,12 @@ export interface BodyLimits {
 }
 
 /**
- * Reads, parses and checks a body, each once.
- * @param parsed  the body, where the host has read it: an object, text or bytes
+ * Parses and checks a body that was read, each once.
+ * @param given  text; bytes or an object where the host has read it
  * @throws GatewayError invalid_request (400), payload_too_large (413), unprocessable (422)
  */
-export async function readBody(
-  request: Request,
-  parsed: unknown,
-  operation: Operation,
-  limits: BodyLimits,
-): Promise<unknown> {
-  const value =
-    parsed === undefined || isText(parsed)
-      ? parse(await textOf(request, parsed, limits), limits)
-      : shallow(parsed, limits);
+export function checkBody(given: unknown, operation: Operation, limits: BodyLimits): unknown {
+  const value = isText(given) ? parse(decoded(given, limits), limits) : shallow(given, limits);
   const checked = (operation.body as ZodType).safeParse(value);
   if (!checked.success) throw invalid(checked.error);
   const contradicted = operation.contradictions?.(checked.data) ?? [];
@@ -69,9 +61,16 @@ function shallow(parsed: unknown, { depth }: BodyLimits): unknown {
   return parsed;
 }
 
-async function textOf(request: Request, given: unknown, { bytes: limit }: BodyLimits): Promise<string> {
-  if (typeof given === 'string') return given.length > limit ? tooLarge(limit) : given;
-  if (given instanceof Uint8Array) return given.length > limit ? tooLarge(limit) : new TextDecoder().decode(given);
+function decoded(given: string | Uint8Array, { bytes: limit }: BodyLimits): string {
+  if (given.length > limit) tooLarge(limit);
+  return typeof given === 'string' ? given : new TextDecoder().decode(given);
+}
+
+/**
+ * Reads a body that nobody has read yet.
+ * @throws GatewayError invalid_request (400), payload_too_large (413), also by rejecting
+ */
+export function readBody(request: Request, { bytes: limit }: BodyLimits): Promise<string> {
   const encoding = request.headers.get('content-encoding');
   if (encoding && encoding !== 'identity') {
     throw refusal('invalid_request', [
@@ -80,15 +79,16 @@ async function textOf(request: Request, given: unknown, { bytes: limit }: BodyLi
   }
   const declared = request.headers.get('content-length');
   if (declared !== null && Number(declared) > limit) return tooLarge(limit);
-  try {
-    if (declared === null && request.body !== null) return await countedText(request.body, limit);
-    // A host does not read past a declared length, so what comes need not be counted; a request made in-process may lie.
-    const text = await request.text();
-    return text.length > limit ? tooLarge(limit) : text;
-  } catch (error) {
-    if (error instanceof GatewayError) throw error;
-    throw new GatewayError('invalid_request', 'The body could not be read', { cause: error });
-  }
+  // A host does not read past a declared length, so what comes need not be counted; a request made in-process may lie,
+  // and is found out when the text is checked.
+  return declared === null && request.body !== null ? countedText(request.body, limit) : request.text();
+}
+
+/** What a failure to read a body means for the caller. */
+export function unreadable(error: unknown): GatewayError {
+  return isGatewayError(error)
+    ? error
+    : new GatewayError('invalid_request', 'The body could not be read', { cause: error });
 }
 
 async function countedText(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {

@@ -5,7 +5,7 @@ import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Logger } from '../telemetry/record.ts';
 import { type Authenticate, requirePermission } from './authenticate.ts';
-import { type BodyLimits, readBody } from './body.ts';
+import { type BodyLimits, checkBody, readBody, unreadable } from './body.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter } from './router.ts';
 
@@ -65,9 +65,9 @@ export function createEdge(deps: EdgeDeps): Edge {
         const body =
           operation.body === null
             ? null
-            : await unlessStopped(readBody(request, context.body, operation, deps.limits), watch.signal);
+            : checkBody(await bodyOf(request, context, watch.signal), operation, deps.limits);
         const control = { abort: watch.leave, ended: watch.release };
-        const answer = await operation.run({
+        const reply = await operation.run({
           body,
           params,
           caller,
@@ -76,8 +76,8 @@ export function createEdge(deps: EdgeDeps): Edge {
           control,
           receivedAtMs,
         });
-        if (answer.reply.kind === 'json') watch.release();
-        return respond(answer, isHead, ResponseOf);
+        if (reply.kind === 'json') watch.release();
+        return respond(reply, isHead, ResponseOf);
       } catch (error) {
         watch.release();
         throw error;
@@ -85,6 +85,13 @@ export function createEdge(deps: EdgeDeps): Edge {
     } catch (error) {
       return respondError(shown(error, request), caller, brand, isHead, ResponseOf);
     }
+  }
+
+  /** The body, read by the host or here. */
+  function bodyOf(request: Request, context: HandleContext, signal: AbortSignal): unknown {
+    return context.body === undefined
+      ? unlessStopped(readBody(request, deps.limits), signal, unreadable)
+      : context.body;
   }
 
   /** One signal for all that may stop a request: the client, the clock, the gateway. */
@@ -136,7 +143,11 @@ export function createEdge(deps: EdgeDeps): Edge {
 }
 
 /** Stops waiting when the request is stopped. */
-function unlessStopped<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessStopped<T>(
+  pending: Promise<T>,
+  signal: AbortSignal,
+  failed: (error: unknown) => unknown = (error) => error,
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     if (signal.aborted) stop();
@@ -149,7 +160,7 @@ function unlessStopped<T>(pending: Promise<T>, signal: AbortSignal): Promise<T> 
       },
       (error: unknown) => {
         done();
-        reject(error);
+        reject(failed(error));
       },
     );
   });

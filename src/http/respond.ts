@@ -1,12 +1,12 @@
 import type { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
-import type { OperationAnswer } from '../operations/operation.ts';
+import type { Reply } from '../call/reply.ts';
 
 export type ResponseClass = typeof Response;
 
-/** An operation's answer as a response. A web Response of a host's own class spares it a stream for JSON. */
-export function respond(answer: OperationAnswer, isHead: boolean, ResponseOf: ResponseClass): Response {
-  const { status, reply, headers } = answer;
+/** A success as a response. A web Response of a host's own class spares it a stream for JSON. */
+export function respond(reply: Reply, isHead: boolean, ResponseOf: ResponseClass): Response {
+  const { status, headers } = reply;
   if (reply.kind === 'stream') {
     const streamHeaders = {
       'content-type': 'text/event-stream',

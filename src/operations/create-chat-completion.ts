@@ -3,7 +3,7 @@ import type { Call } from '../call/call.ts';
 import { newTrace } from '../call/trace.ts';
 import { chatWire } from '../convert/chat-wire.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
-import { idHeader, serve } from '../pipeline/serve.ts';
+import { serve } from '../pipeline/serve.ts';
 import { type ChatRequest, chatResultSchema } from '../schema/chat.ts';
 import { compiledChatRequest } from '../schema/compiled.ts';
 import { contradictions } from '../schema/validate.ts';
@@ -47,10 +47,6 @@ export function createChatCompletion({ pipeline, ids, brand }: CreateChatComplet
     body: compiledChatRequest(),
     result: chatResultSchema,
     contradictions,
-    async run(input) {
-      const call = callOf(input);
-      const reply = await serve(pipeline, call, input.control);
-      return { status: 200, reply, headers: idHeader(call) };
-    },
+    run: (input) => serve(pipeline, callOf(input), input.control),
   };
 }

@@ -15,12 +15,6 @@ export interface OperationInput<Body = unknown> {
   receivedAtMs: number;
 }
 
-export interface OperationAnswer {
-  status: number;
-  reply: Reply;
-  headers?: Record<string, string>;
-}
-
 /** One method and path of the interface. Its schemas say all: they check requests and describe the operation. */
 export interface Operation<Body = unknown> {
   name: string;
@@ -35,5 +29,5 @@ export interface Operation<Body = unknown> {
   result: ZodType;
   /** Contradictions in a body that fits its schema: 422. */
   contradictions?(body: Body): { path: string; message: string }[];
-  run(input: OperationInput<Body>): Promise<OperationAnswer>;
+  run(input: OperationInput<Body>): Promise<Reply>;
 }

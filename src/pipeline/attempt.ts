@@ -11,7 +11,7 @@ import { readText, readTextBounded, send } from '../transport/send.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type EventReader, eventReader, foldEvents, readToFirstToken } from './events.ts';
-import { badBody, peek, untilSentinel } from './peek.ts';
+import { badBody, looksLikeStream, peek, sentinelWatch } from './peek.ts';
 import { createWatchdog, type Watchdog } from './watchdog.ts';
 
 /** A whole answer. */
@@ -47,7 +47,6 @@ interface Exchange {
   credential: Credential;
   redactor: Redactor;
   encoded: EncodedRequest;
-  signal: AbortSignal;
   watchdog: Watchdog;
 }
 
@@ -62,6 +61,7 @@ export async function attempt(
   step: Try,
   show: (encoded: EncodedRequest) => void,
 ): Promise<Attempted> {
+  const { limits, timeouts } = deps;
   const provider = deps.provider(step.endpoint.providerSlug) as Provider;
   const credential = deps.openCredential(step.credential);
   const controller = new AbortController();
@@ -87,17 +87,23 @@ export async function attempt(
     credential,
     redactor,
     encoded,
-    signal: controller.signal,
     watchdog,
   };
   try {
-    const response = await open(exchange);
-    const attempted =
-      call.request.stream === true
-        ? await openStream(exchange, response, release)
-        : await readWhole(exchange, response);
-    if (attempted.kind === 'result') release();
-    return attempted;
+    const outgoing = outgoingRequest(exchange);
+    const request = outgoing instanceof Promise ? await outgoing : outgoing;
+    watchdog.arm(timeouts.headersMs, 'response headers');
+    const response = await send(
+      deps.transportOf(provider),
+      { ...request, signal: controller.signal, limits },
+      { bodyBytes: limits.streamBytes },
+    );
+    if (response.status < 200 || response.status > 299) throw await refusal(exchange, response);
+    watchdog.arm(timeouts.firstEventMs, 'the first of its answer');
+    if (call.request.stream === true) return await openStream(exchange, response, release);
+    const answered = whole(exchange, await readText(response.body, limits.bodyBytes, untilWhole(exchange)));
+    release();
+    return answered;
   } catch (error) {
     release();
     // Whatever is still open, such as an error body nobody reads on, is let go of.
@@ -113,49 +119,37 @@ function timedOut(phase: string, ms: number): UpstreamError {
   });
 }
 
-async function open({
-  deps,
-  provider,
-  credential,
-  redactor,
-  encoded,
-  signal,
-  watchdog,
-}: Exchange): Promise<TransportResponse> {
-  const { limits, timeouts } = deps;
+/** What is sent, with the key on it. Whoever signs may take time. */
+function outgoingRequest({ provider, credential, encoded }: Exchange): OutgoingRequest | Promise<OutgoingRequest> {
   const baseUrl = typeof provider.baseUrl === 'string' ? provider.baseUrl : provider.baseUrl(credential);
-  const unsigned: OutgoingRequest = {
-    method: 'POST',
-    url: baseUrl + encoded.path,
-    headers: encoded.headers,
-    body: encoded.body,
-  };
-  const signed = provider.auth(unsigned, credential);
-  const request = signed instanceof Promise ? await signed : signed;
-  watchdog.arm(timeouts.headersMs, 'response headers');
-  const response = await send(
-    deps.transportOf(provider),
-    { ...request, signal, limits },
-    { bodyBytes: limits.streamBytes },
-  );
-  if (response.status >= 200 && response.status < 300) {
-    watchdog.arm(timeouts.firstEventMs, 'the first of its answer');
-    return response;
-  }
-  watchdog.arm(timeouts.idleMs, 'the rest of its error');
+  const { path, headers, body } = encoded;
+  return provider.auth({ method: 'POST', url: baseUrl + path, headers, body }, credential);
+}
+
+/** Reads an answer that is no success. */
+async function refusal(
+  { deps, provider, redactor, watchdog }: Exchange,
+  response: TransportResponse,
+): Promise<UpstreamError> {
+  watchdog.arm(deps.timeouts.idleMs, 'the rest of its error');
   // Before anything is cut off: half a key is still worth hiding.
-  const text = redactor.redact(await readTextBounded(response.body, limits.errorBytes));
-  throw provider.dialect.decodeError(response.status, response.headers, text, deps.clock.now());
+  const text = redactor.redact(await readTextBounded(response.body, deps.limits.errorBytes));
+  return provider.dialect.decodeError(response.status, response.headers, text, deps.clock.now());
+}
+
+/** Where JSON was asked: waits for each further piece anew, and for nothing after the end of a stream. */
+function untilWhole({ deps, watchdog }: Exchange): (piece: Uint8Array) => boolean {
+  const hasEnded = sentinelWatch();
+  return (piece) => {
+    watchdog.arm(deps.timeouts.idleMs, 'the rest of its answer');
+    return hasEnded(piece);
+  };
 }
 
 /** JSON was asked. A stream is turned into what was asked. */
-async function readWhole(exchange: Exchange, response: TransportResponse): Promise<AnsweredWhole> {
-  const { deps, provider, redactor, watchdog } = exchange;
-  const goesOn = () => watchdog.arm(deps.timeouts.idleMs, 'the rest of its answer');
-  const source = await peek(response.body, goesOn);
-  const body = source.isStream ? untilSentinel(source) : source;
-  const text = redactor.redact(await readText(body, deps.limits.bodyBytes, goesOn));
-  if (source.isStream) return foldEvents(text, choicesIn(exchange.encoded.payload), provider, deps.limits);
+function whole({ deps, provider, redactor, encoded }: Exchange, received: string): AnsweredWhole {
+  const text = redactor.redact(received);
+  if (looksLikeStream(text)) return foldEvents(text, choicesIn(encoded.payload), provider, deps.limits);
   return { kind: 'result', ...provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks) };
 }
 
@@ -168,9 +162,7 @@ async function openStream(
   const { deps, provider, redactor, watchdog } = exchange;
   const source = await peek(response.body);
   if (!source.isStream) {
-    const text = redactor.redact(
-      await readText(source, deps.limits.bodyBytes, () => watchdog.arm(deps.timeouts.idleMs, 'the rest of its answer')),
-    );
+    const text = redactor.redact(await readText(source, deps.limits.bodyBytes, untilWhole(exchange)));
     const { result, usage } = provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks);
     const parts: StreamPart[] = toChunks(result).map((chunk) => ({ kind: 'chunk', chunk }));
     if (usage) parts.push({ kind: 'usage', usage });

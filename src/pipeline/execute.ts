@@ -86,7 +86,7 @@ export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promi
 }
 
 /** Runs a try and writes down how it went. */
-async function traced(
+function traced(
   deps: PipelineDeps,
   call: Call,
   step: Try,
@@ -108,18 +108,20 @@ async function traced(
       dropped,
     });
   };
-  try {
-    const attempted = await attempt(deps, call, step, (encoded) => {
-      dropped = encoded.dropped;
-      show(encoded);
-    });
-    note(200, null);
-    return attempted;
-  } catch (error) {
-    if (error instanceof UpstreamError) note(error.status, error.errorType);
-    else if (call.signal.aborted) note(499, 'cancelled');
-    throw error;
-  }
+  return attempt(deps, call, step, (encoded) => {
+    dropped = encoded.dropped;
+    show(encoded);
+  }).then(
+    (attempted) => {
+      note(200, null);
+      return attempted;
+    },
+    (error: unknown) => {
+      if (error instanceof UpstreamError) note(error.status, error.errorType);
+      else if (call.signal.aborted) note(499, 'cancelled');
+      throw error;
+    },
+  );
 }
 
 /** Where to go after a failure, and when; null when there is nowhere left. */

@@ -7,7 +7,7 @@ export function badBody(message: string): UpstreamError {
 }
 
 /** The content type is often wrong, so the bytes decide. JSON and HTML start unlike any stream of events. */
-function looksLikeStream(text: string): boolean {
+export function looksLikeStream(text: string): boolean {
   return /^\s*(?:data|event|id|retry)?\s*:/.test(text);
 }
 
@@ -21,7 +21,7 @@ const longestFieldName = 'event:'.length;
 const maxWhiteSpace = 64 * 1024;
 
 /** Reads up to the first bytes that say what an answer is: a bracket or a field name. White space before it is dropped. */
-export async function peek(source: ByteSource, onPiece: () => void = () => undefined): Promise<Peeked> {
+export async function peek(source: ByteSource): Promise<Peeked> {
   let held: Uint8Array | null = await source.read();
   let dropped = 0;
   // The usual answer says it with its first byte.
@@ -33,7 +33,6 @@ export async function peek(source: ByteSource, onPiece: () => void = () => undef
     if (saysWhatItIs(held)) break;
     const piece = await source.read();
     if (piece === null) break;
-    onPiece();
     held = joinBytes([held, piece]);
   }
   return {
@@ -76,24 +75,23 @@ function startOfText(bytes: Uint8Array): number {
 const sentinel = /(?:^|[\r\n])data: ?\[DONE\]/;
 const sentinelBytes = 'xdata: [DONE]'.length;
 
-/** Where JSON was asked and a stream came: ends it with its sentinel, as the upstream may not. */
-export function untilSentinel(source: ByteSource): ByteSource {
-  const decoder = new TextDecoder('latin1');
+/**
+ * Where JSON was asked: sees the pieces of an answer, and says true when they are a stream that has said its sentinel,
+ * which its upstream may then not end.
+ */
+export function sentinelWatch(): (piece: Uint8Array) => boolean {
+  let isJson: boolean | null = null;
+  let decoder: TextDecoder | null = null;
   let tail = '';
-  let isOver = false;
-  return {
-    async read() {
-      if (isOver) return null;
-      const piece = await source.read();
-      if (piece === null) return null;
-      const text = tail + decoder.decode(piece);
-      if (sentinel.test(text)) {
-        isOver = true;
-        source.cancel();
-      }
-      tail = text.slice(-sentinelBytes);
-      return piece;
-    },
-    cancel: () => source.cancel(),
+  return (piece) => {
+    if (isJson === null) {
+      const first = piece[startOfText(piece)];
+      if (first !== undefined) isJson = isBracket(first);
+    }
+    if (isJson === true) return false;
+    decoder ??= new TextDecoder('latin1');
+    const text = tail + decoder.decode(piece);
+    tail = text.slice(-sentinelBytes);
+    return sentinel.test(text);
   };
 }

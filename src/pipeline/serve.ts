@@ -82,7 +82,7 @@ function whole(deps: PipelineDeps, call: Call, plan: Plan, { attempted, served }
   const end = call.wantsMetadata
     ? { usage: receipt.usage, metadata: describeRoute(plan, call.trace, served, deps.region) }
     : { usage: receipt.usage };
-  return { kind: 'json', body: call.wire.result(head, result, end) };
+  return { status: 200, headers: idHeader(call), kind: 'json', body: call.wire.result(head, result, end) };
 }
 
 /** Waits for the first token, so that a failure before it is an ordinary error; but not so long that the line goes dead. */
@@ -106,7 +106,12 @@ async function stream(
   });
   try {
     const opened = await Promise.race([opening, patience]);
-    return { kind: 'stream', body: clientStream(deps, call, opened ?? opening, failed, control) };
+    return {
+      status: 200,
+      headers: idHeader(call),
+      kind: 'stream',
+      body: clientStream(deps, call, opened ?? opening, failed, control),
+    };
   } finally {
     stopWaiting();
   }
@@ -138,6 +143,6 @@ function withRoute(error: unknown, call: Call, route: ServiceMetadata): unknown 
 }
 
 /** The completion's id, for whoever has to find it in the records. */
-export function idHeader(call: Call): Record<string, string> {
+function idHeader(call: Call): Record<string, string> {
   return { 'x-generation-id': call.id };
 }

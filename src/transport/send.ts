@@ -53,11 +53,15 @@ function counted(source: ByteSource, limitBytes: number, signal: AbortSignal): B
 
 /**
  * Reads a body to its end as UTF-8, without a byte-order mark; invalid bytes become U+FFFD.
- * @param onPiece  called with each piece's arrival
+ * @param isOver  given each piece; true: it is the last that is wanted, and the source is cancelled
  * @throws UpstreamError bad_answer when it is longer than `maxBytes`; the source is then cancelled
  */
-export function readText(source: ByteSource, maxBytes: number, onPiece: () => void = nothing): Promise<string> {
-  return readUpTo(source, maxBytes, onPiece, () => {
+export function readText(
+  source: ByteSource,
+  maxBytes: number,
+  isOver: (piece: Uint8Array) => boolean = never,
+): Promise<string> {
+  return readUpTo(source, maxBytes, isOver, () => {
     throw tooLarge(maxBytes);
   });
 }
@@ -69,7 +73,7 @@ export function readText(source: ByteSource, maxBytes: number, onPiece: () => vo
  */
 export function readTextBounded(source: ByteSource, maxBytes: number): Promise<string> {
   // The cut may go through a character; the half that is here is left out rather than replaced.
-  return readUpTo(source, maxBytes, nothing, (pieces) => new TextDecoder().decode(joinBytes(pieces), { stream: true }));
+  return readUpTo(source, maxBytes, never, (pieces) => new TextDecoder().decode(joinBytes(pieces), { stream: true }));
 }
 
 /** For texts that are all here; making a decoder costs more than decoding a usual answer. */
@@ -78,15 +82,14 @@ const wholeDecoder = new TextDecoder();
 async function readUpTo(
   source: ByteSource,
   maxBytes: number,
-  onPiece: () => void,
+  isOver: (piece: Uint8Array) => boolean,
   cut: (pieces: Uint8Array[]) => string,
 ): Promise<string> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
     const piece = await source.read();
-    if (piece === null) return wholeDecoder.decode(joinBytes(pieces));
-    onPiece();
+    if (piece === null) break;
     const room = maxBytes - bytes;
     if (piece.length > room) {
       source.cancel();
@@ -95,10 +98,17 @@ async function readUpTo(
     }
     pieces.push(piece);
     bytes += piece.length;
+    if (isOver(piece)) {
+      source.cancel();
+      break;
+    }
   }
+  return wholeDecoder.decode(joinBytes(pieces));
 }
 
-function nothing(): void {}
+function never(): boolean {
+  return false;
+}
 
 function tooLarge(limitBytes: number): UpstreamError {
   return new UpstreamError(`the answer is larger than ${limitBytes} bytes`, { reason: 'bad_answer', status: 502 });

@@ -10,7 +10,7 @@ const operation = (method: Operation['method'], path: string): Operation => ({
   permissions: ['inference'],
   body: null,
   result: chatResultSchema,
-  run: async () => ({ status: 200, reply: { kind: 'json', body: {} } }),
+  run: async () => ({ status: 200, kind: 'json', body: {} }),
 });
 const find = createRouter([
   operation('POST', '/things'),
