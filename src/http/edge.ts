@@ -38,12 +38,31 @@ export interface Edge {
   close(): void;
 }
 
+type Stop = (why: CallAborted['why'], cause?: unknown) => void;
+
+/** A request that is under way. */
+interface Watch {
+  /** Aborted when the request is stopped. */
+  signal: AbortSignal;
+  /** The client has left. */
+  leave: () => void;
+  /** The request has ended. */
+  release: () => void;
+  /** Waits for one thing, no longer than until the request is stopped. A slot: a listener measured more than its work. */
+  unlessStopped<T>(pending: Promise<T>, failed: (error: unknown) => unknown): Promise<T>;
+}
+
+function itself(error: unknown): unknown {
+  return error;
+}
+
 /** The outermost layer: every request comes in here, and every error becomes an answer here. */
 export function createEdge(deps: EdgeDeps): Edge {
   const { clock, brand, logger } = deps;
   const find = createRouter(deps.operations);
   const timeoutHeaders = [...new Set([`x-${brand}-timeout-ms`, 'x-service-timeout-ms'])];
-  const open = new Set<AbortController>();
+  /** How to stop each request that is under way. */
+  const open = new Set<Stop>();
   let closing = false;
 
   async function handle(request: Request, context: HandleContext = {}): Promise<Response> {
@@ -59,13 +78,11 @@ export function createEdge(deps: EdgeDeps): Edge {
       const watch = watchRequest(request);
       try {
         const authenticated = deps.authenticate(request);
-        caller = authenticated instanceof Promise ? await unlessStopped(authenticated, watch.signal) : authenticated;
+        caller = authenticated instanceof Promise ? await watch.unlessStopped(authenticated, itself) : authenticated;
         const { operation, params } = found;
         requirePermission(caller, operation.permissions);
         const body =
-          operation.body === null
-            ? null
-            : checkBody(await bodyOf(request, context, watch.signal), operation, deps.limits);
+          operation.body === null ? null : checkBody(await bodyOf(request, context, watch), operation, deps.limits);
         const control = { abort: watch.leave, ended: watch.release };
         const reply = await operation.run({
           body,
@@ -88,28 +105,49 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   /** The body, read by the host or here. */
-  function bodyOf(request: Request, context: HandleContext, signal: AbortSignal): unknown {
-    return context.body === undefined
-      ? unlessStopped(readBody(request, deps.limits), signal, unreadable)
-      : context.body;
+  function bodyOf(request: Request, context: HandleContext, watch: Watch): unknown {
+    return context.body === undefined ? watch.unlessStopped(readBody(request, deps.limits), unreadable) : context.body;
   }
 
   /** One signal for all that may stop a request: the client, the clock, the gateway. */
-  function watchRequest(request: Request): { signal: AbortSignal; leave: () => void; release: () => void } {
+  function watchRequest(request: Request): Watch {
     const controller = new AbortController();
-    const stop = (why: CallAborted['why'], cause?: unknown) => controller.abort(new CallAborted(why, cause));
+    let waiting: ((reason: CallAborted) => void) | null = null;
+    const stop: Stop = (why, cause) => {
+      const reason = new CallAborted(why, cause);
+      controller.abort(reason);
+      waiting?.(reason);
+    };
     const { signal } = request;
     const leave = () => stop('client_left', signal.reason);
     if (signal.aborted) leave();
     else signal.addEventListener('abort', leave, { once: true });
     const stopClock = clock.after(allowedMs(request.headers), () => stop('deadline'));
-    open.add(controller);
-    const release = () => {
-      stopClock();
-      signal.removeEventListener('abort', leave);
-      open.delete(controller);
+    open.add(stop);
+    return {
+      signal: controller.signal,
+      leave,
+      release() {
+        stopClock();
+        signal.removeEventListener('abort', leave);
+        open.delete(stop);
+      },
+      unlessStopped: (pending, failed) =>
+        new Promise((resolve, reject) => {
+          if (controller.signal.aborted) return reject(controller.signal.reason);
+          waiting = reject;
+          pending.then(
+            (value) => {
+              waiting = null;
+              resolve(value);
+            },
+            (error: unknown) => {
+              waiting = null;
+              reject(failed(error));
+            },
+          );
+        }),
     };
-    return { signal: controller.signal, leave, release };
   }
 
   /** The caller may ask for less time than the gateway gives. */
@@ -137,33 +175,9 @@ export function createEdge(deps: EdgeDeps): Edge {
     handle,
     close() {
       closing = true;
-      for (const controller of open) controller.abort(new CallAborted('closing'));
+      for (const stop of open) stop('closing');
     },
   };
-}
-
-/** Stops waiting when the request is stopped. */
-function unlessStopped<T>(
-  pending: Promise<T>,
-  signal: AbortSignal,
-  failed: (error: unknown) => unknown = (error) => error,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    const done = () => signal.removeEventListener('abort', stop);
-    pending.then(
-      (value) => {
-        done();
-        resolve(value);
-      },
-      (error: unknown) => {
-        done();
-        reject(failed(error));
-      },
-    );
-  });
 }
 
 /** The path below the mount, without query. @throws GatewayError not_found (404) outside of it */
