@@ -36,6 +36,15 @@ describe('parsing JSON with a bound on nesting', () => {
     const text = '['.repeat(1_000_000) + ']'.repeat(1_000_000);
     expect(() => parseJson(text, 100)).toThrow(JsonError);
   });
+  it.each(['"', '{"aaaaaa', '["aaaaaa\\', '"\\"', `${'x'.repeat(300)}"`])(
+    'comes to an end with a string that does not: %j',
+    (text) => {
+      expect(() => parseJson(text, 5)).toThrow(new JsonError('not valid JSON'));
+    },
+  );
+  it('refuses brackets by their number before it looks whether they are closed', () => {
+    expect(() => parseJson('['.repeat(1_000_000), 100)).toThrow(new JsonError('nested deeper than 100 levels'));
+  });
   it('refuses what refers to itself', () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
