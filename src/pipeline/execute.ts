@@ -1,4 +1,4 @@
-import pRetry from 'p-retry';
+import pRetry, { type Options } from 'p-retry';
 import { wait } from '../base/clock.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
@@ -23,7 +23,7 @@ export interface Executed {
  * model.
  * @throws GatewayError when no try is left; the reason of the call's signal after an abort
  */
-export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promise<Executed> {
+export function execute(deps: PipelineDeps, call: Call, plan: Plan): Promise<Executed> {
   const { retry } = deps;
   const errors: UpstreamError[] = [];
   const sentBodies: Record<string, unknown>[] = [];
@@ -41,48 +41,34 @@ export async function execute(deps: PipelineDeps, call: Call, plan: Plan): Promi
     deps.health.succeeded(endpointKey((plan.tries[at] as Try).endpoint));
     return { attempted, served: at, sentBodies };
   };
-  let first: { error: unknown } | null = null;
-  try {
-    return succeeded(await run());
-  } catch (error) {
-    first = { error };
-  }
-  try {
-    const attempted = await pRetry(
-      () => {
-        // Most requests never come here; the attempt that failed is the first of those that p-retry counts.
-        const failed = first;
-        first = null;
-        if (failed) throw failed.error;
-        return run();
-      },
-      {
-        retries: retry.maxAttempts - 1,
-        minTimeout: 0,
-        signal: call.signal,
-        onFailedAttempt({ error }) {
-          if (error instanceof UpstreamError) {
-            errors.push(error);
-            restAfter(deps, plan.tries[at] as Try, error);
-          }
-        },
-        // p-retry knows no Retry-After and no endpoints, so where to go and how long to wait is decided here.
-        async shouldRetry({ error }) {
-          if (!(error instanceof UpstreamError)) return false;
-          const next = nextTry(deps, plan, at, here, error);
-          if (!next) return false;
-          if (next.delayMs > 0) await wait(deps.clock, next.delayMs, call.signal);
-          if (next.at !== at) here = 0;
-          at = next.at;
-          return true;
-        },
-      },
-    );
-    return succeeded(attempted);
-  } catch (error) {
-    if (error instanceof UpstreamError && !call.signal.aborted) throw failureOf(errors, call.trace);
-    throw error;
-  }
+  const rules = (): Options => ({
+    retries: retry.maxAttempts - 1,
+    minTimeout: 0,
+    signal: call.signal,
+    onFailedAttempt({ error }) {
+      if (error instanceof UpstreamError) {
+        errors.push(error);
+        restAfter(deps, plan.tries[at] as Try, error);
+      }
+    },
+    // p-retry knows no Retry-After and no endpoints, so where to go and how long to wait is decided here.
+    async shouldRetry({ error }) {
+      if (!(error instanceof UpstreamError)) return false;
+      const next = nextTry(deps, plan, at, here, error);
+      if (!next) return false;
+      if (next.delayMs > 0) await wait(deps.clock, next.delayMs, call.signal);
+      if (next.at !== at) here = 0;
+      at = next.at;
+      return true;
+    },
+  });
+  // Most requests need no second attempt, and p-retry only then; the first counts as the first of its attempts.
+  return run().then(succeeded, (first: unknown) =>
+    pRetry((number) => (number === 1 ? Promise.reject(first) : run()), rules()).then(succeeded, (error: unknown) => {
+      if (error instanceof UpstreamError && !call.signal.aborted) throw failureOf(errors, call.trace);
+      throw error;
+    }),
+  );
 }
 
 /** Runs a try and writes down how it went. */

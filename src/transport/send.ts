@@ -14,26 +14,29 @@ export interface SendLimits {
  * @throws UpstreamError, also from `body.read()`, `bad_answer` once the body is longer than `limits.bodyBytes`; the
  *         signal's reason as it is
  */
-export async function send(
-  transport: Transport,
-  request: TransportRequest,
-  limits: SendLimits,
-): Promise<TransportResponse> {
+export function send(transport: Transport, request: TransportRequest, limits: SendLimits): Promise<TransportResponse> {
   const { signal } = request;
-  if (signal.aborted) throw signal.reason;
+  const failed = (error: unknown): never => {
+    throw signal.aborted ? signal.reason : toUpstreamError(error);
+  };
+  if (signal.aborted) return Promise.reject(signal.reason);
+  let sent: Promise<TransportResponse>;
   try {
-    const response = await transport.send(request);
+    sent = transport.send(request);
+  } catch (error) {
+    // An embedder's transport may throw at once.
+    sent = Promise.reject(error);
+  }
+  return sent.then((response) => {
     if (signal.aborted) {
       response.body.cancel();
       throw signal.reason;
     }
-    return { ...response, body: counted(response.body, limits.bodyBytes, signal) };
-  } catch (error) {
-    throw signal.aborted ? signal.reason : toUpstreamError(error);
-  }
+    return { ...response, body: counted(response.body, limits.bodyBytes, failed) };
+  }, failed);
 }
 
-function counted(source: ByteSource, limitBytes: number, signal: AbortSignal): ByteSource {
+function counted(source: ByteSource, limitBytes: number, failed: (error: unknown) => never): ByteSource {
   let bytes = 0;
   const onPiece = (piece: Uint8Array | null) => {
     if (piece === null) return null;
@@ -42,11 +45,8 @@ function counted(source: ByteSource, limitBytes: number, signal: AbortSignal): B
     source.cancel();
     throw tooLarge(limitBytes);
   };
-  const onError = (error: unknown): never => {
-    throw signal.aborted ? signal.reason : toUpstreamError(error);
-  };
   return {
-    read: () => source.read().then(onPiece, onError),
+    read: () => source.read().then(onPiece, failed),
     cancel: () => source.cancel(),
   };
 }

@@ -62,16 +62,24 @@ export function undiciTransport(): Transport {
   const sendLoaded = (request: TransportRequest, modules: Loaded): Promise<TransportResponse> => {
     const { signal } = request;
     if (signal.aborted) return Promise.reject(signal.reason);
-    return exchange(dispatchersFor(request.limits.headerBytes, modules), request, checkTarget(request), (response) =>
+    let target: URL;
+    try {
+      target = checkTarget(request);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    return exchange(dispatchersFor(request.limits.headerBytes, modules), request, target, (response) =>
       decoded(response, modules.inflaters),
     );
   };
 
   return {
-    async send(request) {
+    send(request) {
       if (loaded !== null) return sendLoaded(request, loaded);
-      loaded = await load();
-      return sendLoaded(request, loaded);
+      return load().then((modules) => {
+        loaded = modules;
+        return sendLoaded(request, modules);
+      });
     },
     // Idle connections go at once; the promise also waits for the exchanges that are under way.
     async close() {
