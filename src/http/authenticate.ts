@@ -28,27 +28,31 @@ export interface KnownKey {
 }
 
 /**
- * Bearer keys, of which only hashes are kept: those of the options, then those in the store.
+ * Bearer keys, known by their hashes: those of the options, then those in the store.
  * A store that does not answer fails the request (503): a key that cannot be checked is no key.
  */
 export function authenticateByKey(keys: readonly KnownKey[], stored: ApiKeys, clock: Clock): Authenticate {
   const byHash = new Map(keys.map((key) => [key.hash, key]));
-  // Hashing took a quarter of a small request's time. What is remembered is in this process's memory anyway, in the
-  // headers of every request that is under way; it goes nowhere from here.
-  const hashes = new LRUCache<string, string>({ max: maxRemembered, memoMethod: sha256Hex });
+  // Hashing took a quarter of a small request's time. Only keys that were let in are remembered, in memory alone: a
+  // guesser fills nothing.
+  const hashes = new LRUCache<string, string>({ max: maxRemembered });
   return (request) => {
-    const hash = hashes.memo(bearerOf(request));
+    const presented = bearerOf(request);
+    const hash = hashes.get(presented) ?? sha256Hex(presented);
     // The look-up is by a hash, which a guesser cannot steer; the comparison takes the same time for all.
     const known = byHash.get(hash);
-    return known && constantTimeEqual(known.hash, hash) ? callerOf(known) : fromStore(hash);
+    if (!known || !constantTimeEqual(known.hash, hash)) return fromStore(presented, hash);
+    hashes.set(presented, hash);
+    return callerOf(known);
   };
 
-  async function fromStore(hash: string): Promise<Caller> {
+  async function fromStore(presented: string, hash: string): Promise<Caller> {
     const record = await stored.find(hash);
     if (!record || !constantTimeEqual(record.hash, hash)) throw unauthenticated('The API key is not valid');
     if (record.disabled) throw unauthenticated('The API key is disabled');
     if (record.expiresAtMs !== null && record.expiresAtMs <= clock.now())
       throw unauthenticated('The API key has expired');
+    hashes.set(presented, hash);
     return callerOf(record);
   }
 }
