@@ -1,11 +1,9 @@
-/**
+/*
  * Response headers of an upstream. None of them is forwarded to the caller, so there is no list of those that may:
  * cookies, request ids and organisation names belong to the operator's account at the provider, the X-RateLimit family
  * describes the operator's limits and is, towards the caller, reserved for the gateway's own (interface document,
  * "Errors"), and content type, length and encoding are set anew by the gateway.
  */
-export { cleanText } from '../base/clean-text.ts';
-export { parseRetryAfter, parseRetryAfterMs, retryAfterOf } from '../base/retry-after.ts';
 
 /** Response headers as the contract has them: lower-case names, repeated ones joined by ", ". */
 export function joinHeaders(

@@ -1,47 +1,15 @@
 import { constants, createBrotliCompress, deflateRawSync, gzipSync } from 'node:zlib';
-import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { answer, type RawServer } from '../contract/transport/raw-server.ts';
-import { resultOf, text } from '../support/hostile.ts';
-import {
-  attack,
-  expectFreed,
-  expectQuiet,
-  memoryNow,
-  networks,
-  peakOf,
-  timersNow,
-} from '../support/hostile-upstream.ts';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { answer } from '../contract/transport/raw-server.ts';
+import { text } from '../support/hostile.ts';
+import { attack, mostBytes, networks, peakOf, restWatch } from '../support/hostile-upstream.ts';
 import { readSaidStream } from '../support/recordings.ts';
 
 // Much of this is bound by the machine, which may have other things to do.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const mebi = 1024 * 1024;
-/** What a flood of any length may cost while it is read: an event or a body at its limit, in bytes and as text, and its copies. */
-const mostBytes = 200 * mebi;
-
-let timers = 0;
-let bytes = 0;
-
-// What the first request loads is kept for good.
-beforeAll(async () => {
-  for (const [, options] of networks) {
-    const warm = await attack(({ socket }) => void socket.write(answer(JSON.stringify(resultOf()))), options);
-    await warm.post();
-    await warm.close();
-  }
-});
-
-beforeEach(() => {
-  timers = timersNow();
-  bytes = memoryNow();
-});
-
-/** No timer, no socket and no memory is kept of an attack. */
-async function expectRest(server: RawServer, idle = 0): Promise<void> {
-  await expectQuiet(timers, server, idle);
-  await expectFreed(bytes, 12e6);
-}
+const expectRest = restWatch();
 
 describe('a bomb of 1 GB', () => {
   const bombs = new Map<string, { json: Buffer; event: Buffer; comments: Buffer }>();

@@ -1,12 +1,5 @@
-import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  answer,
-  type Connection,
-  chunk,
-  chunkedHead,
-  lastChunk,
-  type RawServer,
-} from '../contract/transport/raw-server.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { answer, type Connection, chunk, chunkedHead, lastChunk } from '../contract/transport/raw-server.ts';
 import { done, resultOf, stop, text } from '../support/hostile.ts';
 import {
   type Attack,
@@ -14,8 +7,10 @@ import {
   expectFreed,
   expectQuiet,
   memoryNow,
+  mostBytes,
   networks,
   peakOf,
+  restWatch,
   timersNow,
   until,
 } from '../support/hostile-upstream.ts';
@@ -25,32 +20,8 @@ import { payloadsOf, readSaidStream } from '../support/recordings.ts';
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const mebi = 1024 * 1024;
-/** What a flood of any length may cost while it is read: an event or a body at its limit, in bytes and as text, and its copies. */
-const mostBytes = 200 * mebi;
-
 let current: Attack | null = null;
-let timers = 0;
-let bytes = 0;
-
-// What the first request loads is kept for good.
-beforeAll(async () => {
-  for (const [, options] of networks) {
-    const warm = await attack(({ socket }) => void socket.write(answer(JSON.stringify(resultOf()))), options);
-    await warm.post();
-    await warm.close();
-  }
-});
-
-beforeEach(() => {
-  timers = timersNow();
-  bytes = memoryNow();
-});
-
-/** No timer, no socket and no memory is kept of an attack. */
-async function expectRest(server: RawServer, idle = 0): Promise<void> {
-  await expectQuiet(timers, server, idle);
-  await expectFreed(bytes, 12e6);
-}
+const expectRest = restWatch();
 
 afterEach(async () => {
   await current?.close();
@@ -254,6 +225,7 @@ describe('hundreds of small attacks', () => {
       attacked.records.length = 0;
     };
     await round(100);
+    const timers = timersNow();
     const warm = memoryNow();
     await round(400);
     await expectQuiet(timers, attacked.server);

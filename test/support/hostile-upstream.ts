@@ -1,10 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect } from 'vitest';
+import { beforeAll, beforeEach, expect } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import type { RequestRecord } from '../../src/telemetry/record.ts';
-import { type RawServer, rawServer, type Script } from '../contract/transport/raw-server.ts';
+import { answer, type RawServer, rawServer, type Script } from '../contract/transport/raw-server.ts';
+import { resultOf } from './hostile.ts';
 
 /** The network of a gateway under attack: undici, and the global fetch as other runtimes have it. */
 export const networks = [
@@ -124,4 +125,32 @@ export async function peakOf<T>(promise: Promise<T>): Promise<{ value: T; peakBy
     pending = false;
     await watching;
   }
+}
+
+/** What a flood of any length may cost while it is read: an event or a body at its limit, in bytes and as text, and its copies. */
+export const mostBytes = 200 * 1024 * 1024;
+
+/**
+ * For a file of attacks that cost memory: warms up what the first request loads for good, and notes before each test what
+ * is in use.
+ * @returns fails when a timer, a socket or memory is kept of an attack
+ */
+export function restWatch(): (server: RawServer, idle?: number) => Promise<void> {
+  let timers = 0;
+  let bytes = 0;
+  beforeAll(async () => {
+    for (const [, options] of networks) {
+      const warm = await attack(({ socket }) => void socket.write(answer(JSON.stringify(resultOf()))), options);
+      await warm.post();
+      await warm.close();
+    }
+  });
+  beforeEach(() => {
+    timers = timersNow();
+    bytes = memoryNow();
+  });
+  return async (server, idle = 0) => {
+    await expectQuiet(timers, server, idle);
+    await expectFreed(bytes, 12e6);
+  };
 }
