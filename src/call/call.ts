@@ -1,15 +1,31 @@
 import type { ChatRequest } from '../schema/chat.ts';
 import type { Trace } from './trace.ts';
 import type { ClientWire } from './wire.ts';
+import type { WorkspaceId } from './workspace.ts';
 
 export type Permission = 'inference' | 'management';
+
+/** A spending limit of one api key. */
+export interface KeyLimit {
+  /** Integer nano-USD. */
+  limitNanoUsd: number;
+  /** When it starts anew; `lifetime`: never. */
+  interval: 'daily' | 'weekly' | 'monthly' | 'lifetime';
+  /** true: what goes through the workspace's own provider credentials counts as well. */
+  includesByok: boolean;
+}
 
 /** Who asks, as the authentication found out. */
 export interface Caller {
   permissions: readonly Permission[];
   /** SHA-256 of the api key, hex; null where the embedder authenticates its own users. */
   apiKeyHash: string | null;
-  workspaceId: string;
+  /** Whose budgets and credentials a request uses, and what a management request means where it names none. */
+  workspaceId: WorkspaceId;
+  /** true: may manage every workspace; false: its own, and for it there is no other. */
+  managesAll: boolean;
+  /** What this api key may spend by itself; null: only its workspace's budgets count. */
+  keyLimit: KeyLimit | null;
   /** The embedder's id of the user, shown as `user_id` in error bodies; null for none. */
   userId: string | null;
 }

@@ -1,7 +1,11 @@
 import type { Endpoint } from './model.ts';
+import type { WorkspaceId } from './workspace.ts';
 
 /** Names a credential without holding it: a plan carries no keys. */
-export type CredentialRef = { kind: 'operator'; provider: string };
+export type CredentialRef =
+  | { kind: 'operator'; provider: string }
+  /** The workspace's own (BYOK). */
+  | { kind: 'own'; provider: string; workspaceId: WorkspaceId; id: string };
 
 /** An endpoint that could serve, with the credential it would be called with. */
 export interface Candidate {

@@ -23,6 +23,13 @@ export function checkBody(given: unknown, operation: Operation, limits: BodyLimi
   return checked.data;
 }
 
+/** Reads the query of a URL. @throws GatewayError invalid_request (400) */
+export function checkQuery(url: string, schema: ZodType): unknown {
+  const checked = schema.safeParse(Object.fromEntries(new URL(url).searchParams));
+  if (!checked.success) throw invalid(checked.error);
+  return checked.data;
+}
+
 function invalid(error: ZodError): GatewayError {
   return refusal('invalid_request', validationIssues(error));
 }

@@ -5,7 +5,7 @@ import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Logger } from '../telemetry/record.ts';
 import { type Authenticate, requirePermission } from './authenticate.ts';
-import { type BodyLimits, checkBody, readBody, unreadable } from './body.ts';
+import { type BodyLimits, checkBody, checkQuery, readBody, unreadable } from './body.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter } from './router.ts';
 
@@ -86,6 +86,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         const control = { abort: watch.leave, ended: watch.release };
         const reply = await operation.run({
           body,
+          query: operation.query ? checkQuery(request.url, operation.query) : null,
           params,
           caller,
           headers: request.headers,

@@ -3,8 +3,9 @@ import type { Caller, Permission } from '../call/call.ts';
 import type { Reply } from '../call/reply.ts';
 
 /** What an operation is given: checked against its schemas before. */
-export interface OperationInput<Body = unknown> {
+export interface OperationInput<Body = unknown, Query = unknown> {
   body: Body;
+  query: Query;
   params: Readonly<Record<string, string>>;
   caller: Caller;
   headers: Headers;
@@ -16,7 +17,7 @@ export interface OperationInput<Body = unknown> {
 }
 
 /** One method and path of the interface. Its schemas say all: they check requests and describe the operation. */
-export interface Operation<Body = unknown> {
+export interface Operation<Body = unknown, Query = unknown> {
   name: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Below the base path, such as `/workspaces/:id`. */
@@ -25,9 +26,11 @@ export interface Operation<Body = unknown> {
   permissions: readonly Permission[];
   /** null: takes no body. */
   readonly body: ZodType<Body> | null;
+  /** Of the query's values, all texts; a parameter given twice is its last. Absent: the query is not looked at. */
+  readonly query?: ZodType<Query>;
   /** The body of a success. */
   result: ZodType;
   /** Contradictions in a body that fits its schema: 422. */
   contradictions?(body: Body): { path: string; message: string }[];
-  run(input: OperationInput<Body>): Promise<Reply>;
+  run(input: OperationInput<Body, Query>): Promise<Reply>;
 }

@@ -1,87 +1,123 @@
-import type { Keyv } from 'keyv';
 import type { ZodType } from 'zod';
-import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
+import type { Change, Page, Storage } from './storage/storage.ts';
 
-/** Records of one kind in a Keyv store. What the store does not answer, or answers with nonsense, throws: it fails closed. */
+/**
+ * Records of one kind in one partition of a storage, checked by their schema when they are read.
+ * Every method rejects with GatewayError unavailable (503) when the store cannot tell, and with internal (500) for a
+ * record that is damaged: it fails closed.
+ */
 export interface Collection<T> {
-  /** null: there is no such record. @throws GatewayError unavailable (503) when the store cannot tell */
-  get(key: string): Promise<T | null>;
-  /** @throws GatewayError unavailable (503) when the store did not confirm it */
-  put(key: string, value: T): Promise<void>;
-  /** @throws GatewayError unavailable (503) when the store did not confirm it */
-  delete(key: string): Promise<void>;
+  /** null: there is no such record. */
+  get(id: string): Promise<T | null>;
+  /**
+   * Writes a new record.
+   * @param more  `rank`: listed, in this order; `also`: further records of the partition, written with it or not at all
+   * @returns false: there is one already, or an expectation of `also` did not hold; nothing was written
+   */
+  create(id: string, record: T, more?: { rank?: number; also?: readonly Change[] }): Promise<boolean>;
+  /**
+   * Reads, changes and writes back, again from the start when somebody else wrote in between.
+   * @param also  further records of the partition that are written with it, such as an index by name
+   * @returns the record as it is now; null: there is none
+   * @throws ConflictError when an expectation of `also` did not hold; nothing was written
+   */
+  update(
+    id: string,
+    change: (record: T) => T | Promise<T>,
+    also?: (before: T, after: T) => readonly Change[],
+  ): Promise<T | null>;
+  /** @returns what was there; null: nothing */
+  delete(id: string, also?: (record: T) => readonly Change[]): Promise<T | null>;
+  /** The listed records, by rank. */
+  list(page: Page): Promise<{ records: T[]; total: number }>;
 }
+
+/** A further record that an update would have written is not as it was expected to be, such as a name that is taken. */
+export class ConflictError extends Error {}
 
 export interface CollectionOptions<T> {
-  /** Asked for when it is first needed. */
-  store: () => Keyv | Promise<Keyv>;
-  /** Prefix of the keys: one store holds many kinds. */
+  storage: Storage;
   kind: string;
-  /** Checks what is read. */
   schema: ZodType<T>;
-  clock: Clock;
-  /** How long the store may take. */
-  timeoutMs: number;
 }
 
-export function createCollection<T>({ store, kind, schema, clock, timeoutMs }: CollectionOptions<T>): Collection<T> {
-  const keyOf = (key: string) => `${kind}:${key}`;
+/** More writers than this, each between our read and our write, and we give up. */
+const maxRaces = 20;
 
-  /** A store that is down may never answer. */
-  async function inTime<R>(work: Promise<R>): Promise<R> {
-    let cancel: () => void = () => undefined;
-    const late = new Promise<never>((_, reject) => {
-      cancel = clock.after(timeoutMs, () => reject(new Error(`the store took longer than ${timeoutMs} ms`)));
+/** Records that belong to no workspace. */
+export function createCollection<T>(
+  partition: string,
+  { storage, kind, schema }: CollectionOptions<T>,
+): Collection<T> {
+  const at = (id: string) => ({ partition, kind, id });
+
+  function read(text: string): T {
+    const parsed = schema.safeParse(parseText(text));
+    if (parsed.success) return parsed.data;
+    // Its content may be a secret: only the kind is told.
+    throw new GatewayError('internal', 'A stored record is damaged', {
+      cause: new Error(`${kind} record is malformed`),
     });
-    try {
-      return await Promise.race([work, late]);
-    } catch (error) {
-      throw unavailable(error);
-    } finally {
-      cancel();
-    }
-  }
-
-  /** An adapter may throw at once instead of rejecting. */
-  async function read(kv: Keyv, key: string): Promise<unknown> {
-    return kv.store.get(keyOf(key));
   }
 
   return {
-    async get(key) {
-      const kv = await store();
-      // Keyv's own `get` swallows an outage and says "not found"; its adapter throws.
-      const raw: unknown = await inTime(read(kv, key));
-      if (raw === undefined || raw === null) return null;
-      const entry = await kv.decode<unknown>(raw as string);
-      if (!entry || (entry.expires !== undefined && entry.expires !== null && entry.expires <= clock.now()))
-        return null;
-      const parsed = schema.safeParse(entry.value);
-      if (!parsed.success)
-        throw new GatewayError('internal', 'A stored record is damaged', {
-          cause: new Error(`${kind} record is malformed`),
-        });
-      return parsed.data;
+    async get(id) {
+      const text = await storage.get(at(id));
+      return text === null ? null : read(text);
     },
-    async put(key, value) {
-      const kv = await store();
-      if ((await inTime(kv.set(keyOf(key), value))) === false)
-        throw unavailable(new Error('the store refused to write'));
+    create: (id, record, { rank, also = [] } = {}) =>
+      storage.commit([
+        { at: at(id), expect: null, value: JSON.stringify(record), ...(rank === undefined ? {} : { rank }) },
+        ...also,
+      ]),
+    async update(id, change, also = () => []) {
+      let seen: string | null = null;
+      for (let race = 0; race < maxRaces; race++) {
+        const text = await storage.get(at(id));
+        if (text === null) return null;
+        // Unchanged since our last attempt: what failed was one of the others.
+        if (text === seen) throw new ConflictError();
+        seen = text;
+        const before = read(text);
+        const after = await change(before);
+        if (await storage.commit([{ at: at(id), expect: text, value: JSON.stringify(after) }, ...also(before, after)]))
+          return after;
+      }
+      throw new GatewayError('unavailable', 'Too many changes of the same record at once; try again', {
+        retryAfterMs: 1000,
+      });
     },
-    async delete(key) {
-      const kv = await store();
-      // Keyv answers false for a failure and for nothing to delete alike, so look.
-      await inTime(kv.delete(keyOf(key)));
-      if (((await inTime(read(kv, key))) ?? undefined) !== undefined)
-        throw unavailable(new Error('the store refused to delete'));
+    async delete(id, also = () => []) {
+      for (let race = 0; race < maxRaces; race++) {
+        const text = await storage.get(at(id));
+        if (text === null) return null;
+        const record = read(text);
+        if (await storage.commit([{ at: at(id), expect: text, value: null }, ...also(record)])) return record;
+      }
+      throw new GatewayError('unavailable', 'Too many changes of the same record at once; try again', {
+        retryAfterMs: 1000,
+      });
+    },
+    async list(page) {
+      const { records, total } = await storage.list(partition, kind, page);
+      return { records: records.map(({ value }) => read(value)), total };
     },
   };
 }
 
-function unavailable(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The store of this gateway does not answer; try again later', {
-    cause,
-    retryAfterMs: 1000,
-  });
+/** Records of workspaces: there is no way to one but by naming its workspace. */
+export type PerWorkspace<T> = (workspaceId: WorkspaceId) => Collection<T>;
+
+export function perWorkspace<T>(options: CollectionOptions<T>): PerWorkspace<T> {
+  return (workspaceId) => createCollection(workspaceId, options);
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
