@@ -1,6 +1,7 @@
+import type { Interval } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 
-export type Interval = 'daily' | 'weekly' | 'monthly' | 'lifetime';
+export type { Interval };
 
 /** A stretch of time whose spending is added up. UTC. */
 export interface Window {
