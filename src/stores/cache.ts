@@ -25,19 +25,44 @@ export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOption
     ttl: ttlMs,
     ttlResolution: 0,
     perf: { now: () => clock.now() },
-    fetchMethod: async (key) => ({ value: await load(key) }),
   });
+  // Not lru-cache's `fetch`: whoever waits for it gets an error when the key is set, forgotten or evicted meanwhile.
+  const loading = new Map<string, Promise<T>>();
+
+  function startLoading(key: string): Promise<T> {
+    // What was read may have changed since it was asked for: it is believed from then on, not from when it came.
+    const start = clock.now();
+    const mine: Promise<T> = load(key).then(
+      (value) => {
+        // Set or forgotten meanwhile: what was read may be of before the change.
+        if (loading.get(key) !== mine) return get(key);
+        loading.delete(key);
+        cache.set(key, { value }, { start });
+        return value;
+      },
+      (error: unknown) => {
+        if (loading.get(key) === mine) loading.delete(key);
+        throw error;
+      },
+    );
+    loading.set(key, mine);
+    return mine;
+  }
+
+  function get(key: string): T | Promise<T> {
+    const known = cache.get(key);
+    return known ? known.value : (loading.get(key) ?? startLoading(key));
+  }
+
   return {
-    get(key) {
-      const known = cache.get(key);
-      if (known) return known.value;
-      return cache.fetch(key).then((loaded) => {
-        if (loaded) return loaded.value;
-        // Forgotten while it was being loaded: what was read may be of before the change.
-        return load(key);
-      });
+    get,
+    set(key, value) {
+      loading.delete(key);
+      cache.set(key, { value });
     },
-    set: (key, value) => void cache.set(key, { value }),
-    forget: (key) => void cache.delete(key),
+    forget(key) {
+      loading.delete(key);
+      cache.delete(key);
+    },
   };
 }

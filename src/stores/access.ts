@@ -1,0 +1,78 @@
+import { GatewayError } from '../base/errors.ts';
+import type { Caller } from '../call/call.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
+import { isUuid } from '../schema/page.ts';
+import type { OwnedKind, Owners } from './owners.ts';
+import type { Address, Change } from './storage/storage.ts';
+
+/** Looks workspaces up; see `Workspaces`. */
+export interface FindsWorkspaces {
+  /** null: there is none with this id or slug. */
+  find(idOrSlug: string): Promise<{ id: WorkspaceId } | null>;
+}
+
+/**
+ * The workspace a management request means.
+ * @param idOrSlug  undefined: the caller's own
+ * @throws GatewayError not_found (404), the same for one that is not there and for one that is somebody else's
+ */
+export async function reachableWorkspace(
+  workspaces: FindsWorkspaces,
+  caller: Caller,
+  idOrSlug: string | undefined,
+): Promise<WorkspaceId> {
+  if (idOrSlug === undefined) return caller.workspaceId;
+  const found = await workspaces.find(idOrSlug);
+  if (found && mayReach(caller, found.id)) return found.id;
+  throw noWorkspace();
+}
+
+/** Of the same words, whatever the reason. */
+export function noWorkspace(): GatewayError {
+  return new GatewayError('not_found', 'There is no workspace with this id or slug');
+}
+
+const owned = {
+  credential: { hasForm: isUuid, refusal: 'There is no provider credential with this id' },
+  'api-key': {
+    hasForm: (id: string) => /^[0-9a-f]{64}$/i.test(id),
+    refusal: 'There is no API key with this hash',
+  },
+} as const satisfies Record<OwnedKind, { hasForm: (id: string) => boolean; refusal: string }>;
+
+/**
+ * The workspace of what a management request names by its id alone, in any case of its hexadecimal digits.
+ * @throws GatewayError not_found (404), the same for what is malformed, not there and somebody else's
+ */
+export async function ownerReachable(
+  owners: Owners,
+  caller: Caller,
+  kind: OwnedKind,
+  id: string,
+): Promise<WorkspaceId> {
+  const owner = owned[kind].hasForm(id) ? await owners.of(kind, id.toLowerCase()) : null;
+  if (owner !== null && mayReach(caller, owner)) return owner;
+  throw notOwned(kind);
+}
+
+/** For what is not there although it has an owner: the words of `ownerReachable`. */
+export function notOwned(kind: OwnedKind): GatewayError {
+  return new GatewayError('not_found', owned[kind].refusal);
+}
+
+function mayReach(caller: Caller, workspaceId: WorkspaceId): boolean {
+  return caller.managesAll || caller.workspaceId === workspaceId;
+}
+
+/** Where a workspace's deletion is noted: in its own partition, so that writing something there can depend on it. */
+export function deletionOf(workspaceId: WorkspaceId): Address {
+  return { partition: workspaceId, kind: 'deletion', id: 'deletion' };
+}
+
+/**
+ * To be written together with whatever is new in a workspace: the write then fails once its deletion has begun, and
+ * nothing is left behind in a workspace that is gone.
+ */
+export function unlessDeleted(workspaceId: WorkspaceId): Change {
+  return { at: deletionOf(workspaceId), expect: null, value: null };
+}
