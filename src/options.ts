@@ -1,14 +1,17 @@
-import type { Keyv } from 'keyv';
+import type { Keyv, KeyvStorageAdapter } from 'keyv';
 import * as z from 'zod';
 import type { Clock } from './base/clock.ts';
 import type { Ids } from './base/ids.ts';
 import { parsePrice } from './base/money.ts';
+import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
 import { type DialectName, dialects } from './dialects/index.ts';
 import type { EmbedderCaller } from './http/authenticate.ts';
 import type { Provider } from './providers/provider.ts';
 import { permissionSchema } from './schema/api-key.ts';
 import { expectation } from './schema/expectations.ts';
 import { validationIssues } from './schema/validate.ts';
+import type { Ledger } from './stores/ledger/ledger.ts';
+import { isMasterSecret, type Sealer } from './stores/vault.ts';
 import type { Logger, Recorder } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -122,6 +125,39 @@ const apiKeyOptions = z.strictObject({
   key: z.string().min(8),
   /** Default `["inference"]`. */
   permissions: z.array(permissionSchema).min(1).default(['inference']),
+  /** Id of the workspace it is bound to: it sees no other. Default: none; it works for the default workspace and, with `management`, manages all. */
+  workspace: z
+    .custom<WorkspaceId>(
+      (value) => typeof value === 'string' && parseWorkspaceId(value) !== null,
+      expectation('expected the id of a workspace'),
+    )
+    .optional(),
+});
+
+const secret = z
+  .string()
+  .refine(isMasterSecret, expectation('expected at least 32 characters, such as 32 random bytes in base64'));
+
+const secretsOptions = z.strictObject({
+  /** Seals the credentials that workspaces bring. */
+  current: secret,
+  /** What was `current` before: still opens what it has sealed. */
+  previous: z.array(secret).default([]),
+});
+
+const budgets = z.strictObject({
+  /** true: what goes through a workspace's own provider credentials counts against its budgets as well. */
+  includeByok: z.boolean().default(false),
+  /** true: a request whose worst case does not fit is sent with as small a largest output as fits. */
+  shrinkToFit: z.boolean().default(false),
+  /** Endpoints without a known price, where a budget is set: not tried (400 where that leaves none), or free of charge. */
+  unknownPrice: z.enum(['refuse', 'allow']).default('refuse'),
+  /** What becomes of the money held by a process that died. */
+  onLostHold: z.enum(['charge', 'release']).default('charge'),
+  /** How long a process may be silent before what it holds counts as lost. */
+  leaseMs: z.int().min(1000).default(60_000),
+  /** The largest output, in tokens, where a budget is set and neither request nor endpoint names one. Sent upstream. */
+  defaultMaxTokens: count.default(16_384),
 });
 
 const limits = z.strictObject({
@@ -173,6 +209,9 @@ const keepAlive = z.strictObject({
   everyMs: milliseconds.default(10_000),
 });
 
+/** A Keyv, or an adapter of one. */
+export type StoreOption = Keyv | KeyvStorageAdapter;
+
 const sectionDefault = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);
 
 /** What is checked; for what tells of the options. */
@@ -188,8 +227,18 @@ export const optionsSchema = z
       func<(request: Request) => EmbedderCaller | null | Promise<EmbedderCaller | null>>(
         '(request) => caller or null',
       ).optional(),
-    /** Where keys made by `gateway.apiKeys` live. Any Keyv; default in memory. */
-    store: objectWith<Keyv>(['get', 'set', 'delete', 'decode', 'on'], 'a Keyv').optional(),
+    /** Where workspaces, budgets, credentials and keys live. Any Keyv or Keyv adapter; default in memory. */
+    store: objectWith<StoreOption>(['get', 'set', 'delete'], 'a Keyv or a Keyv adapter').optional(),
+    /** Holds and books money, instead of the store; for stores that have no atomic way. */
+    ledger: objectWith<Ledger>(
+      ['hold', 'settle', 'release', 'renew', 'lapse', 'add', 'read', 'forget'],
+      'a ledger',
+    ).optional(),
+    budgets: sectionDefault(budgets),
+    /** Master keys of the credentials that workspaces bring. Without, none can be stored. */
+    secrets: secretsOptions.optional(),
+    /** Seals their data keys, such as by a KMS; wins over `secrets`. */
+    sealer: objectWith<Sealer>(['seal', 'open'], 'a sealer with seal and open').optional(),
     /** How long the store may take before a request fails with 503. */
     storeTimeoutMs: milliseconds.default(250),
     /** How long what was read from the store is believed: a key revoked by another instance works on for so long. */

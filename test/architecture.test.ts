@@ -15,6 +15,7 @@ const floors = [
   ['pipeline'],
   ['operations'],
   ['http'],
+  ['setup'],
   ['index.ts', 'gateway.ts', 'options.ts'],
 ];
 

@@ -28,6 +28,8 @@ export interface UpstreamErrorOptions {
   errorType?: string;
   /** The provider's own error code or type, bounded and clean. */
   providerCode?: string;
+  /** What the provider said the failed exchange used, in our wire shape: it will be on the bill. */
+  usage?: object | null;
   cause?: unknown;
 }
 
@@ -42,6 +44,7 @@ export class UpstreamError extends Error {
   readonly retryAfterMs: number | undefined;
   readonly errorType: string;
   readonly providerCode: string | undefined;
+  readonly usage: object | null;
 
   constructor(message: string, options: UpstreamErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -52,6 +55,21 @@ export class UpstreamError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.errorType = options.errorType ?? errorTypeOf(options.status);
     this.providerCode = options.providerCode;
+    this.usage = options.usage ?? null;
+  }
+
+  /** The same error with more known of it, and without its cause, which may quote what a message was cleaned of. */
+  with(more: { message?: string; providerCode?: string | undefined; usage?: object | null }): UpstreamError {
+    const { message, reason, status, fault, retryAfterMs, errorType, providerCode, usage } = this;
+    return new UpstreamError(more.message ?? message, {
+      reason,
+      status,
+      fault,
+      retryAfterMs,
+      errorType,
+      providerCode: more.providerCode ?? providerCode,
+      usage: more.usage ?? usage,
+    });
   }
 }
 

@@ -31,6 +31,10 @@ export interface Try extends Candidate {
   modelIndex: number;
   /** `verbatim`: the provider's stream is forwarded as bytes. `decoded`: every chunk becomes an object. */
   lane: 'verbatim' | 'decoded';
+  /** The most this try can cost, integer nano-USD; absent where nothing is held for it. */
+  ceilingNanoUsd?: number;
+  /** The largest output to ask for, where the caller named none or more than is affordable. */
+  maxTokens?: number;
 }
 
 /** All that can be decided without I/O. Routing metadata and logs are this, printed. */

@@ -5,8 +5,10 @@ export interface Receipt {
   /** Tokens as the provider counted them, or counted here when `isEstimated`. */
   usage: Usage;
   isEstimated: boolean;
-  /** Integer nano-USD; null when the endpoint has no known price. */
+  /** All of it, integer nano-USD; null when the endpoint has no known price. */
   costNanoUsd: number | null;
+  /** Of the try that served; 0 when none did or its price is not known. */
+  servedNanoUsd: number;
 }
 
 /** A success, as the pipeline hands it to an operation and the operation to the edge. */

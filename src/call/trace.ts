@@ -13,6 +13,8 @@ export interface AttemptTrace {
   /** null when it succeeded. */
   errorType: string | null;
   isByok: boolean;
+  /** What a failed attempt costs all the same, by the usage the provider reported. Integer nano-USD; 0 for most. */
+  costNanoUsd: number;
   /** Request fields that were not sent, because this provider refuses them. */
   dropped: readonly string[];
 }

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import { constantTimeEqual, sha256Hex } from '../base/secrets.ts';
-import type { Caller, Permission } from '../call/call.ts';
-import type { ApiKeys } from '../stores/api-keys.ts';
+import type { Caller, KeyLimit, Permission } from '../call/call.ts';
+import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 
 /** Keys in use at the same time, whose hashes are worth remembering. */
 const maxRemembered = 1000;
@@ -14,24 +14,42 @@ export type Authenticate = (request: Request) => Caller | Promise<Caller>;
 /** What an embedder with its own users says of one. */
 export interface EmbedderCaller {
   permissions: readonly Permission[];
-  /** Default: the default workspace. */
+  /** The id of the workspace it works for, and the only one it may manage. Default: the default workspace. */
   workspaceId?: string;
+  /** true: with the permission `management` it manages every workspace. Default: only where it names none. */
+  managesAll?: boolean;
   /** Shown as `user_id` in error bodies. */
   userId?: string | null;
 }
 
+/** A key of the options, known by its hash. */
 export interface KnownKey {
   /** SHA-256 of the key, hex. */
   hash: string;
   permissions: readonly Permission[];
-  workspaceId: string;
+  /** null: bound to none. */
+  workspaceId: WorkspaceId | null;
+}
+
+/** Finds a key in the store by its hash; null: there is none. */
+export type FindKey = (hash: string) => StoredKey | null | Promise<StoredKey | null>;
+
+/** What authentication needs of a key in the store. */
+export interface StoredKey {
+  hash: string;
+  permissions: readonly Permission[];
+  workspaceId: WorkspaceId;
+  disabled: boolean;
+  /** Epoch ms; null: never. */
+  expiresAtMs: number | null;
+  limit: KeyLimit | null;
 }
 
 /**
  * Bearer keys, known by their hashes: those of the options, then those in the store.
  * A store that does not answer fails the request (503): a key that cannot be checked is no key.
  */
-export function authenticateByKey(keys: readonly KnownKey[], stored: ApiKeys, clock: Clock): Authenticate {
+export function authenticateByKey(keys: readonly KnownKey[], find: FindKey, clock: Clock): Authenticate {
   const byHash = new Map(keys.map((key) => [key.hash, key]));
   // Hashing took a quarter of a small request's time. Only keys that were let in are remembered, in memory alone: a
   // guesser fills nothing.
@@ -41,36 +59,52 @@ export function authenticateByKey(keys: readonly KnownKey[], stored: ApiKeys, cl
     const hash = hashes.get(presented) ?? sha256Hex(presented);
     // The look-up is by a hash, which a guesser cannot steer; the comparison takes the same time for all.
     const known = byHash.get(hash);
-    if (!known || !constantTimeEqual(known.hash, hash)) return fromStore(presented, hash);
-    hashes.set(presented, hash);
-    return callerOf(known);
+    if (known && constantTimeEqual(known.hash, hash)) {
+      hashes.set(presented, hash);
+      return callerOf(known);
+    }
+    const found = find(hash);
+    return found instanceof Promise
+      ? found.then((record) => letIn(record, presented, hash))
+      : letIn(found, presented, hash);
   };
 
-  async function fromStore(presented: string, hash: string): Promise<Caller> {
-    const record = await stored.find(hash);
+  function letIn(record: StoredKey | null, presented: string, hash: string): Caller {
     if (!record || !constantTimeEqual(record.hash, hash)) throw unauthenticated('The API key is not valid');
     if (record.disabled) throw unauthenticated('The API key is disabled');
     if (record.expiresAtMs !== null && record.expiresAtMs <= clock.now())
       throw unauthenticated('The API key has expired');
     hashes.set(presented, hash);
-    return callerOf(record);
+    const { permissions, workspaceId, limit } = record;
+    return { permissions, apiKeyHash: hash, workspaceId, managesAll: false, keyLimit: limit, userId: null };
   }
 }
 
 function callerOf({ hash, permissions, workspaceId }: KnownKey): Caller {
-  return { permissions, apiKeyHash: hash, workspaceId, userId: null };
+  return {
+    permissions,
+    apiKeyHash: hash,
+    workspaceId: workspaceId ?? defaultWorkspaceId,
+    managesAll: workspaceId === null,
+    keyLimit: null,
+    userId: null,
+  };
 }
 
 /** The embedder's own users. What it throws fails the request: keys fail closed. */
 export function authenticateByEmbedder(
   authenticate: (request: Request) => EmbedderCaller | null | Promise<EmbedderCaller | null>,
-  defaultWorkspaceId: string,
 ): Authenticate {
   return async (request) => {
     const caller = await authenticate(request);
     if (!caller) throw unauthenticated('The request could not be authenticated');
-    const { permissions, workspaceId = defaultWorkspaceId, userId = null } = caller;
-    return { permissions, apiKeyHash: null, workspaceId, userId };
+    const { permissions, workspaceId: named, managesAll = named === undefined, userId = null } = caller;
+    const workspaceId = named === undefined ? defaultWorkspaceId : parseWorkspaceId(named);
+    if (workspaceId === null)
+      throw new GatewayError('internal', 'Something went wrong inside the gateway', {
+        cause: new Error('authenticate() named a workspace that is no id: letters, digits, - and _ only'),
+      });
+    return { permissions, apiKeyHash: null, workspaceId, managesAll, keyLimit: null, userId };
   };
 }
 

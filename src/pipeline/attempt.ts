@@ -6,7 +6,7 @@ import type { Try } from '../call/plan.ts';
 import { toChunks } from '../convert/chunks.ts';
 import type { EncodedRequest, StreamPart } from '../dialects/dialect.ts';
 import type { Credential, OutgoingRequest, Provider } from '../providers/provider.ts';
-import type { ChatResult, Usage } from '../schema/chat.ts';
+import type { ChatRequest, ChatResult, Usage } from '../schema/chat.ts';
 import { readText, readTextBounded, send } from '../transport/send.ts';
 import type { TransportResponse } from '../transport/transport.ts';
 import type { PipelineDeps } from './deps.ts';
@@ -63,7 +63,8 @@ export async function attempt(
 ): Promise<Attempted> {
   const { limits, timeouts } = deps;
   const provider = deps.provider(step.endpoint.providerSlug) as Provider;
-  const credential = deps.openCredential(step.credential);
+  const opened = deps.openCredential(step.credential);
+  const credential = opened instanceof Promise ? await opened : opened;
   const controller = new AbortController();
   const onCallAbort = () => controller.abort(call.signal.reason);
   call.signal.throwIfAborted();
@@ -74,7 +75,7 @@ export async function attempt(
     watchdog.stop();
   };
   const encoded = provider.dialect.encodeRequest({
-    request: call.request,
+    request: capped(call.request, step.maxTokens),
     upstreamModel: step.endpoint.upstreamModel,
     quirks: provider.quirks,
   });
@@ -110,6 +111,11 @@ export async function attempt(
     controller.abort(error);
     throw clean(error, credential);
   }
+}
+
+/** With the largest output that the budget has room for, where that is not what the caller asked. */
+function capped(request: ChatRequest, maxTokens: number | undefined): ChatRequest {
+  return maxTokens === undefined ? request : { ...request, max_tokens: null, max_completion_tokens: maxTokens };
 }
 
 function timedOut(phase: string, ms: number): UpstreamError {
@@ -225,6 +231,5 @@ function clean(error: unknown, credential: Credential): unknown {
   const message = redact(error.message, secrets);
   const providerCode = error.providerCode === undefined ? undefined : redact(error.providerCode, secrets);
   if (message === error.message && providerCode === error.providerCode) return error;
-  const { reason, status, fault, retryAfterMs, errorType } = error;
-  return new UpstreamError(message, { reason, status, fault, retryAfterMs, errorType, providerCode });
+  return error.with({ message, providerCode });
 }

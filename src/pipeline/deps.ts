@@ -1,8 +1,11 @@
 import type { Clock } from '../base/clock.ts';
+import type { OwnCredential } from '../call/facts.ts';
 import type { CredentialRef } from '../call/plan.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Health } from '../catalog/health.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
+import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Recorder } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
 
@@ -54,6 +57,17 @@ export interface KeepAliveOptions {
   everyMs: number;
 }
 
+export interface BudgetOptions {
+  /** true: what goes through the workspace's own credentials counts as well. */
+  includeByok: boolean;
+  /** true: where the worst case does not fit, a smaller largest output is asked for. */
+  shrinkToFit: boolean;
+  /** What becomes of endpoints without a known price where money is limited. */
+  unknownPrice: 'refuse' | 'allow';
+  /** The largest output, in tokens, where neither the caller nor the endpoint names one. */
+  defaultMaxTokens: number;
+}
+
 /** What the pipeline is given. Nothing in it belongs to one request. */
 export interface PipelineDeps {
   clock: Clock;
@@ -63,9 +77,19 @@ export interface PipelineDeps {
   /** A configured provider; null for any other. */
   provider: (slug: string) => Provider | null;
   health: Health;
+  /** Providers for which the operator has a credential, or that need none. */
   usableProviders: ReadonlySet<string>;
-  /** The one place where a reference becomes a key. */
-  openCredential: (ref: CredentialRef) => Credential;
+  /** The workspace's own credentials, in the order they are tried. @throws GatewayError unavailable (503) */
+  ownCredentials: (workspaceId: WorkspaceId) => readonly OwnCredential[] | Promise<readonly OwnCredential[]>;
+  /** The workspace's budgets. @throws GatewayError unavailable (503) */
+  budgetsOf: (workspaceId: WorkspaceId) => readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
+  spending: Spending;
+  budgets: BudgetOptions;
+  /**
+   * The one place where a reference becomes a key.
+   * @throws UpstreamError operator (the next try is taken) when a credential cannot be opened
+   */
+  openCredential: (ref: CredentialRef) => Credential | Promise<Credential>;
   transportOf: (provider: Provider) => Transport;
   limits: UpstreamLimits;
   timeouts: Timeouts;

@@ -54,21 +54,42 @@ const maxPreamble = 1000;
  * @throws UpstreamError when the stream fails, or ends, before it
  */
 export async function readToFirstToken(events: EventReader, redactor: Redactor): Promise<StreamPart[]> {
-  const { source, framer } = events;
   const parts: StreamPart[] = [];
+  try {
+    await readParts(events, redactor, parts);
+    return parts;
+  } catch (error) {
+    throw withUsage(error, usageIn(parts));
+  }
+}
+
+/** The latest that a stream said of its usage. */
+function usageIn(parts: readonly StreamPart[]): Usage | null {
+  const last = parts.findLast((part) => part.kind === 'usage');
+  return last?.kind === 'usage' ? last.usage : null;
+}
+
+/** A stream that failed may have been paid for. */
+function withUsage(error: unknown, usage: Usage | null): unknown {
+  return usage && error instanceof UpstreamError ? error.with({ usage }) : error;
+}
+
+async function readParts(events: EventReader, redactor: Redactor, parts: StreamPart[]): Promise<void> {
+  const { source, framer } = events;
   for (;;) {
     const piece = await source.read();
     if (piece === null && !framer.last()) throw badStream('The provider sent a stream without an answer.');
     if (piece !== null) framer.push(piece);
     while (piece === null || nextFrame(framer)) {
-      for (const part of decodeFrame(events, redactor)) {
+      const decoded = decodeFrame(events, redactor);
+      parts.push(...decoded);
+      for (const part of decoded) {
         if (part.kind === 'error') throw part.error;
-        parts.push(part);
         // Some whole streams hold no token at all, only a finish_reason; a sentinel after less is an empty answer.
         if (part.kind === 'done' && !parts.some(saysSomething))
           throw badStream('The provider sent a stream without an answer.');
       }
-      if (parts.some(saysSomething)) return parts;
+      if (parts.some(saysSomething)) return;
       if (parts.length > maxPreamble) throw badStream('The provider sent a stream that does not begin.');
       if (piece === null) throw badStream('The provider sent a stream without an answer.');
     }
@@ -140,7 +161,7 @@ export function foldEvents(
   framer.push(bytes);
   while (!isDone && (framer.next() || framer.last())) {
     for (const part of decodeFrame(events, null)) {
-      if (part.kind === 'error') throw part.error;
+      if (part.kind === 'error') throw withUsage(part.error, usage);
       if (part.kind === 'done') isDone = true;
       if (part.kind === 'usage') usage = part.usage;
       if (part.kind === 'chunk') {
@@ -150,6 +171,7 @@ export function foldEvents(
     }
   }
   const result = folder.result();
-  if (!result || !(isDone ? watch.isClosed() : watch.isWhole())) throw badStream('The provider broke off its answer.');
+  if (!result || !(isDone ? watch.isClosed() : watch.isWhole()))
+    throw withUsage(badStream('The provider broke off its answer.'), usage);
   return { kind: 'result', result, usage };
 }

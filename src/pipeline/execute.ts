@@ -2,12 +2,15 @@ import pRetry, { type Options } from 'p-retry';
 import { wait } from '../base/clock.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
-import { endpointKey } from '../call/facts.ts';
+import { restKey } from '../call/facts.ts';
 import type { Plan, Try } from '../call/plan.ts';
+import { priceUsage } from '../catalog/price.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
+import type { Usage } from '../schema/chat.ts';
 import { type Attempted, attempt } from './attempt.ts';
 import type { PipelineDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
+import type { Reserved } from './reserve.ts';
 
 export interface Executed {
   attempted: Attempted;
@@ -23,7 +26,7 @@ export interface Executed {
  * model.
  * @throws GatewayError when no try is left; the reason of the call's signal after an abort
  */
-export function execute(deps: PipelineDeps, call: Call, plan: Plan): Promise<Executed> {
+export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Reserved | null): Promise<Executed> {
   const { retry } = deps;
   const errors: UpstreamError[] = [];
   const sentBodies: Record<string, unknown>[] = [];
@@ -38,7 +41,8 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan): Promise<Exe
     return traced(deps, call, plan.tries[at] as Try, show);
   };
   const succeeded = (attempted: Attempted): Executed => {
-    deps.health.succeeded(endpointKey((plan.tries[at] as Try).endpoint));
+    const { endpoint, credential } = plan.tries[at] as Try;
+    deps.health.succeeded(restKey(endpoint, credential));
     return { attempted, served: at, sentBodies };
   };
   const rules = (): Options => ({
@@ -54,7 +58,7 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan): Promise<Exe
     // p-retry knows no Retry-After and no endpoints, so where to go and how long to wait is decided here.
     async shouldRetry({ error }) {
       if (!(error instanceof UpstreamError)) return false;
-      const next = nextTry(deps, plan, at, here, error);
+      const next = await nextTry(deps, call, plan, reserved, at, here, error);
       if (!next) return false;
       if (next.delayMs > 0) await wait(deps.clock, next.delayMs, call.signal);
       if (next.at !== at) here = 0;
@@ -81,7 +85,7 @@ function traced(
   const { clock } = deps;
   let dropped: readonly string[] = [];
   const startedAtMs = clock.now();
-  const note = (status: number, errorType: string | null) => {
+  const note = (status: number, errorType: string | null, costNanoUsd = 0) => {
     call.trace.attempts.push({
       provider: step.providerName,
       providerSlug: step.endpoint.providerSlug,
@@ -91,6 +95,7 @@ function traced(
       status,
       errorType,
       isByok: step.isByok,
+      costNanoUsd,
       dropped,
     });
   };
@@ -103,23 +108,51 @@ function traced(
       return attempted;
     },
     (error: unknown) => {
-      if (error instanceof UpstreamError) note(error.status, error.errorType);
+      if (error instanceof UpstreamError) note(error.status, error.errorType, costOf(error, step));
       else if (call.signal.aborted) note(499, 'cancelled');
       throw error;
     },
   );
 }
 
-/** Where to go after a failure, and when; null when there is nowhere left. */
-function nextTry(
+function costOf({ usage }: UpstreamError, { endpoint }: Try): number {
+  return usage && endpoint.pricing ? priceUsage(usage as Usage, endpoint.pricing).totalNanoUsd : 0;
+}
+
+/** What one of the workspace's own credentials may be refused with; the next may be welcome at once. */
+const refusals = new Set([401, 402, 403, 429]);
+
+interface Next {
+  at: number;
+  delayMs: number;
+}
+
+/** Where to go after a failure, and when; null when there is nowhere left that the budget allows. */
+async function nextTry(
   deps: PipelineDeps,
+  call: Call,
   plan: Plan,
+  reserved: Reserved | null,
   at: number,
   here: number,
   error: UpstreamError,
-): { at: number; delayMs: number } | null {
+): Promise<Next | null> {
+  const wished = wishedTry(deps, plan, at, here, error);
+  if (!wished || reserved === null) return wished;
+  // What failed attempts have used is spent: each further one must still fit into what is held.
+  for (let next = wished.at; next < plan.tries.length; next++) {
+    if (await reserved.covers(plan.tries[next] as Try, call.trace))
+      return next === wished.at ? wished : { at: next, delayMs: 0 };
+  }
+  return null;
+}
+
+function wishedTry(deps: PipelineDeps, plan: Plan, at: number, here: number, error: UpstreamError): Next | null {
   const { retry } = deps;
   const current = plan.tries[at] as Try;
+  const isLast = at + 1 >= plan.tries.length;
+  if (current.isByok && !isLast && error.reason === 'status' && refusals.has(error.status))
+    return { at: at + 1, delayMs: 0 };
   // A provider that does not have the model says nothing about the request: the next one may have it.
   if (error.fault === 'caller' && error.status !== 404) {
     const next = plan.tries.findIndex((one, index) => index > at && one.modelIndex > current.modelIndex);
@@ -129,7 +162,7 @@ function nextTry(
   if (error.fault === 'transient' && here < retry.attemptsPerEndpoint && askedMs <= retry.maxRetryAfterMs) {
     return { at, delayMs: Math.max(askedMs, backoffMs(deps, here)) };
   }
-  return at + 1 < plan.tries.length ? { at: at + 1, delayMs: 0 } : null;
+  return isLast ? null : { at: at + 1, delayMs: 0 };
 }
 
 /** Doubles with each attempt; a random part of up to half is taken off, so that clients do not come back in step. */
@@ -142,5 +175,5 @@ function backoffMs({ retry, random }: PipelineDeps, attempts: number): number {
 function restAfter({ health, clock, retry }: PipelineDeps, step: Try, error: UpstreamError): void {
   const pauseMs = error.fault === 'operator' ? retry.restMs : (error.retryAfterMs ?? 0);
   if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs)
-    health.rest(endpointKey(step.endpoint), clock.now() + pauseMs);
+    health.rest(restKey(step.endpoint, step.credential), clock.now() + pauseMs);
 }

@@ -16,7 +16,7 @@ export function failureOf(errors: readonly UpstreamError[], trace: Trace): Gatew
     .slice(0, -1)
     .map(({ provider, status, errorType }) => ({ provider, code: status, status: errorType ?? 'ok' }));
   const kind = kindOf(last);
-  return new GatewayError(kind, messageOf(last, failed?.provider ?? 'The provider'), {
+  return new GatewayError(kind, messageOf(last, failed?.provider ?? 'The provider', failed?.isByok ?? false), {
     cause: last,
     errorType: last.fault === 'operator' ? undefined : last.errorType,
     retryAfterMs: kind === 'rate_limited' || kind === 'overloaded' || kind === 'unavailable' ? retryAfterMs : undefined,
@@ -54,6 +54,7 @@ export function kindOf(error: UpstreamError): ErrorKind {
 }
 
 /** The provider's words where they help the caller; not where they speak of the operator's account. */
-export function messageOf(error: UpstreamError, provider: string): string {
-  return error.fault === 'operator' ? `${provider} refused the gateway's own credentials` : error.message;
+export function messageOf(error: UpstreamError, provider: string, isByok: boolean): string {
+  if (error.fault !== 'operator') return error.message;
+  return `${provider} refused the ${isByok ? "workspace's own credential for it" : "gateway's own credentials"}`;
 }

@@ -152,7 +152,7 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
       settle({ outcome: 'cancelled', status: 499, served, usage, output: textBytes, firstMs });
       return null;
     }
-    const shown = inBand(error, step.providerName);
+    const shown = inBand(error, step);
     const receipt = settle({ outcome: 'cut', status: shown.code, served, usage, output: textBytes, firstMs });
     return encoder.encode(wire.fail(head, shown, end(receipt.usage)));
   }
@@ -201,9 +201,9 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
 /** The error object of a stream that broke after its first event. */
 export function inBand(
   error: unknown,
-  provider: string,
+  step: Try,
 ): { code: number; message: string; metadata: { error_type: string; provider_code?: string } } {
-  const shown = asGatewayError(error, provider);
+  const shown = asGatewayError(error, step);
   const providerCode = error instanceof UpstreamError && error.fault !== 'operator' ? error.providerCode : undefined;
   return {
     code: shown.status,
@@ -212,10 +212,10 @@ export function inBand(
   };
 }
 
-function asGatewayError(error: unknown, provider: string): GatewayError {
+function asGatewayError(error: unknown, { providerName, isByok }: Try): GatewayError {
   if (isGatewayError(error)) return error;
   if (error instanceof UpstreamError)
-    return new GatewayError(kindOf(error), messageOf(error, provider), { errorType: error.errorType });
+    return new GatewayError(kindOf(error), messageOf(error, providerName, isByok), { errorType: error.errorType });
   if (error instanceof CallAborted) return abortError(error);
   return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
 }

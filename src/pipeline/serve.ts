@@ -1,6 +1,7 @@
 import { isGatewayError } from '../base/errors.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
+import type { Facts } from '../call/facts.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { Reply } from '../call/reply.ts';
 import { hidesReasoning, withoutReasoning } from '../convert/reasoning.ts';
@@ -12,7 +13,9 @@ import type { AnsweredWhole } from './attempt.ts';
 import { type CallControl, clientStream } from './client-stream.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
+import { gather } from './gather.ts';
 import { inBand, relay } from './relay.ts';
+import { type Admitted, type Reserved, reserve } from './reserve.ts';
 import { screen } from './screen.ts';
 import { type Settle, settleOnce } from './settle.ts';
 
@@ -21,54 +24,49 @@ import { type Settle, settleOnce } from './settle.ts';
  * @throws GatewayError; the reason of the call's signal when the client left
  */
 export async function serve(deps: PipelineDeps, call: Call, control: CallControl): Promise<Reply> {
-  const plan = planOf(deps, call);
-  const settle = settleOnce(deps, call, plan);
-  if (call.request.stream === true) return stream(deps, call, plan, settle, control);
+  const { plan, reserved } = await admit(deps, call);
+  const settle = settleOnce(deps, call, plan, reserved);
+  if (call.request.stream === true) return stream(deps, call, plan, reserved, settle, control);
   try {
-    return whole(deps, call, plan, await execute(deps, call, plan), settle);
+    return whole(deps, call, plan, await execute(deps, call, plan, reserved), settle);
   } catch (error) {
     throw explained(deps, call, plan, settle, error);
   }
 }
 
-/** Reads what the plan needs, then plans. */
-function planOf(deps: PipelineDeps, call: Call): Plan {
-  const { catalog, provider, health, clock, usableProviders } = deps;
-  const { request } = call;
+/** Screens, reads, plans and holds the money: all that comes before a provider is asked. Records a call that gets no further. */
+async function admit(deps: PipelineDeps, call: Call): Promise<Admitted> {
   try {
-    screen(request);
-    const models = lookUpModels(requestedSlugs(request, deps.defaultModel), catalog.model);
-    const nowMs = clock.now();
-    return planRoute({
-      request,
-      models,
-      facts: { resting: health.resting(nowMs), usableProviders, nowMs },
-      providerName: (slug) => provider(slug)?.name ?? slug,
-      verbatim: (slug) => provider(slug)?.dialect.nativeChunks === true,
-    });
+    screen(call.request);
+    const read = gather(deps, call);
+    const { facts, budgets } = read instanceof Promise ? await read : read;
+    return await reserve(deps, call, planOf(deps, call, facts), budgets);
   } catch (error) {
-    const excluded = ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'];
-    const requested = request.model ?? request.models?.[0] ?? deps.defaultModel ?? '';
-    const nowhere: Plan = {
-      requested,
-      strategy: (request.models?.length ?? 0) > 0 ? 'fallback' : 'direct',
-      tries: [],
-      excluded,
-    };
-    settleOnce(
-      deps,
-      call,
-      nowhere,
-    )({
-      outcome: 'failed',
-      status: isGatewayError(error) ? error.status : 500,
-      served: -1,
-      usage: null,
-      output: 0,
-      firstMs: null,
-    });
-    throw withRoute(error, call, describeRoute(nowhere, call.trace, -1, deps.region));
+    const plan = nowhere(deps, call, error);
+    throw explained(deps, call, plan, settleOnce(deps, call, plan, null), error);
   }
+}
+
+function planOf({ catalog, provider, defaultModel }: PipelineDeps, { request }: Call, facts: Facts): Plan {
+  const own = new Set(facts.ownCredentials.map((credential) => credential.provider));
+  const models = lookUpModels(requestedSlugs(request, defaultModel), (slug) => catalog.model(slug, own));
+  return planRoute({
+    request,
+    models,
+    facts,
+    providerName: (slug) => provider(slug)?.name ?? slug,
+    verbatim: (slug) => provider(slug)?.dialect.nativeChunks === true,
+  });
+}
+
+/** The plan of a call that could not be planned or paid for: what was asked, and what was excluded. */
+function nowhere({ defaultModel }: PipelineDeps, { request }: Call, error: unknown): Plan {
+  return {
+    requested: request.model ?? request.models?.[0] ?? defaultModel ?? '',
+    strategy: (request.models?.length ?? 0) > 0 ? 'fallback' : 'direct',
+    tries: [],
+    excluded: ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'],
+  };
 }
 
 function whole(deps: PipelineDeps, call: Call, plan: Plan, { attempted, served }: Executed, settle: Settle): Reply {
@@ -90,10 +88,11 @@ async function stream(
   deps: PipelineDeps,
   call: Call,
   plan: Plan,
+  reserved: Reserved,
   settle: Settle,
   control: CallControl,
 ): Promise<Reply> {
-  const opening = execute(deps, call, plan).then(
+  const opening = execute(deps, call, plan, reserved).then(
     (executed) => relay(deps, call, plan, executed, settle),
     (error: unknown) => {
       throw explained(deps, call, plan, settle, error);
@@ -122,7 +121,7 @@ function failureText(deps: PipelineDeps, call: Call, plan: Plan, error: unknown)
   if (error instanceof CallAborted && error.why === 'client_left') return null;
   const first = plan.tries[0] as Try;
   const head = { id: call.id, created: call.created, model: first.endpoint.modelSlug, provider: first.providerName };
-  const shown: ErrorBody['error'] = inBand(error, first.providerName);
+  const shown: ErrorBody['error'] = inBand(error, first);
   const metadata = call.wantsMetadata ? describeRoute(plan, call.trace, -1, deps.region) : undefined;
   return call.wire.fail(head, shown, metadata ? { metadata } : {});
 }

@@ -6,6 +6,7 @@ import { priceUsage, usageWithCost } from '../catalog/price.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { RequestRecord } from '../telemetry/record.ts';
 import type { PipelineDeps } from './deps.ts';
+import { type Reserved, type Spent, spentOnFailures } from './reserve.ts';
 
 /** How a call ended. */
 export interface Ending {
@@ -23,11 +24,15 @@ export interface Ending {
 /** Books the true cost of a call and records what happened. Only the first call of the returned function counts. */
 export type Settle = (ending: Ending) => Receipt;
 
-export function settleOnce(deps: PipelineDeps, call: Call, plan: Plan): Settle {
+/** @param reserved  null: nothing was held, because the call got no further than its plan */
+export function settleOnce(deps: PipelineDeps, call: Call, plan: Plan, reserved: Reserved | null): Settle {
   let receipt: Receipt | null = null;
   return (ending) => {
     if (receipt) return receipt;
-    receipt = receiptOf(call, plan.tries[ending.served], ending);
+    const failures = spentOnFailures(call.trace);
+    const step = plan.tries[ending.served];
+    receipt = receiptOf(call, step, ending, failures);
+    reserved?.settle(spentIn(receipt, step, failures));
     deps.record?.(recordOf(deps, call, plan, ending, receipt));
     return receipt;
   };
@@ -35,15 +40,27 @@ export function settleOnce(deps: PipelineDeps, call: Call, plan: Plan): Settle {
 
 const nothingUsed: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
-function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending): Receipt {
-  if (!step) return { usage: nothingUsed, isEstimated: false, costNanoUsd: 0 };
+/** Failed attempts cost nothing, unless the provider said that they used something. */
+function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending, failures: Spent): Receipt {
+  const failedNanoUsd = failures.operatorNanoUsd + failures.byokNanoUsd;
+  if (!step) return { usage: nothingUsed, isEstimated: false, costNanoUsd: failedNanoUsd, servedNanoUsd: 0 };
   const counted = usage ?? { ...estimateUsage(call.request, output), estimated: true };
   const cost = step.endpoint.pricing ? priceUsage(counted, step.endpoint.pricing) : null;
+  // What is only estimated can't be more than the most that was possible.
+  const ceilingNanoUsd = usage === null ? (step.ceilingNanoUsd ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+  const servedNanoUsd = Math.min(cost?.totalNanoUsd ?? 0, step.isByok ? Number.POSITIVE_INFINITY : ceilingNanoUsd);
   return {
-    usage: usageWithCost(counted, cost, step.isByok),
+    usage: usageWithCost(counted, cost, step.isByok, failures.operatorNanoUsd),
     isEstimated: usage === null,
-    costNanoUsd: cost?.totalNanoUsd ?? null,
+    costNanoUsd: cost === null ? null : servedNanoUsd + failedNanoUsd,
+    servedNanoUsd,
   };
+}
+
+function spentIn({ servedNanoUsd }: Receipt, step: Try | undefined, failures: Spent): Spent {
+  return step?.isByok
+    ? { ...failures, byokNanoUsd: failures.byokNanoUsd + servedNanoUsd }
+    : { ...failures, operatorNanoUsd: failures.operatorNanoUsd + servedNanoUsd };
 }
 
 function recordOf({ clock }: PipelineDeps, call: Call, plan: Plan, ending: Ending, receipt: Receipt): RequestRecord {

@@ -1,4 +1,4 @@
-import type { Plan } from '../call/plan.ts';
+import type { Plan, Try } from '../call/plan.ts';
 import type { Trace } from '../call/trace.ts';
 import type { ServiceMetadata } from '../schema/envelope.ts';
 
@@ -8,20 +8,22 @@ import type { ServiceMetadata } from '../schema/envelope.ts';
  */
 export function describeRoute(plan: Plan, trace: Trace, served: number, region: string | null): ServiceMetadata {
   const selected = plan.tries[served];
+  // With several credentials an endpoint is tried several times, and is still one.
+  const endpoints = [...new Set(plan.tries.map(({ endpoint }) => endpoint))];
   const attempts = trace.attempts.map(({ provider, model, status }) => ({ provider, model, status }));
   return {
     requested: plan.requested,
     strategy: plan.strategy,
     region,
-    summary: `available=${plan.tries.length}${selected ? `, selected=${selected.providerName}` : ', selected=none'}`,
+    summary: `available=${endpoints.length}${selected ? `, selected=${selected.providerName}` : ', selected=none'}`,
     attempt: trace.attempts.length,
     is_byok: selected?.isByok ?? false,
     endpoints: {
-      total: plan.tries.length + plan.excluded.length,
-      available: plan.tries.map((one, index) => ({
-        provider: one.providerName,
-        model: one.endpoint.modelSlug,
-        selected: index === served,
+      total: endpoints.length + plan.excluded.length,
+      available: endpoints.map((endpoint) => ({
+        provider: (plan.tries.find((one) => one.endpoint === endpoint) as Try).providerName,
+        model: endpoint.modelSlug,
+        selected: endpoint === selected?.endpoint,
       })),
     },
     ...(attempts.length > 1 || (attempts.length === 1 && !selected) ? { attempts } : {}),

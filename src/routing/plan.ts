@@ -1,8 +1,10 @@
 import { GatewayError } from '../base/errors.ts';
-import { endpointKey, type Facts } from '../call/facts.ts';
+import type { Facts } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
 import type { Exclusion, Plan, Try } from '../call/plan.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import { credentialFits } from '../stores/credential-fits.ts';
+import { reaches, restsUntil } from './candidates.ts';
 import { matchesProvider, preferenceRules } from './filter.ts';
 
 export interface PlanInput {
@@ -16,7 +18,7 @@ export interface PlanInput {
 }
 
 /**
- * Decides who is tried in which order. Pure: no I/O, no keys.
+ * Decides who is tried in which order, and with whose credentials. Pure: no I/O, no keys.
  * @throws GatewayError not_found (404) when the caller's preferences leave nothing: `metadata.excluded` names the rule
  *         that removed each endpoint; unavailable (503, Retry-After), with the same, when all that is left has to rest
  */
@@ -24,31 +26,41 @@ export function planRoute({ request, models, facts, providerName, verbatim }: Pl
   const rules = preferenceRules(request);
   const excluded: Exclusion[] = [];
   const tries: Try[] = [];
-  const resting: Endpoint[] = [];
+  /** Ends of rests, epoch ms. */
+  const rests: number[] = [];
+  const of = { user: request.user ?? null, apiKeyHash: facts.apiKeyHash };
 
   models.forEach((model, modelIndex) => {
+    const exclude = (endpoint: Endpoint, filter: string) =>
+      excluded.push({ model: model.slug, provider: endpoint.tag, filter });
+    const passing: Endpoint[] = [];
     for (const endpoint of ordered(model.endpoints, request)) {
-      const failed = facts.usableProviders.has(endpoint.providerSlug)
-        ? rules.find(([, passes]) => !passes(endpoint))?.[0]
-        : 'credentials';
-      const isResting = failed === undefined && facts.resting.has(endpointKey(endpoint));
-      if (isResting) resting.push(endpoint);
-      if (failed !== undefined || isResting)
-        excluded.push({ model: model.slug, provider: endpoint.tag, filter: failed ?? 'resting' });
-      else {
-        tries.push({
-          endpoint,
-          providerName: providerName(endpoint.providerSlug),
-          credential: { kind: 'operator', provider: endpoint.providerSlug },
-          isByok: false,
-          modelIndex,
-          lane: verbatim(endpoint.providerSlug) ? 'verbatim' : 'decoded',
-        });
-      }
+      const failed = rules.find(([, passes]) => !passes(endpoint))?.[0];
+      if (failed === undefined) passing.push(endpoint);
+      else exclude(endpoint, failed);
+    }
+    const all = reaches(passing, facts, (one, { modelSlug }) => credentialFits(one, { ...of, model: modelSlug }));
+    const awake = all.filter((reach) => {
+      const untilMs = restsUntil(reach, facts);
+      if (untilMs !== undefined) rests.push(untilMs);
+      return untilMs === undefined;
+    });
+    for (const endpoint of passing) {
+      if (awake.some((reach) => reach.endpoint === endpoint)) continue;
+      exclude(endpoint, all.some((reach) => reach.endpoint === endpoint) ? 'resting' : 'credentials');
+    }
+    for (const { endpoint, credential } of awake) {
+      tries.push({
+        endpoint,
+        providerName: providerName(endpoint.providerSlug),
+        credential,
+        isByok: credential.kind === 'own',
+        modelIndex,
+        lane: verbatim(endpoint.providerSlug) ? 'verbatim' : 'decoded',
+      });
     }
   });
-  if (tries.length === 0)
-    throw resting.length > 0 ? allResting(resting, excluded, facts) : nothingLeft(models, excluded);
+  if (tries.length === 0) throw rests.length > 0 ? allResting(rests, excluded, facts) : nothingLeft(models, excluded);
   if (request.provider?.allow_fallbacks === false) tries.splice(1);
   return {
     requested: request.model ?? (models[0] as Model).slug,
@@ -80,13 +92,12 @@ function nothingLeft(models: readonly Model[], excluded: Exclusion[]): GatewayEr
   );
 }
 
-function allResting(resting: readonly Endpoint[], excluded: Exclusion[], facts: Facts): GatewayError {
-  const earliest = Math.min(...resting.map((endpoint) => facts.resting.get(endpointKey(endpoint)) ?? facts.nowMs));
+function allResting(rests: readonly number[], excluded: Exclusion[], facts: Facts): GatewayError {
   return new GatewayError(
     'unavailable',
     'Every endpoint that could serve is set aside after failures; try again later',
     {
-      retryAfterMs: Math.max(earliest - facts.nowMs, 1000),
+      retryAfterMs: Math.max(Math.min(...rests) - facts.nowMs, 1000),
       metadata: { excluded },
     },
   );

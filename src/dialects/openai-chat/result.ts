@@ -1,3 +1,4 @@
+import { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChoice, ChatResult } from '../../schema/chat.ts';
 import type { DecodedResult } from '../dialect.ts';
 import { errorIn } from './errors.ts';
@@ -17,6 +18,16 @@ import {
 /** Reads a whole answer. A success status proves nothing: the body may be an error, or no completion at all. */
 export function decodeResult(body: unknown): DecodedResult {
   if (!isObject(body)) throw badAnswer('The provider answered with something that is no chat completion.');
+  try {
+    return decodeAnswer(body);
+  } catch (error) {
+    // An answer that is of no use may have been paid for.
+    const usage = readUsage(body.usage);
+    throw usage && error instanceof UpstreamError ? error.with({ usage }) : error;
+  }
+}
+
+function decodeAnswer(body: Loose): DecodedResult {
   const error = errorIn(body);
   if (error) throw error;
   const choices = body.choices;

@@ -1,0 +1,93 @@
+import type { DataPolicy } from '../call/model.ts';
+import type { Dialect, Quirks } from '../dialects/dialect.ts';
+import { type Credential, defineProvider, type Provider } from '../providers/provider.ts';
+
+/** What an embedder says of a provider. */
+export interface ProviderSettings {
+  apiKey?: string | undefined;
+  baseUrl?: string | undefined;
+  name?: string | undefined;
+  headers?: Record<string, string> | undefined;
+  dialect?: string | undefined;
+  quirks?: Quirks | undefined;
+  dataPolicy?: DataPolicy | undefined;
+}
+
+/** A provider as this gateway knows it. */
+export interface Configured {
+  provider: Provider;
+  /** The operator's own; `secret` is '' for none. */
+  credential: Credential;
+  /** Whether it can be asked without a credential of the caller's. */
+  isUsable: boolean;
+  /** false: built in, and not set up by the operator. */
+  isConfigured: boolean;
+}
+
+/** Settings that contradict each other or what is built in; `path` names the setting, such as `providers.acme.baseUrl`. */
+export class SettingsError extends Error {
+  readonly path: string;
+
+  constructor(path: string, message: string) {
+    super(message);
+    this.path = path;
+  }
+}
+
+/**
+ * All providers by slug: those set up by the operator, and the built-in others, which callers may use with credentials
+ * of their own.
+ * @throws SettingsError
+ */
+export function configureProviders(
+  given: Readonly<Record<string, ProviderSettings | Provider>>,
+  builtIn: readonly Provider[],
+  dialects: Readonly<Record<string, Dialect>>,
+): Map<string, Configured> {
+  const configured = new Map<string, Configured>();
+  for (const provider of builtIn)
+    configured.set(provider.slug, { provider, credential: { secret: '' }, isUsable: false, isConfigured: false });
+  for (const [slug, settings] of Object.entries(given))
+    configured.set(slug, configureProvider(slug, settings, configured.get(slug)?.provider, dialects));
+  return configured;
+}
+
+function configureProvider(
+  slug: string,
+  given: ProviderSettings | Provider,
+  builtIn: Provider | undefined,
+  dialects: Readonly<Record<string, Dialect>>,
+): Configured {
+  if ('auth' in given) {
+    if (given.slug !== slug)
+      throw new SettingsError(`providers.${slug}`, 'expected the name that is the slug of the provider');
+    return { provider: given, credential: { secret: '' }, isUsable: true, isConfigured: true };
+  }
+  const { apiKey, baseUrl, name, headers, dialect, quirks, dataPolicy } = given;
+  const address = baseUrl?.replace(/\/+$/, '') ?? builtIn?.baseUrl;
+  if (address === undefined)
+    throw new SettingsError(`providers.${slug}.baseUrl`, 'expected a URL: this provider is not built in');
+  const base = builtIn ?? defineProvider({ slug, baseUrl: address, dialect: dialects['openai-chat'] as Dialect });
+  const provider: Provider = {
+    ...base,
+    baseUrl: address,
+    ...(name === undefined ? {} : { name }),
+    ...(dialect === undefined ? {} : { dialect: dialects[dialect] as Dialect }),
+    ...(dataPolicy === undefined ? {} : { dataPolicy }),
+    ...(headers === undefined ? {} : { auth: withHeaders(base.auth, headers) }),
+    quirks: { ...base.quirks, ...quirks },
+  };
+  // A key that was never set must not turn into requests without one.
+  const needsKey = builtIn !== undefined && baseUrl === undefined && provider.createTransport === undefined;
+  return {
+    provider,
+    credential: { secret: apiKey ?? '' },
+    isUsable: apiKey !== undefined || !needsKey,
+    isConfigured: true,
+  };
+}
+
+function withHeaders(auth: Provider['auth'], headers: Record<string, string>): Provider['auth'] {
+  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return (request, credential) => auth({ ...request, headers: { ...request.headers, ...lower } }, credential);
+}
