@@ -32,8 +32,19 @@ export interface TestGateway {
   post(body: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** As `post`, without reading and without moving the clock. */
   send(body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
+  /** Any operation below `/v1`, with the management key unless headers say otherwise; a body that is a text is sent as it is. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<CallAnswer>;
   /** Moves the clock as far as it takes for the promise to settle. */
   run<T>(promise: Promise<T>): Promise<T>;
+}
+
+/** An answer of JSON. */
+export interface CallAnswer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: of any operation, for a test to look into
+  json: any;
 }
 
 export const hello = [{ role: 'user', content: 'Hello' }];
@@ -85,6 +96,23 @@ export function testGateway(options: Partial<GatewayOptions> = {}): TestGateway 
     records,
     run,
     send,
+    async call(method, path, body, headers) {
+      const response = await run(
+        gateway.fetch(
+          new Request(`http://gateway.test/v1${path}`, {
+            method,
+            headers: {
+              authorization: `Bearer ${managementKey}`,
+              ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+              ...headers,
+            },
+            ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+          }),
+        ),
+      );
+      const text = await run(response.text());
+      return { status: response.status, headers: response.headers, text, json: text === '' ? null : JSON.parse(text) };
+    },
     post: async (body, headers) => {
       const response = await run(send(body, headers));
       return readAnswer(response, run(response.text()));
