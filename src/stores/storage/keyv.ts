@@ -1,0 +1,250 @@
+import type { Keyv } from 'keyv';
+import type { Clock } from '../../base/clock.ts';
+import { isGatewayError } from '../../base/errors.ts';
+import { createLock, type Lock } from '../../base/lock.ts';
+import { damagedRecord } from '../damaged.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { innermostAdapter } from './adapter.ts';
+import { type KeyvEntries, keyvEntries } from './keyv-entries.ts';
+import { inOrder, type KeyvIndex, keyvIndex } from './keyv-index.ts';
+import type { Address, Change, Listed, Page, Storage } from './storage.ts';
+
+export interface KeyvStorageOptions {
+  /** `memory`: what this process holds itself and cannot wait for. */
+  kind: 'memory' | 'keyv';
+  ledger: Ledger;
+  isShared: boolean;
+  clock: Clock;
+  /** How long one call of the store, and the wait for one's turn, may take. */
+  timeoutMs: number;
+}
+
+/** Beside its text, the rank at which a record is listed; null: not. */
+interface Stored {
+  text: string;
+  rank: number | null;
+}
+
+interface Opened {
+  entries: KeyvEntries;
+  index: KeyvIndex;
+  lock: Lock;
+  unfinished: Map<string, () => Promise<void>>;
+  namespace: string;
+}
+
+/** One change on its way: what was there before, and what is to be there after. */
+interface Step {
+  at: Address;
+  key: string;
+  before: Stored | null;
+  after: Stored | null;
+}
+
+/**
+ * A storage over any Keyv. A Keyv writes one key at a time and knows no condition, so within this process the changes of
+ * a partition take turns, and readers do not get in between; what is written halfway when a write fails is taken back,
+ * at once or, while the store is down, before anything else is done in the partition. Another process may come in
+ * between, and a crash may leave a change half done.
+ * @param kv  asked for when it is first needed
+ */
+export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorageOptions): Storage {
+  const { kind, ledger, isShared, clock, timeoutMs } = options;
+  let opening: Promise<Opened> | undefined;
+
+  async function open(): Promise<Opened> {
+    const known = await kv();
+    const entries = keyvEntries(known, { clock, timeoutMs: kind === 'memory' ? null : timeoutMs });
+    return {
+      entries,
+      index: keyvIndex(entries, prefixOf),
+      ...sharedBy(innermostAdapter(known)),
+      namespace: known.namespace ?? '',
+    };
+  }
+
+  function opened(): Promise<Opened> {
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  }
+
+  /** Waits for the changes of the partition that came before. */
+  async function turn<T>(partition: string, work: (opened: Opened) => Promise<T>): Promise<T> {
+    const handles = await opened();
+    const { lock, unfinished, namespace } = handles;
+    const name = `${namespace} ${partition}`;
+    const queuedMs = clock.now();
+    return lock.run(name, async () => {
+      // Whoever asked has been told so by now: a store that hangs collects no work for the time after.
+      if (clock.now() - queuedMs >= timeoutMs) throw new Error('other changes of the same records took too long');
+      const finish = unfinished.get(name);
+      if (finish) {
+        await finish();
+        unfinished.delete(name);
+      }
+      return work(handles);
+    });
+  }
+
+  async function read({ entries }: Opened, keys: readonly string[]): Promise<(Stored | null)[]> {
+    return (await entries.read(keys)).map((value) => {
+      if (value === undefined) return null;
+      if (!isStored(value)) throw damagedRecord('stored');
+      return value;
+    });
+  }
+
+  /** Puts back what was there, except where it is, or where somebody else has written since. */
+  async function takeBack(handles: Opened, steps: readonly Step[]): Promise<void> {
+    for (const { key, before, after } of steps.toReversed()) {
+      const [now = null] = await read(handles, [key]).catch((error: unknown) => {
+        // Damaged, so not by us.
+        if (isGatewayError(error)) return [before];
+        throw error;
+      });
+      if (isSame(now, before) || !isSame(now, after)) continue;
+      if (before) await handles.entries.write(key, before);
+      else await handles.entries.remove(key);
+    }
+  }
+
+  async function writeAll(handles: Opened, partition: string, steps: readonly Step[]): Promise<void> {
+    const { entries, unfinished, namespace } = handles;
+    const tried: Step[] = [];
+    try {
+      for (const step of steps) {
+        tried.push(step);
+        if (step.after) await entries.write(step.key, step.after);
+        else await entries.remove(step.key);
+      }
+    } catch (error) {
+      // A single record is written or not: there is no halfway.
+      if (steps.length > 1) {
+        const finish = () => takeBack(handles, tried);
+        await finish().catch(() => void unfinished.set(`${namespace} ${partition}`, finish));
+      }
+      throw error;
+    }
+  }
+
+  async function commitInTurn(handles: Opened, partition: string, changes: readonly Change[]): Promise<boolean> {
+    const keys = changes.map(({ at }) => keyOf(at));
+    const found = await read(handles, keys);
+    const steps = new Map<string, Step>();
+    for (const [position, { at, expect, value, rank }] of changes.entries()) {
+      const key = keys[position] as string;
+      const before = found[position] ?? null;
+      if (expect !== undefined && expect !== (before ? before.text : null)) return false;
+      const listedAt = rank ?? steps.get(key)?.after?.rank ?? before?.rank ?? null;
+      steps.set(key, { at, key, before, after: value === null ? null : { text: value, rank: listedAt } });
+    }
+    const moves = [...steps.values()].filter(({ before, after }) => rankOf(before) !== rankOf(after));
+    for (const [ofKind, moved] of byKind(moves)) {
+      const coming = moved.flatMap(({ at, after }) =>
+        after && after.rank !== null ? [{ id: at.id, rank: after.rank }] : [],
+      );
+      if (coming.length > 0) await handles.index.include(partition, ofKind, coming);
+    }
+    await writeAll(handles, partition, [...steps.values()]);
+    for (const [ofKind, moved] of byKind(moves.filter(({ before }) => rankOf(before) !== null))) {
+      const truth = new Map(moved.map(({ at, after }) => [at.id, rankOf(after)]));
+      // The records are written. What is still listed too much is found by whoever lists it.
+      await handles.index.correct(partition, ofKind, truth).catch(() => undefined);
+    }
+    return true;
+  }
+
+  async function listInTurn(handles: Opened, partition: string, ofKind: string, page: Page): Promise<Listed> {
+    const { index } = handles;
+    let all = await index.all(partition, ofKind);
+    for (;;) {
+      const listed = all.slice(page.offset, page.offset + page.limit);
+      const found = await read(
+        handles,
+        listed.map(({ id }) => keyOf({ partition, kind: ofKind, id })),
+      );
+      const wrong = new Map<string, number | null>();
+      for (const [position, { id, rank }] of listed.entries()) {
+        const truth = rankOf(found[position] ?? null);
+        if (truth !== rank) wrong.set(id, truth);
+      }
+      if (wrong.size === 0) {
+        const records = listed.map(({ id }, position) => ({ id, value: (found[position] as Stored).text }));
+        return { records, total: all.length };
+      }
+      // Left behind by a change that failed or a process that died.
+      await index.correct(partition, ofKind, wrong).catch(() => undefined);
+      all = all.filter(({ id }) => !wrong.has(id));
+      for (const [id, rank] of wrong) if (rank !== null) all.push({ id, rank });
+      all.sort(inOrder);
+    }
+  }
+
+  return {
+    kind,
+    ledger,
+    isShared,
+    async get(at) {
+      // Begun in its turn, so after the changes before it; the changes after it need not wait for its end.
+      const { reading } = await turn(at.partition, async (handles) => {
+        const begun = read(handles, [keyOf(at)]);
+        begun.catch(() => undefined);
+        return { reading: begun };
+      });
+      return (await reading)[0]?.text ?? null;
+    },
+    async getMany(at) {
+      const [first] = at;
+      if (!first) return [];
+      const found = await turn(first.partition, (handles) => read(handles, at.map(keyOf)));
+      return found.map((stored) => stored?.text ?? null);
+    },
+    async commit(changes) {
+      const [first] = changes;
+      if (!first) return true;
+      const { partition } = first.at;
+      return turn(partition, (handles) => commitInTurn(handles, partition, changes));
+    },
+    list: (partition, ofKind, page) => turn(partition, (handles) => listInTurn(handles, partition, ofKind, page)),
+    close: async () => undefined,
+  };
+}
+
+/** What the storages of one process on one store have in common: two gateways may be given the same Keyv. */
+const shared = new WeakMap<object, Pick<Opened, 'lock' | 'unfinished'>>();
+
+function sharedBy(adapter: object): Pick<Opened, 'lock' | 'unfinished'> {
+  const known = shared.get(adapter) ?? { lock: createLock(), unfinished: new Map() };
+  shared.set(adapter, known);
+  return known;
+}
+
+/** Of a prefix, for a Keyv without a namespace may hold other things. Names hold no colon. */
+function prefixOf(partition: string, kind: string): string {
+  return `gw:${partition}:${kind}:`;
+}
+
+function keyOf({ partition, kind, id }: Address): string {
+  return prefixOf(partition, kind) + id;
+}
+
+function byKind(steps: readonly Step[]): Map<string, Step[]> {
+  return Map.groupBy(steps, ({ at }) => at.kind);
+}
+
+function rankOf(stored: Stored | null): number | null {
+  return stored?.rank ?? null;
+}
+
+function isSame(a: Stored | null, b: Stored | null): boolean {
+  return a === null || b === null ? a === b : a.text === b.text && a.rank === b.rank;
+}
+
+function isStored(value: unknown): value is Stored {
+  if (typeof value !== 'object' || value === null) return false;
+  const { text, rank } = value as Partial<Stored>;
+  return typeof text === 'string' && (rank === null || Number.isSafeInteger(rank));
+}
