@@ -11,3 +11,10 @@ export function generationId(ids: Ids, nowMs: number): string {
   const uuid = ids.uuid();
   return `gen-${Math.floor(nowMs / 1000)}-${uuid.slice(0, 8)}${uuid.slice(9, 13)}${uuid.slice(28)}`;
 }
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Of any version, in either case. */
+export function isUuid(text: string): boolean {
+  return uuid.test(text);
+}

@@ -34,6 +34,24 @@ export function picoToNano(pico: bigint): number {
   return nano > 9_007_199_254_740_991n ? Number.MAX_SAFE_INTEGER : Number(nano);
 }
 
+/** A limit is at most so many USD: sums of nano-USD up to a limit stay exact integers. */
+export const largestLimitUsd = 9_000_000;
+
+/**
+ * Reads a limit in USD, as it is written: 0.3 is 300,000,000 nano-USD, whatever its binary fraction. What is finer than a
+ * nano-USD is cut off, so that a limit never becomes higher than it was said to be.
+ * @returns nano-USD, or null for what is negative, no number, or beyond `largestLimitUsd`
+ */
+export function limitToNano(usd: number): number | null {
+  const match = usd <= largestLimitUsd ? decimal.exec(String(usd)) : null;
+  if (!match) return null;
+  const [, whole = '', fraction = '', exponent = '0'] = match;
+  // The value is digits x 10^shift nano-USD.
+  const shift = 9 - fraction.length + Number(exponent);
+  const value = BigInt(whole + fraction);
+  return Number(shift >= 0 ? value * 10n ** BigInt(shift) : value / 10n ** BigInt(-shift));
+}
+
 /** For the wire, where amounts are numbers of USD. */
 export function nanoToUsd(nanoUsd: number): number {
   return nanoUsd / 1e9;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isUuid } from '../base/ids.ts';
 import { expectation } from './expectations.ts';
 
 /** Parameters of a query are texts. */
@@ -21,17 +22,11 @@ export const limitParameter = z
   .default('50')
   .transform(Number);
 
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
 /** An id as a caller writes it, in the spelling that is stored. */
 export const uuidText = z
   .string()
-  .regex(uuid, expectation('expected a UUID'))
+  .refine(isUuid, expectation('expected a UUID'))
   .transform((text) => text.toLowerCase());
-
-export function isUuid(text: string): boolean {
-  return uuid.test(text);
-}
 
 /** What every list of records may be asked. */
 export const pageQuery = z.object({ offset: offsetParameter, limit: limitParameter });

@@ -1,7 +1,7 @@
 import { GatewayError } from '../base/errors.ts';
+import { isUuid } from '../base/ids.ts';
 import type { Caller } from '../call/call.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
-import { isUuid } from '../schema/page.ts';
 import type { OwnedKind, Owners } from './owners.ts';
 import type { Address, Change } from './storage/storage.ts';
 
@@ -75,4 +75,12 @@ export function deletionOf(workspaceId: WorkspaceId): Address {
  */
 export function unlessDeleted(workspaceId: WorkspaceId): Change {
   return { at: deletionOf(workspaceId), expect: null, value: null };
+}
+
+/** Why something was not written together with `unlessDeleted`. */
+export function beingDeleted(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    'This workspace is being deleted and takes nothing new; delete it once more if that was broken off',
+  );
 }

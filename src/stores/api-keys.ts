@@ -1,83 +1,174 @@
-import { LRUCache } from 'lru-cache';
+import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { GatewayError } from '../base/errors.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
-import { type NewApiKey, newApiKeySchema, type StoredApiKey } from '../schema/api-key.ts';
-import type { Collection } from './collection.ts';
+import type { Permission } from '../call/call.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
+import { storedApiKeySchema } from '../schema/api-key.ts';
+import { beingDeleted, unlessDeleted } from './access.ts';
+import { createCache } from './cache.ts';
+import { ConflictError, perWorkspace } from './collection.ts';
+import type { Owners } from './owners.ts';
+import type { Page, Storage } from './storage/storage.ts';
+
+const recordSchema = storedApiKeySchema.extend({
+  workspaceId: z.custom<WorkspaceId>((id) => typeof id === 'string' && parseWorkspaceId(id) !== null),
+});
+/** A key as it is stored: its hash, never the key. */
+export interface ApiKeyRecord extends z.infer<typeof recordSchema> {}
+
+/** What may be changed of a key later on. */
+export interface ApiKeySettings {
+  name: string;
+  permissions: readonly Permission[];
+  disabled: boolean;
+  /** Integer nano-USD; null: only the budgets of its workspace count. */
+  limitNanoUsd: number | null;
+  /** null: the limit never starts anew. */
+  limitReset: 'daily' | 'weekly' | 'monthly' | null;
+  includeByokInLimit: boolean;
+}
+
+export interface ApiKeyInput extends Omit<ApiKeySettings, 'disabled'> {
+  creatorUserId: string | null;
+  /** Epoch ms; null: never. */
+  expiresAtMs: number | null;
+}
 
 /** Keys callers authenticate with. Only their hashes are stored; a key is shown once, when it is made. */
-export interface ApiKeys {
-  /** @throws ZodError for wrong input; GatewayError unavailable (503) */
-  create(input?: NewApiKey): Promise<{ key: string; record: StoredApiKey }>;
-  /** By hash; null where there is none. From a cache of a few seconds. */
-  find(hash: string): Promise<StoredApiKey | null>;
-  /** Switches a key off or on; null where there is none. Seen at once here, by other instances within the cache's time. */
-  setDisabled(hash: string, disabled: boolean): Promise<StoredApiKey | null>;
-  /** false where there was none. */
-  delete(hash: string): Promise<boolean>;
+export interface ApiKeyStore {
+  /**
+   * By hash, whatever its workspace; null: there is none. From a cache of a few seconds, and without a promise where it
+   * is known: for a request on its way. Disabled and expired keys are found as well.
+   */
+  known(hash: string): ApiKeyRecord | null | Promise<ApiKeyRecord | null>;
+  get(workspaceId: WorkspaceId, hash: string): Promise<ApiKeyRecord | null>;
+  /** In the order in which they were made. */
+  list(workspaceId: WorkspaceId, page: Page & { includeDisabled: boolean }): Promise<ApiKeyRecord[]>;
+  /** @throws GatewayError invalid_request (400): the workspace is being deleted */
+  create(workspaceId: WorkspaceId, input: ApiKeyInput): Promise<{ key: string; record: ApiKeyRecord }>;
+  /**
+   * What is left out stays. Seen at once here, by other instances within the cache's time.
+   * @returns null: there is none
+   * @throws GatewayError invalid_request (400): the workspace is being deleted, and the key would work again
+   */
+  update(workspaceId: WorkspaceId, hash: string, given: Partial<ApiKeySettings>): Promise<ApiKeyRecord | null>;
+  /** false: there was none. */
+  delete(workspaceId: WorkspaceId, hash: string): Promise<boolean>;
+  deleteAll(workspaceId: WorkspaceId): Promise<void>;
+  /** How many are neither disabled nor expired. */
+  countLive(workspaceId: WorkspaceId): Promise<number>;
 }
 
 export interface ApiKeysDeps {
-  collection: Collection<StoredApiKey>;
+  storage: Storage;
+  owners: Owners;
   clock: Clock;
   /** `size` random bytes. */
   randomBytes: (size: number) => Uint8Array;
-  workspaceId: string;
-  /** How long a key is remembered before the store is asked again. */
+  /** How long a key is believed before the store is asked again. */
   cacheMs: number;
 }
 
-/** Enough for every key in use at once; unknown keys are remembered too, so that guessing does not load the store. */
-const maxCached = 10_000;
+/** So many are read at once where all keys of a workspace are looked at. */
+const batch = 200;
 
-/** lru-cache holds no null. */
-type Cached = { record: StoredApiKey | null };
+export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: ApiKeysDeps): ApiKeyStore {
+  const records = perWorkspace<ApiKeyRecord>({ storage, kind: 'api-key', schema: recordSchema });
+  // Unknown keys are remembered, too, so that guessing does not load the store.
+  const cache = createCache({ clock, ttlMs: cacheMs, load });
 
-export function createApiKeys({ collection, clock, randomBytes, workspaceId, cacheMs }: ApiKeysDeps): ApiKeys {
-  const cache = new LRUCache<string, Cached>({
-    max: maxCached,
-    ttl: cacheMs,
-    ttlResolution: 0,
-    perf: { now: () => clock.now() },
-    fetchMethod: async (hash) => ({ record: await collection.get(hash) }),
-  });
+  async function load(hash: string): Promise<ApiKeyRecord | null> {
+    const owner = await owners.of('api-key', hash);
+    const record = owner === null ? null : await records(owner).get(hash);
+    if (record === null || (record.hash === hash && record.workspaceId === owner)) return record;
+    throw new GatewayError('internal', 'A stored record is damaged', {
+      cause: new Error('an api key lies where another belongs'),
+    });
+  }
 
-  async function find(hash: string): Promise<StoredApiKey | null> {
-    return (await cache.fetch(hash))?.record ?? null;
+  /** All keys of a workspace, batch by batch, in the order in which they were made. */
+  async function* all(workspaceId: WorkspaceId): AsyncGenerator<ApiKeyRecord> {
+    for (let offset = 0; ; offset += batch) {
+      const { records: found } = await records(workspaceId).list({ offset, limit: batch });
+      yield* found;
+      if (found.length < batch) return;
+    }
+  }
+
+  async function remove(workspaceId: WorkspaceId, hash: string): Promise<boolean> {
+    try {
+      const removed = await records(workspaceId).delete(hash);
+      // Also where it is gone: an earlier deletion may have been broken off between the two.
+      await owners.release('api-key', hash);
+      return removed !== null;
+    } finally {
+      cache.forget(hash);
+    }
   }
 
   return {
-    find,
-    async create(input = {}) {
-      const { name, permissions, expiresAtMs } = newApiKeySchema.parse(input);
+    known: (hash) => cache.get(hash),
+    get: (workspaceId, hash) => records(workspaceId).get(hash),
+    async list(workspaceId, { offset, limit, includeDisabled }) {
+      if (includeDisabled) return (await records(workspaceId).list({ offset, limit })).records;
+      const found: ApiKeyRecord[] = [];
+      for await (const record of all(workspaceId)) {
+        if (!record.disabled) found.push(record);
+        if (found.length === offset + limit) break;
+      }
+      return found.slice(offset);
+    },
+    async create(workspaceId, { permissions, ...input }) {
       const key = `sk-gw-${base62(randomBytes(32))}`;
       const hash = sha256Hex(key);
-      const record: StoredApiKey = {
+      const record: ApiKeyRecord = {
+        ...input,
+        permissions: [...new Set(permissions)],
         hash,
-        name,
         label: maskSecret(key),
-        permissions,
         workspaceId,
         disabled: false,
         createdAtMs: clock.now(),
-        expiresAtMs,
+        updatedAtMs: null,
       };
-      await collection.put(hash, record);
-      cache.set(hash, { record });
-      return { key, record };
+      await owners.claim('api-key', hash, workspaceId);
+      const also = [unlessDeleted(workspaceId)];
+      if (await records(workspaceId).create(hash, record, { rank: record.createdAtMs, also })) {
+        cache.forget(hash);
+        return { key, record };
+      }
+      await owners.release('api-key', hash);
+      throw beingDeleted();
     },
-    async setDisabled(hash, disabled) {
-      const found = await collection.get(hash);
-      if (!found) return null;
-      const record = { ...found, disabled };
-      await collection.put(hash, record);
-      cache.set(hash, { record });
-      return record;
+    async update(workspaceId, hash, given) {
+      const { permissions, ...rest } = given;
+      const changes = { ...rest, ...(permissions ? { permissions: [...new Set(permissions)] } : {}) };
+      try {
+        return await records(workspaceId).update(
+          hash,
+          (record) => ({ ...record, ...changes, updatedAtMs: clock.now() }),
+          (before, after) => (before.disabled && !after.disabled ? [unlessDeleted(workspaceId)] : []),
+        );
+      } catch (error) {
+        throw error instanceof ConflictError ? beingDeleted() : error;
+      } finally {
+        // Also after a failure: it may have been written all the same.
+        cache.forget(hash);
+      }
     },
-    async delete(hash) {
-      if (!(await collection.get(hash))) return false;
-      await collection.delete(hash);
-      cache.set(hash, { record: null });
-      return true;
+    delete: remove,
+    async deleteAll(workspaceId) {
+      const hashes: string[] = [];
+      for await (const { hash } of all(workspaceId)) hashes.push(hash);
+      for (const hash of hashes) await remove(workspaceId, hash);
+    },
+    async countLive(workspaceId) {
+      let count = 0;
+      for await (const { disabled, expiresAtMs } of all(workspaceId)) {
+        if (!disabled && (expiresAtMs === null || expiresAtMs > clock.now())) count += 1;
+      }
+      return count;
     },
   };
 }

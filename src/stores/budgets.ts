@@ -1,0 +1,120 @@
+import type { Clock } from '../base/clock.ts';
+import type { Ids } from '../base/ids.ts';
+import { type Interval, intervals } from '../base/windows.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
+import { type StoredBudget, type StoredBudgets, storedBudgetsSchema } from '../schema/budget.ts';
+import { beingDeleted, unlessDeleted } from './access.ts';
+import { createCache } from './cache.ts';
+import { ConflictError, perWorkspace } from './collection.ts';
+import type { Storage } from './storage/storage.ts';
+
+/** What may be spent in a window of an interval. */
+export interface BudgetLimit {
+  interval: Interval;
+  /** Integer nano-USD. */
+  limitNanoUsd: number;
+}
+
+/** The budgets of one workspace, at most one per interval. What was spent is the ledger's to know. */
+export interface Budgets {
+  /** From the narrowest interval to the broadest. */
+  list(): Promise<StoredBudget[]>;
+  /** null: there is none. */
+  get(interval: Interval): Promise<StoredBudget | null>;
+  /**
+   * Makes a budget or changes its limit; what was spent stays.
+   * @throws GatewayError invalid_request (400): the workspace is being deleted
+   */
+  put(interval: Interval, limitNanoUsd: number): Promise<StoredBudget>;
+  /** Also where there is none. */
+  delete(interval: Interval): Promise<void>;
+  deleteAll(): Promise<void>;
+  /** From a cache of a few seconds; without a promise where they are known. */
+  limits(): readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
+}
+
+/** There is no way to a budget but by naming its workspace. */
+export type BudgetsOf = (workspaceId: WorkspaceId) => Budgets;
+
+export interface BudgetsDeps {
+  storage: Storage;
+  clock: Clock;
+  ids: Ids;
+  /** How long limits are believed before the store is asked again. */
+  cacheMs: number;
+}
+
+/** One record holds all budgets of a workspace: a request on its way reads them at once. */
+const id = 'all';
+
+export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): BudgetsOf {
+  const records = perWorkspace<StoredBudgets>({ storage, kind: 'budgets', schema: storedBudgetsSchema });
+  const list = async (workspaceId: WorkspaceId) => (await records(workspaceId).get(id))?.budgets ?? [];
+  const limits = createCache<readonly BudgetLimit[]>({
+    clock,
+    ttlMs: cacheMs,
+    load: async (key) =>
+      (await list(key as WorkspaceId)).map(({ interval, limitNanoUsd }) => ({ interval, limitNanoUsd })),
+  });
+
+  return (workspaceId) => {
+    const collection = records(workspaceId);
+    const guard = [unlessDeleted(workspaceId)];
+
+    /** @throws ConflictError when the workspace is being deleted */
+    async function change(made: StoredBudgets, edit: (record: StoredBudgets) => StoredBudgets): Promise<StoredBudgets> {
+      // Somebody else may write the first budget, or delete the last, between two of these steps.
+      for (let race = 0; race < 20; race++) {
+        const changed = await collection.update(id, edit, () => guard);
+        if (changed) return changed;
+        if (await collection.create(id, made, { also: guard })) return made;
+        if ((await collection.get(id)) === null) break;
+      }
+      throw new ConflictError();
+    }
+
+    return {
+      list: () => list(workspaceId),
+      get: async (interval) => (await list(workspaceId)).find((budget) => budget.interval === interval) ?? null,
+      async put(interval, limitNanoUsd) {
+        const nowMs = clock.now();
+        const fresh: StoredBudget = { id: ids.uuid(), interval, limitNanoUsd, createdAtMs: nowMs, updatedAtMs: nowMs };
+        try {
+          const { budgets } = await change({ budgets: [fresh] }, (record) => withBudget(record, fresh));
+          return budgets.find((budget) => budget.interval === interval) as StoredBudget;
+        } catch (error) {
+          throw error instanceof ConflictError ? beingDeleted() : error;
+        } finally {
+          limits.forget(workspaceId);
+        }
+      },
+      async delete(interval) {
+        try {
+          if ((await list(workspaceId)).every((budget) => budget.interval !== interval)) return;
+          await collection.update(id, ({ budgets }) => ({
+            budgets: budgets.filter((budget) => budget.interval !== interval),
+          }));
+        } finally {
+          limits.forget(workspaceId);
+        }
+      },
+      async deleteAll() {
+        try {
+          await collection.delete(id);
+        } finally {
+          limits.forget(workspaceId);
+        }
+      },
+      limits: () => limits.get(workspaceId),
+    };
+  };
+}
+
+/** A budget that is there keeps its id and the time it was made. */
+function withBudget({ budgets }: StoredBudgets, fresh: StoredBudget): StoredBudgets {
+  const before = budgets.find(({ interval }) => interval === fresh.interval);
+  const { limitNanoUsd, updatedAtMs } = fresh;
+  const after = before ? { ...before, limitNanoUsd, updatedAtMs } : fresh;
+  const all = [...budgets.filter((budget) => budget !== before), after];
+  return { budgets: all.sort((a, b) => intervals.indexOf(a.interval) - intervals.indexOf(b.interval)) };
+}

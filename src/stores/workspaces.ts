@@ -1,0 +1,199 @@
+import * as z from 'zod';
+import type { Clock } from '../base/clock.ts';
+import { GatewayError } from '../base/errors.ts';
+import { type Ids, isUuid } from '../base/ids.ts';
+import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
+import {
+  createWorkspaceSchema,
+  isSlug,
+  storedWorkspaceSchema,
+  type UpdateWorkspace,
+  type WorkspaceSettings,
+} from '../schema/workspace.ts';
+import { deletionOf, type FindsWorkspaces, noWorkspace } from './access.ts';
+import { createCache } from './cache.ts';
+import { ConflictError, createCollection } from './collection.ts';
+import type { Address, Page, Storage } from './storage/storage.ts';
+
+const recordSchema = storedWorkspaceSchema.extend({
+  id: z.custom<WorkspaceId>((id) => typeof id === 'string' && parseWorkspaceId(id) !== null),
+});
+export interface WorkspaceRecord extends z.infer<typeof recordSchema> {}
+
+/**
+ * Workspaces by id and by slug. The default one exists from the start: it is made when it is first needed, once, however
+ * many instances need it at the same time.
+ */
+export interface Workspaces extends FindsWorkspaces {
+  /** By id, in either case, or by slug; null: there is none. */
+  find(idOrSlug: string): Promise<WorkspaceRecord | null>;
+  /** By id, from a cache of a few seconds; without a promise where it is known. */
+  known(id: WorkspaceId): WorkspaceRecord | null | Promise<WorkspaceRecord | null>;
+  /** In the order in which they were made. */
+  list(page: Page): Promise<{ records: WorkspaceRecord[]; total: number }>;
+  /** @throws GatewayError invalid_request (400): the slug is taken; of two creations at once exactly one wins */
+  create(settings: WorkspaceSettings, createdBy: string): Promise<WorkspaceRecord>;
+  /**
+   * What is left out stays; where all is left out, nothing changes.
+   * @throws GatewayError invalid_request (400): the slug is taken; not_found (404)
+   */
+  update(id: WorkspaceId, given: UpdateWorkspace): Promise<WorkspaceRecord>;
+  /**
+   * Deletes a workspace and all it holds. From its first step on nothing new can be written there; broken off, it can be
+   * done again and ends what was begun.
+   * @throws GatewayError invalid_request (400): the default one, or one with live api keys; not_found (404)
+   */
+  delete(id: WorkspaceId): Promise<void>;
+}
+
+export interface WorkspacesDeps {
+  storage: Storage;
+  clock: Clock;
+  ids: Ids;
+  /** How long a workspace is believed before the store is asked again. */
+  cacheMs: number;
+  countLiveKeys: (id: WorkspaceId) => Promise<number>;
+  /** What deletes the things a workspace holds, in this order; each may be done twice. Money is forgotten after them. */
+  contents: readonly ((id: WorkspaceId) => Promise<void>)[];
+}
+
+const partition = 'workspaces';
+const defaultSlug = 'default';
+
+/** A slug belongs to whoever its claim names: written with the workspace in one step, it cannot be given away twice. */
+function claimOf(slug: string): Address {
+  return { partition, kind: 'workspace-slug', id: slug };
+}
+
+export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
+  const { storage, clock, ids } = deps;
+  const records = createCollection<WorkspaceRecord>(partition, { storage, kind: 'workspace', schema: recordSchema });
+  const cache = createCache({ clock, ttlMs: deps.cacheMs, load: (id) => get(id as WorkspaceId) });
+
+  const get = (id: WorkspaceId) => (id === defaultWorkspaceId ? theDefault() : records.get(id));
+
+  /** @returns null: the id or the slug is there already */
+  async function write(id: WorkspaceId, settings: WorkspaceSettings, createdBy: string) {
+    const createdAtMs = clock.now();
+    const record: WorkspaceRecord = { id, settings, createdAtMs, createdBy, updatedAtMs: null };
+    const claim = { at: claimOf(settings.slug), expect: null, value: id };
+    return (await records.create(id, record, { rank: createdAtMs, also: [claim] })) ? record : null;
+  }
+
+  async function theDefault(): Promise<WorkspaceRecord> {
+    const found = await records.get(defaultWorkspaceId);
+    if (found) return found;
+    const settings = createWorkspaceSchema.parse({ name: 'Default', slug: defaultSlug });
+    const made = (await write(defaultWorkspaceId, settings, 'operator')) ?? (await records.get(defaultWorkspaceId));
+    if (made) return made;
+    throw new GatewayError('internal', 'A stored record is damaged', {
+      cause: new Error('the slug of the default workspace is taken, but it does not exist'),
+    });
+  }
+
+  async function find(idOrSlug: string): Promise<WorkspaceRecord | null> {
+    if (isUuid(idOrSlug)) return get(idOrSlug.toLowerCase() as WorkspaceId);
+    if (!isSlug(idOrSlug)) return null;
+    const id = await storage.get(claimOf(idOrSlug));
+    if (id !== null) return get(id as WorkspaceId);
+    if (idOrSlug !== defaultSlug) return null;
+    const made = await theDefault();
+    return made.settings.slug === defaultSlug ? made : null;
+  }
+
+  /** Notes that a deletion has begun, though another, broken off or still under way, had begun before. */
+  async function beginDeletion(id: WorkspaceId, mark: string): Promise<void> {
+    for (let race = 0; race < 20; race++) {
+      const earlier = await storage.get(deletionOf(id));
+      if (await storage.commit([{ at: deletionOf(id), expect: earlier, value: mark }])) return;
+    }
+    throw new GatewayError('unavailable', 'Too many deletions of the same workspace at once; try again', {
+      retryAfterMs: 1000,
+    });
+  }
+
+  return {
+    find,
+    known: (id) => cache.get(id),
+    async list(page) {
+      await theDefault();
+      return records.list(page);
+    },
+    async create(settings, createdBy) {
+      // Its slug must not be given away before it exists.
+      await theDefault();
+      for (let race = 0; race < 20; race++) {
+        const record = await write(ids.uuid() as WorkspaceId, settings, createdBy);
+        if (record) return record;
+        if ((await storage.get(claimOf(settings.slug))) !== null) throw slugTaken(settings.slug);
+      }
+      throw new GatewayError('unavailable', 'No workspace could be made; try again', { retryAfterMs: 1000 });
+    },
+    async update(id, given) {
+      const changes = definedOnly(given);
+      const before = await get(id);
+      if (!before) throw noWorkspace();
+      if (Object.keys(changes).length === 0) return before;
+      try {
+        const after = await records.update(
+          id,
+          (record) => ({ ...record, settings: { ...record.settings, ...changes }, updatedAtMs: clock.now() }),
+          (old, now) => moveClaim(id, old.settings.slug, now.settings.slug),
+        );
+        if (after) return after;
+        throw noWorkspace();
+      } catch (error) {
+        throw error instanceof ConflictError ? slugTaken(changes.slug ?? '') : error;
+      } finally {
+        cache.forget(id);
+      }
+    },
+    async delete(id) {
+      if (id === defaultWorkspaceId) {
+        throw new GatewayError('invalid_request', 'The default workspace cannot be deleted');
+      }
+      if (!(await records.get(id))) throw noWorkspace();
+      const mark = ids.uuid();
+      await beginDeletion(id, mark);
+      const live = await deps.countLiveKeys(id);
+      if (live > 0) {
+        // Not where another deletion has begun meanwhile, which has counted, or will, under its own mark.
+        await storage.commit([{ at: deletionOf(id), expect: mark, value: null }]);
+        throw hasLiveKeys(live);
+      }
+      for (const deleteContent of deps.contents) await deleteContent(id);
+      await storage.ledger.forget(id);
+      try {
+        await records.delete(id, ({ settings }) => [{ at: claimOf(settings.slug), expect: id, value: null }]);
+      } finally {
+        cache.forget(id);
+      }
+    },
+  };
+}
+
+function moveClaim(id: WorkspaceId, from: string, to: string) {
+  if (from === to) return [];
+  return [
+    { at: claimOf(from), expect: id, value: null },
+    { at: claimOf(to), expect: null, value: id },
+  ];
+}
+
+/** A body that a host has parsed may hold what JSON cannot. */
+function definedOnly(given: UpdateWorkspace): Partial<WorkspaceSettings> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+}
+
+function slugTaken(slug: string): GatewayError {
+  const message = `"${slug}" is the slug of another workspace`;
+  return new GatewayError('invalid_request', `slug: ${message}`, { metadata: { issues: [{ path: 'slug', message }] } });
+}
+
+function hasLiveKeys(count: number): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `The workspace has ${count} live API key${count === 1 ? '' : 's'}; delete or disable ${count === 1 ? 'it' : 'them'} first`,
+    { metadata: { live_api_keys: count } },
+  );
+}
