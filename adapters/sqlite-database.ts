@@ -1,0 +1,234 @@
+import { closeSync, openSync } from 'node:fs';
+import process from 'node:process';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export type SqliteValue = string | number | bigint | null | Uint8Array;
+
+export interface SqliteStatement {
+  run(...values: SqliteValue[]): { changes: number | bigint };
+  get(...values: SqliteValue[]): Record<string, unknown> | undefined;
+  all(...values: SqliteValue[]): Record<string, unknown>[];
+}
+
+/**
+ * One connection. Its work is synchronous, and never begun before the one before has ended; what waits, because another
+ * process holds the file's lock, waits without blocking this one.
+ */
+export interface SqliteDatabase {
+  /** Compiled once per text. For use within `read` and `transact`. */
+  prepare(sql: string): SqliteStatement;
+  exec(sql: string): void;
+  /** Tables and indexes that are made at the first use, unless they are there: `CREATE … IF NOT EXISTS`, whole. */
+  define(schema: readonly string[]): void;
+  /** Runs reading work on one state of the database. */
+  read<T>(work: () => T): Promise<T>;
+  /**
+   * Runs work as one transaction, in the order of the calls: when it throws, nothing of it remains. It may run again
+   * from the start when the lock is lost to another process.
+   * @throws Error, as SQLite has it, or when the lock could not be had in time
+   */
+  transact<T>(work: () => T): Promise<T>;
+  /** Whether other processes see it. */
+  readonly isShared: boolean;
+}
+
+export interface OpenDatabase extends SqliteDatabase {
+  /** Lets go of the file; what waits is rejected. */
+  close(): void;
+}
+
+interface Waiting {
+  work: () => unknown;
+  resolve: (value: unknown) => void;
+  reject: (error: unknown) => void;
+  untilMs: number;
+}
+
+type Outcome<T> = { isBusy: false; value: T } | { isBusy: true; error: unknown };
+
+/**
+ * How long the lock is asked for without a pause. Others hold it for some 50 µs at a time and have no queue: who only
+ * looked every few milliseconds would hardly ever find it free while another process is busy.
+ */
+const spinMs = 0.5;
+/** Work that has waited is done in turns of so long, so that the rest of the process has its own. */
+const turnMs = 5;
+
+/** @throws Error where there is no `node:sqlite`, or the file cannot be opened, or is no database */
+export function openDatabase(path: string, busyTimeoutMs: number): OpenDatabase {
+  const { isShared, database } = openFile(path);
+  const statements = new Map<string, StatementSync>();
+  const line: Waiting[] = [];
+  const schemas: (readonly string[])[] = [];
+  let isMoving = false;
+  let isConfigured = false;
+  let isClosed = false;
+
+  function prepare(sql: string): StatementSync {
+    let statement = statements.get(sql);
+    if (!statement) {
+      statement = database.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return statement;
+  }
+
+  /** At the first use, not when it is opened: each step may find the file locked, and is then repeated. */
+  function setUp(): void {
+    if (!isConfigured) {
+      database.exec('PRAGMA journal_mode = WAL');
+      database.exec('PRAGMA synchronous = NORMAL');
+      isConfigured = true;
+    }
+    for (let schema = schemas[0]; schema; schema = schemas[0]) {
+      for (const sql of schema) database.exec(sql);
+      schemas.shift();
+    }
+  }
+
+  function attempt<T>(begin: string, work: () => T): Outcome<T> {
+    if (isClosed) throw new Error('sqliteStore: the database is closed');
+    let hasBegun = false;
+    try {
+      setUp();
+      prepare(begin).run();
+      hasBegun = true;
+      const value = work();
+      prepare('COMMIT').run();
+      return { isBusy: false, value };
+    } catch (error) {
+      // Some failures, such as a full disk, may have ended the transaction already.
+      if (hasBegun && database.isTransaction) prepare('ROLLBACK').run();
+      if (isBusyError(error)) return { isBusy: true, error };
+      throw error;
+    }
+  }
+
+  function attemptForAWhile<T>(begin: string, work: () => T): Outcome<T> {
+    const untilMs = performance.now() + spinMs;
+    let outcome = attempt(begin, work);
+    while (outcome.isBusy && performance.now() < untilMs) outcome = attempt(begin, work);
+    return outcome;
+  }
+
+  async function move(): Promise<void> {
+    let turnEndsMs = performance.now() + turnMs;
+    for (let first = line[0]; first; first = line[0]) {
+      let outcome: Outcome<unknown>;
+      try {
+        outcome = attemptForAWhile('BEGIN IMMEDIATE', first.work);
+      } catch (error) {
+        line.shift();
+        first.reject(error);
+        continue;
+      }
+      if (!outcome.isBusy) {
+        line.shift();
+        first.resolve(outcome.value);
+      } else if (performance.now() >= first.untilMs) {
+        line.shift();
+        first.reject(lockError(busyTimeoutMs, outcome.error));
+        continue;
+      }
+      if (outcome.isBusy || performance.now() >= turnEndsMs) {
+        await delay(outcome.isBusy ? pauseMs() : 0);
+        turnEndsMs = performance.now() + turnMs;
+      }
+    }
+  }
+
+  return {
+    isShared,
+    prepare,
+    exec: (sql) => database.exec(sql),
+    define: (schema) => void schemas.push(schema),
+    async read(work) {
+      const untilMs = performance.now() + busyTimeoutMs;
+      for (;;) {
+        const outcome = attempt('BEGIN', work);
+        if (!outcome.isBusy) return outcome.value;
+        if (performance.now() >= untilMs) throw lockError(busyTimeoutMs, outcome.error);
+        await delay(pauseMs());
+      }
+    },
+    async transact<T>(work: () => T): Promise<T> {
+      if (line.length === 0) {
+        const outcome = attempt('BEGIN IMMEDIATE', work);
+        if (!outcome.isBusy) return outcome.value;
+      }
+      return new Promise<T>((resolve, reject) => {
+        const untilMs = performance.now() + busyTimeoutMs;
+        line.push({ work, resolve: resolve as Waiting['resolve'], reject, untilMs });
+        if (isMoving) return;
+        isMoving = true;
+        void move().finally(() => {
+          isMoving = false;
+        });
+      });
+    },
+    close() {
+      if (isClosed) return;
+      isClosed = true;
+      database.close();
+    },
+  };
+}
+
+function openFile(path: string): { isShared: boolean; database: DatabaseSync } {
+  // Not imported: on Node 22 that alone prints a warning, and elsewhere it would fail with less to say.
+  const sqlite = process.getBuiltinModule?.('node:sqlite');
+  if (!sqlite) {
+    throw new Error('sqliteStore needs node:sqlite, which this runtime does not have; Node 22.19 or newer has it');
+  }
+  const isShared = path !== ':memory:';
+  let database: DatabaseSync | null = null;
+  try {
+    if (isShared) createFile(path);
+    database = new sqlite.DatabaseSync(path);
+    // Reads the header. A lock is no reason to give up: whoever holds it will let go.
+    database.prepare('PRAGMA schema_version').get();
+  } catch (error) {
+    if (database && isBusyError(error)) return { isShared, database };
+    database?.close();
+    throw new Error(`sqliteStore: ${describeFailure(path, error)}`, { cause: error });
+  }
+  return { isShared, database };
+}
+
+/** For its owner alone; SQLite gives the files beside it the same mode. One that is there is not touched. */
+function createFile(path: string): void {
+  try {
+    closeSync(openSync(path, 'ax', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function describeFailure(path: string, error: unknown): string {
+  const primary = primaryCode(error);
+  if (primary === 26) return `the file ${path} is not an SQLite database`;
+  if (primary === 11) return `the database ${path} is damaged`;
+  return `the file ${path} cannot be opened: ${error instanceof Error ? error.message : error}`;
+}
+
+/** SQLite's result code without what narrows it down; null for another error. */
+function primaryCode(error: unknown): number | null {
+  const code = (error as { errcode?: unknown } | null)?.errcode;
+  return typeof code === 'number' ? code & 0xff : null;
+}
+
+/** SQLITE_BUSY, SQLITE_LOCKED, and SQLITE_PROTOCOL, which is a race for the lock of the log. */
+function isBusyError(error: unknown): boolean {
+  const primary = primaryCode(error);
+  return primary === 5 || primary === 6 || primary === 15;
+}
+
+function lockError(busyTimeoutMs: number, cause: unknown): Error {
+  return new Error(`sqliteStore: another process has locked the database for ${busyTimeoutMs} ms`, { cause });
+}
+
+/** Of different lengths, or processes that wait would meet again and again. */
+function pauseMs(): number {
+  return 1 + Math.random() * 2;
+}

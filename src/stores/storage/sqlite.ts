@@ -1,0 +1,75 @@
+import type { LedgerOptions } from '../ledger/ledger.ts';
+import { sqliteLedger } from '../ledger/sqlite.ts';
+import { inNamespace, type SqliteDatabase } from '../sqlite-database.ts';
+import type { Address, Change, Storage } from './storage.ts';
+
+/** Of the Keyv adapter that `sqliteStore` makes. */
+export interface SqliteAdapter {
+  /** Keeps apart stores that share a file. Read once. */
+  namespace?: string | undefined;
+  readonly database: SqliteDatabase;
+}
+
+// Texts are compared by their bytes, which is SQLite's own way. A rank of null: not listed.
+const schema = [
+  `CREATE TABLE IF NOT EXISTS gateway_records
+    (partition TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL, rank INTEGER,
+    PRIMARY KEY (partition, kind, id)) STRICT`,
+  `CREATE INDEX IF NOT EXISTS gateway_records_listed
+    ON gateway_records (partition, kind, rank, id) WHERE rank IS NOT NULL`,
+];
+
+const where = 'partition = ? AND kind = ? AND id = ?';
+const whereListed = 'partition = ? AND kind = ? AND rank IS NOT NULL';
+
+/** Records in a table of their own, beside Keyv's. */
+export function sqliteStorage({ namespace, database }: SqliteAdapter, options: LedgerOptions): Storage {
+  const inStore = inNamespace(namespace);
+  database.define(schema);
+
+  function read({ partition, kind, id }: Address): string | null {
+    const row = database.prepare(`SELECT value FROM gateway_records WHERE ${where}`).get(inStore(partition), kind, id);
+    return (row as { value: string } | undefined)?.value ?? null;
+  }
+
+  function write({ at: { partition, kind, id }, value, rank }: Change): void {
+    if (value === null) {
+      database.prepare(`DELETE FROM gateway_records WHERE ${where}`).run(inStore(partition), kind, id);
+      return;
+    }
+    // SQLite would put something else in the place of half a surrogate pair.
+    if (!value.isWellFormed()) throw new TypeError('A record must be well-formed text');
+    database
+      .prepare(
+        `INSERT INTO gateway_records (partition, kind, id, value, rank) VALUES (?, ?, ?, ?, ?)
+          ON CONFLICT DO UPDATE SET value = excluded.value, rank = coalesce(excluded.rank, rank)`,
+      )
+      .run(inStore(partition), kind, id, value, rank ?? null);
+  }
+
+  return {
+    kind: 'sqlite',
+    get: (at) => database.read(() => read(at)),
+    getMany: (at) => database.read(() => at.map(read)),
+    commit: (changes) =>
+      database.transact(() => {
+        const holds = changes.every(({ at, expect }) => expect === undefined || read(at) === expect);
+        if (holds) changes.forEach(write);
+        return holds;
+      }),
+    list: (partition, kind, { offset, limit }) =>
+      database.read(() => {
+        const records = database
+          .prepare(`SELECT id, value FROM gateway_records WHERE ${whereListed} ORDER BY rank, id LIMIT ? OFFSET ?`)
+          .all(inStore(partition), kind, limit, offset) as { id: string; value: string }[];
+        const counted = database
+          .prepare(`SELECT count(*) AS total FROM gateway_records WHERE ${whereListed}`)
+          .get(inStore(partition), kind) as { total: number };
+        return { records: records.map(({ id, value }) => ({ id, value })), total: counted.total };
+      }),
+    ledger: sqliteLedger(database, { ...options, namespace }),
+    isShared: database.isShared,
+    // The connection is the embedder's.
+    close: async () => {},
+  };
+}
