@@ -58,19 +58,28 @@ export function testLedger(name: string, open: OpenLedger): void {
 
 type Bench = ReturnType<typeof createBench>;
 
+interface HoldOptions {
+  id?: string;
+  nowMs?: number;
+  leaseUntilMs?: number;
+}
+
 /** One workspace of a ledger, with what most tests leave alone filled in. */
 function createBench(ledger: Ledger) {
   const workspaceId = newWorkspace();
+  const hold = (
+    amountNanoUsd: number,
+    windows: readonly LimitedWindow[],
+    options: HoldOptions = {},
+  ): Promise<HoldOutcome> => {
+    const { id = randomUUID(), nowMs = noonMs } = options;
+    const { leaseUntilMs = nowMs + leaseMs } = options;
+    return ledger.hold({ id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs });
+  };
   return {
     ledger,
     workspaceId,
-    hold(
-      amountNanoUsd: number,
-      windows: readonly LimitedWindow[],
-      { id = randomUUID() as string, nowMs = noonMs, leaseUntilMs = nowMs + leaseMs } = {},
-    ): Promise<HoldOutcome> {
-      return ledger.hold({ id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs });
-    },
+    hold,
     /** Holds, sees that it is held, and gives the id. */
     async held(
       amountNanoUsd: number,
@@ -78,7 +87,7 @@ function createBench(ledger: Ledger) {
       options: { nowMs?: number; leaseUntilMs?: number } = {},
     ): Promise<string> {
       const id = randomUUID();
-      expect(await this.hold(amountNanoUsd, windows, { id, ...options })).toEqual({ isHeld: true });
+      expect(await hold(amountNanoUsd, windows, { id, ...options })).toEqual({ isHeld: true });
       return id;
     },
     settle: (id: string, actualNanoUsd: number, nowMs = noonMs) => ledger.settle(workspaceId, id, actualNanoUsd, nowMs),
@@ -586,7 +595,7 @@ function additions(bench: () => Bench): void {
   it('book several sums at once, also into the same window', async () => {
     const { ledger, workspaceId, read } = bench();
     const windows = (['daily', 'weekly', 'monthly', 'lifetime'] as const).map((interval) => limited(interval, 0));
-    const [day, week, month, life] = windows as [Window, Window, Window, Window];
+    const [day, week, month, life] = windows as unknown as [Window, Window, Window, Window];
     const sums = [
       { window: day, nanoUsd: 1 },
       { window: week, nanoUsd: 20 },

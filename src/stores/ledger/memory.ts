@@ -1,0 +1,222 @@
+import type { WorkspaceId } from '../../call/workspace.ts';
+import {
+  keepEndedMs,
+  keepWindowsMs,
+  type Ledger,
+  type LedgerOptions,
+  type LimitedWindow,
+  lapseBatch,
+  type Window,
+  type WindowState,
+} from './ledger.ts';
+
+interface Sum extends WindowState {
+  /** null: never dropped. */
+  endMs: number | null;
+}
+
+interface Hold {
+  amountNanoUsd: number;
+  sums: readonly Sum[];
+  leaseUntilMs: number;
+}
+
+interface Lapsed {
+  chargedNanoUsd: number;
+  sums: readonly Sum[];
+  atMs: number;
+}
+
+interface Books {
+  sums: Map<string, Sum>;
+  holds: Map<string, Hold>;
+  /** In the order of lapsing. */
+  lapsed: Map<string, Lapsed>;
+  /** Ids of releases and additions, and since when; in the order of coming. */
+  seen: Map<string, number>;
+  /** No lease runs out before this. */
+  nextLapseMs: number;
+  /** When windows that are old are looked for. */
+  nextSweepMs: number;
+}
+
+const sweepMs = 3_600_000;
+
+/**
+ * More ids than this are not remembered, though they be of the last day. In one process no message is overtaken by a
+ * later one by more than a turn of the event loop; what is remembered for longer answers a caller that asks twice.
+ */
+export const maxSeen = 10_000;
+
+/** Within one process. Every step is synchronous and thereby atomic. What is old is dropped as new things come. */
+export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
+  const workspaces = new Map<string, Books>();
+
+  function open(workspaceId: WorkspaceId): Books {
+    let books = workspaces.get(workspaceId);
+    if (!books) {
+      books = {
+        sums: new Map(),
+        holds: new Map(),
+        lapsed: new Map(),
+        seen: new Map(),
+        nextLapseMs: Number.POSITIVE_INFINITY,
+        nextSweepMs: 0,
+      };
+      workspaces.set(workspaceId, books);
+    }
+    return books;
+  }
+
+  /** @returns how many holds have lapsed */
+  function lapse(books: Books, nowMs: number): number {
+    dropOld(books.lapsed, ({ atMs }) => atMs + keepEndedMs <= nowMs);
+    if (nowMs < books.nextLapseMs) return 0;
+    let lapsed = 0;
+    books.nextLapseMs = Number.POSITIVE_INFINITY;
+    for (const [id, { amountNanoUsd, sums, leaseUntilMs }] of books.holds) {
+      if (leaseUntilMs > nowMs || lapsed === lapseBatch) {
+        books.nextLapseMs = Math.min(books.nextLapseMs, leaseUntilMs);
+        continue;
+      }
+      const chargedNanoUsd = onLostHold === 'charge' ? amountNanoUsd : 0;
+      book(sums, chargedNanoUsd, -amountNanoUsd);
+      books.holds.delete(id);
+      books.lapsed.set(id, { chargedNanoUsd, sums, atMs: nowMs });
+      lapsed++;
+    }
+    return lapsed;
+  }
+
+  function hold(books: Books, { id, amountNanoUsd, windows, nowMs, leaseUntilMs }: HoldSought): boolean {
+    lapse(books, nowMs);
+    if (books.holds.has(id)) return true;
+    if (books.lapsed.has(id) || books.seen.has(id)) return false;
+    for (const window of windows) {
+      const { spentNanoUsd, heldNanoUsd } = books.sums.get(keyOf(window)) ?? zero;
+      // Taken away one by one: added up, they might pass the largest exact integer.
+      if (amountNanoUsd > window.limitNanoUsd - spentNanoUsd - heldNanoUsd) return false;
+    }
+    const sums = windows.map((window) => sumOf(books, window, nowMs));
+    book(sums, 0, amountNanoUsd);
+    books.holds.set(id, { amountNanoUsd, sums, leaseUntilMs });
+    books.nextLapseMs = Math.min(books.nextLapseMs, leaseUntilMs);
+    return true;
+  }
+
+  /** Ends a hold, or what was charged for one that lapsed. */
+  function end(books: Books, id: string, actualNanoUsd: number) {
+    const held = books.holds.get(id);
+    if (held) {
+      books.holds.delete(id);
+      book(held.sums, actualNanoUsd, -held.amountNanoUsd);
+      return 'ended';
+    }
+    const lapsed = books.lapsed.get(id);
+    if (!lapsed) return 'unknown';
+    books.lapsed.delete(id);
+    book(lapsed.sums, actualNanoUsd - lapsed.chargedNanoUsd, 0);
+    return 'late';
+  }
+
+  return {
+    async hold(request) {
+      const books = open(request.workspaceId);
+      return hold(books, request) ? { isHeld: true } : { isHeld: false, states: statesOf(books, request.windows) };
+    },
+    async settle(workspaceId, id, actualNanoUsd) {
+      return end(open(workspaceId), id, actualNanoUsd);
+    },
+    async release(workspaceId, id, nowMs) {
+      const books = open(workspaceId);
+      see(books, id, nowMs);
+      return end(books, id, 0);
+    },
+    async renew(workspaceId, ids, leaseUntilMs) {
+      const books = open(workspaceId);
+      for (const id of ids) {
+        const held = books.holds.get(id);
+        if (held) held.leaseUntilMs = leaseUntilMs;
+      }
+      books.nextLapseMs = Math.min(books.nextLapseMs, leaseUntilMs);
+    },
+    async lapse(workspaceId, nowMs) {
+      return lapse(open(workspaceId), nowMs);
+    },
+    async add(workspaceId, id, additions, nowMs) {
+      const books = open(workspaceId);
+      if (books.seen.has(id)) return;
+      see(books, id, nowMs);
+      for (const { window, nanoUsd } of additions) book([sumOf(books, window, nowMs)], nanoUsd, 0);
+    },
+    async read(workspaceId, windows, nowMs) {
+      const books = open(workspaceId);
+      lapse(books, nowMs);
+      return statesOf(books, windows);
+    },
+    async forget(workspaceId) {
+      workspaces.delete(workspaceId);
+    },
+  };
+}
+
+interface HoldSought {
+  id: string;
+  amountNanoUsd: number;
+  windows: readonly LimitedWindow[];
+  nowMs: number;
+  leaseUntilMs: number;
+}
+
+const zero: WindowState = { spentNanoUsd: 0, heldNanoUsd: 0 };
+
+function keyOf({ account, interval, startMs }: Window): string {
+  return `${interval} ${startMs} ${account}`;
+}
+
+function sumOf(books: Books, window: Window, nowMs: number): Sum {
+  const key = keyOf(window);
+  let sum = books.sums.get(key);
+  if (!sum) {
+    // Only a new window makes more of them.
+    if (nowMs >= books.nextSweepMs) sweep(books, nowMs);
+    sum = { ...zero, endMs: window.endMs };
+    books.sums.set(key, sum);
+  }
+  return sum;
+}
+
+function sweep(books: Books, nowMs: number): void {
+  books.nextSweepMs = nowMs + sweepMs;
+  for (const [key, { endMs, heldNanoUsd }] of books.sums) {
+    if (endMs !== null && endMs + keepWindowsMs <= nowMs && heldNanoUsd === 0) books.sums.delete(key);
+  }
+}
+
+function book(sums: readonly Sum[], spentNanoUsd: number, heldNanoUsd: number): void {
+  for (const sum of sums) {
+    sum.spentNanoUsd += spentNanoUsd;
+    sum.heldNanoUsd += heldNanoUsd;
+  }
+}
+
+function statesOf({ sums }: Books, windows: readonly Window[]): WindowState[] {
+  return windows.map((window) => {
+    const { spentNanoUsd, heldNanoUsd } = sums.get(keyOf(window)) ?? zero;
+    return { spentNanoUsd, heldNanoUsd };
+  });
+}
+
+function see({ seen }: Books, id: string, nowMs: number): void {
+  seen.delete(id);
+  seen.set(id, nowMs);
+  dropOld(seen, (atMs) => atMs + keepEndedMs <= nowMs || seen.size > maxSeen);
+}
+
+/** From the front, as long as that is old. */
+function dropOld<T>(inOrder: Map<string, T>, isOld: (value: T) => boolean): void {
+  for (const [id, value] of inOrder) {
+    if (!isOld(value)) return;
+    inOrder.delete(id);
+  }
+}
