@@ -1,6 +1,7 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../base/clock.ts';
 import { damagedRecord } from '../damaged.ts';
+import { within } from './within.ts';
 
 /** Values by key in a Keyv, from which an outage never looks like an absence, nor a failed write like one that was done. */
 export interface KeyvEntries {
@@ -86,13 +87,4 @@ export function keyvEntries(kv: Keyv, { clock, timeoutMs }: KeyvEntriesOptions):
 
 function isAbsent(raw: unknown): raw is undefined | null {
   return raw === undefined || raw === null;
-}
-
-/** The work's result, unless it takes longer. Late failures are nobody's. */
-function within<T>(clock: Clock, timeoutMs: number, work: () => T | Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(timeoutMs, () => reject(new Error(`the store took longer than ${timeoutMs} ms`)));
-    // An adapter may throw at once instead of rejecting.
-    new Promise<T>((done) => done(work())).then(resolve, reject).finally(cancel);
-  });
 }

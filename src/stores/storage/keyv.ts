@@ -8,6 +8,7 @@ import { innermostAdapter } from './adapter.ts';
 import { type KeyvEntries, keyvEntries } from './keyv-entries.ts';
 import { inOrder, type KeyvIndex, keyvIndex } from './keyv-index.ts';
 import type { Address, Change, Listed, Page, Storage } from './storage.ts';
+import { StoreTimeoutError } from './within.ts';
 
 export interface KeyvStorageOptions {
   /** `memory`: what this process holds itself and cannot wait for. */
@@ -79,7 +80,7 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
     const queuedMs = clock.now();
     return lock.run(name, async () => {
       // Whoever asked has been told so by now: a store that hangs collects no work for the time after.
-      if (clock.now() - queuedMs >= timeoutMs) throw new Error('other changes of the same records took too long');
+      if (clock.now() - queuedMs >= timeoutMs) throw new StoreTimeoutError(timeoutMs);
       const finish = unfinished.get(name);
       if (finish) {
         await finish();
