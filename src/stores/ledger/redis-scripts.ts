@@ -1,0 +1,190 @@
+import { keepEndedMs, lapseBatch } from './ledger.ts';
+
+/**
+ * The keys of a workspace, in the order in which every script is given them.
+ * - windows: hash, window → `<spent> <held>`
+ * - ends: sorted set of windows, by the time from which they may be dropped
+ * - holds: hash, id → what `pack` makes of the amount held and the windows
+ * - leases: sorted set of ids of holds, by the end of their lease
+ * - ended: sorted set of ids that must not come back, by the time from which they may be forgotten
+ * - lapsed: hash, id → what `pack` makes of the amount that was charged and the windows
+ */
+export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'lapsed'] as const;
+
+/**
+ * Numbers are doubles, exact to 2^53, but `tostring` rounds them to 14 digits: `%.0f` writes all. The clock is the
+ * caller's, the first argument: what the server lets expire by its own, the ids that have ended, it keeps twice as long
+ * as they are needed after the last of them, so that a workspace nobody uses any more leaves none behind.
+ */
+const shared = `
+local windows, ends, holds, leases, ended, lapsed = unpack(KEYS)
+local now = tonumber(ARGV[1])
+local most = 9007199254740991
+
+local function parse(text)
+  if not text then return 0, 0 end
+  local spent, held = string.match(text, '^(%d+) (%d+)$')
+  return tonumber(spent), tonumber(held)
+end
+
+local function format(spent, held)
+  return string.format('%.0f %.0f', math.max(0, math.min(most, spent)), math.max(0, math.min(most, held)))
+end
+
+local function pack(amount, names)
+  return string.format('%.0f', amount) .. '\\n' .. table.concat(names, '\\n')
+end
+
+local function unpacked(text)
+  local parts = {}
+  for part in string.gmatch(text, '[^\\n]+') do parts[#parts + 1] = part end
+  return tonumber(table.remove(parts, 1)), parts
+end
+
+-- Into windows that are there: one that has been dropped ended long ago.
+local function book(names, spent, held)
+  local changed = {}
+  for i, text in ipairs(redis.call('HMGET', windows, unpack(names))) do
+    if text then
+      local before, heldBefore = parse(text)
+      changed[#changed + 1] = names[i]
+      changed[#changed + 1] = format(before + spent, heldBefore + held)
+    end
+  end
+  if #changed > 0 then redis.call('HSET', windows, unpack(changed)) end
+end
+
+-- Few at a time, but more than one: for each that comes more than one goes.
+local function takeDue(key)
+  local due = redis.call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, 10)
+  if #due > 0 then redis.call('ZREM', key, unpack(due)) end
+  return due
+end
+
+local function dropLater(window, atMs)
+  local due = takeDue(ends)
+  if #due > 0 then redis.call('HDEL', windows, unpack(due)) end
+  if atMs ~= '' then redis.call('ZADD', ends, atMs, window) end
+end
+
+local function remember(id)
+  local due = takeDue(ended)
+  if #due > 0 then redis.call('HDEL', lapsed, unpack(due)) end
+  redis.call('ZADD', ended, now + ${keepEndedMs}, id)
+  redis.call('PEXPIRE', ended, ${2 * keepEndedMs})
+end
+
+local function lapse(isCharged)
+  local ids = redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', 0, ${lapseBatch})
+  for _, id in ipairs(ids) do
+    local held = redis.call('HGET', holds, id)
+    redis.call('ZREM', leases, id)
+    if held then
+      local amount, names = unpacked(held)
+      local charged = isCharged == '1' and amount or 0
+      redis.call('HDEL', holds, id)
+      book(names, charged, -amount)
+      remember(id)
+      redis.call('HSET', lapsed, id, pack(charged, names))
+      redis.call('PEXPIRE', lapsed, ${2 * keepEndedMs})
+    end
+  end
+  return #ids
+end
+
+-- Removes before it writes: a server whose memory is full lets a script go on that has begun by removing.
+local function finish(id, actual)
+  local held = redis.call('HGET', holds, id)
+  if held then
+    local amount, names = unpacked(held)
+    redis.call('HDEL', holds, id)
+    redis.call('ZREM', leases, id)
+    book(names, actual, -amount)
+    return 'ended'
+  end
+  local late = redis.call('HGET', lapsed, id)
+  if late then
+    local charged, names = unpacked(late)
+    redis.call('HDEL', lapsed, id)
+    book(names, actual - charged, 0)
+    return 'late'
+  end
+  return 'unknown'
+end
+`;
+
+/** Arguments: now, whether lost holds are charged, id, amount, lease; of each window: name, limit, when it is dropped. */
+const hold = `
+lapse(ARGV[2])
+local id, amount = ARGV[3], tonumber(ARGV[4])
+if redis.call('HEXISTS', holds, id) == 1 then return 1 end
+local names = {}
+for i = 6, #ARGV, 3 do names[#names + 1] = ARGV[i] end
+local texts = redis.call('HMGET', windows, unpack(names))
+local fits = not redis.call('ZSCORE', ended, id)
+local states, changed = {}, {}
+for i, name in ipairs(names) do
+  local spent, held = parse(texts[i])
+  states[i] = texts[i] or '0 0'
+  changed[2 * i - 1], changed[2 * i] = name, format(spent, held + amount)
+  if spent + held + amount > tonumber(ARGV[3 * i + 4]) then fits = false end
+end
+if not fits then return states end
+redis.call('HSET', windows, unpack(changed))
+redis.call('HSET', holds, id, pack(amount, names))
+redis.call('ZADD', leases, ARGV[5], id)
+for i, name in ipairs(names) do
+  if not texts[i] then dropLater(name, ARGV[3 * i + 5]) end
+end
+return 1
+`;
+
+/** Arguments: now, id, actual. */
+const settle = `
+return finish(ARGV[2], tonumber(ARGV[3]))
+`;
+
+/** Arguments: now, id. */
+const release = `
+local outcome = finish(ARGV[2], 0)
+remember(ARGV[2])
+return outcome
+`;
+
+/** Arguments: the new lease, ids. */
+const renew = `
+for i = 2, #ARGV do redis.call('ZADD', leases, 'XX', 'GT', ARGV[1], ARGV[i]) end
+`;
+
+/** Arguments: now, id; of each sum: window, sum, when the window is dropped. */
+const add = `
+local id = 'add:' .. ARGV[2]
+if redis.call('ZSCORE', ended, id) then return end
+remember(id)
+for i = 3, #ARGV, 3 do
+  local text = redis.call('HGET', windows, ARGV[i])
+  if not text then dropLater(ARGV[i], ARGV[i + 2]) end
+  local spent, held = parse(text)
+  redis.call('HSET', windows, ARGV[i], format(spent + tonumber(ARGV[i + 1]), held))
+end
+`;
+
+/** Arguments: now, whether lost holds are charged, windows. */
+const read = `
+lapse(ARGV[2])
+local states = {}
+for i = 3, #ARGV do states[#states + 1] = redis.call('HGET', windows, ARGV[i]) or '0 0' end
+return states
+`;
+
+/** Each is one step for the server. */
+export const ledgerScripts = {
+  hold: shared + hold,
+  settle: shared + settle,
+  release: shared + release,
+  renew: shared + renew,
+  lapse: `${shared}return lapse(ARGV[2])`,
+  add: shared + add,
+  read: shared + read,
+  forget: `redis.call('UNLINK', unpack(KEYS))`,
+};

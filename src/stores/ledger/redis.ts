@@ -1,0 +1,86 @@
+import type { WorkspaceId } from '../../call/workspace.ts';
+import { createScript, type RedisConnection } from '../storage/redis-connection.ts';
+import {
+  type EndOutcome,
+  keepWindowsMs,
+  type Ledger,
+  type LedgerOptions,
+  type Window,
+  type WindowState,
+} from './ledger.ts';
+import { ledgerKeys, ledgerScripts } from './redis-scripts.ts';
+
+/**
+ * Every step is one script on the server that holds all of the workspace. What a server that fails over to a replica had
+ * not copied yet is lost, holds and sums alike: Redis promises no more.
+ */
+export function redisLedger(redis: RedisConnection, { onLostHold }: LedgerOptions): Ledger {
+  const scripts = mapValues(ledgerScripts, createScript);
+  const isCharged = onLostHold === 'charge' ? '1' : '0';
+
+  const run = (script: keyof typeof scripts, workspaceId: WorkspaceId, args: string[]) =>
+    redis.run(
+      scripts[script],
+      ledgerKeys.map((key) => redis.key(workspaceId, `ledger:${key}`)),
+      args,
+    );
+
+  return {
+    async hold({ id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs }) {
+      const args = [integer(nowMs), isCharged, id, money(amountNanoUsd), integer(leaseUntilMs)];
+      for (const window of windows) args.push(nameOf(window), money(window.limitNanoUsd), dropAt(window));
+      const reply = await run('hold', workspaceId, args);
+      return Array.isArray(reply) ? { isHeld: false, states: statesOf(reply) } : { isHeld: true };
+    },
+    settle: async (workspaceId, id, actualNanoUsd, nowMs) =>
+      String(await run('settle', workspaceId, [integer(nowMs), id, money(actualNanoUsd)])) as EndOutcome,
+    release: async (workspaceId, id, nowMs) =>
+      String(await run('release', workspaceId, [integer(nowMs), id])) as EndOutcome,
+    async renew(workspaceId, ids, leaseUntilMs) {
+      if (ids.length > 0) await run('renew', workspaceId, [integer(leaseUntilMs), ...ids]);
+    },
+    lapse: async (workspaceId, nowMs) => Number(await run('lapse', workspaceId, [integer(nowMs), isCharged])),
+    async add(workspaceId, id, additions, nowMs) {
+      const sums = additions.flatMap(({ window, nanoUsd }) => [nameOf(window), money(nanoUsd), dropAt(window)]);
+      await run('add', workspaceId, [integer(nowMs), id, ...sums]);
+    },
+    read: async (workspaceId, windows, nowMs) =>
+      statesOf(await run('read', workspaceId, [integer(nowMs), isCharged, ...windows.map(nameOf)])),
+    async forget(workspaceId) {
+      await run('forget', workspaceId, []);
+    },
+  };
+}
+
+/** Names are listed one per line. */
+function nameOf({ account, interval, startMs }: Window): string {
+  if (account.includes('\n')) throw new TypeError('The name of an account is one line');
+  return `${interval}:${integer(startMs)}:${account}`;
+}
+
+function dropAt({ endMs }: Window): string {
+  return endMs === null ? '' : integer(endMs + keepWindowsMs);
+}
+
+/** What is no integer would be found out in the middle of a script, which does not undo what it has done. */
+function integer(value: number): string {
+  if (!Number.isSafeInteger(value)) throw new RangeError('Not an integer that is exact');
+  return String(value);
+}
+
+function money(nanoUsd: number): string {
+  if (nanoUsd < 0) throw new RangeError('Sums are not negative');
+  return integer(nanoUsd);
+}
+
+/** Each is `<spent> <held>`: as integers of the protocol, the largest would be rounded by some clients. */
+function statesOf(reply: unknown): WindowState[] {
+  return (reply as unknown[]).map((text) => {
+    const [spent, held] = String(text).split(' ');
+    return { spentNanoUsd: Number(spent), heldNanoUsd: Number(held) };
+  });
+}
+
+function mapValues<K extends string, A, B>(values: Record<K, A>, change: (value: A) => B): Record<K, B> {
+  return Object.fromEntries(Object.entries<A>(values).map(([key, value]) => [key, change(value)])) as Record<K, B>;
+}
