@@ -1,0 +1,37 @@
+import * as z from 'zod';
+import { damagedRecord } from '../damaged.ts';
+import type { Address } from '../storage/storage.ts';
+
+/**
+ * What numbers a workspace's credentials. Written with each new one and expected to be as it was read: no two get the
+ * same number, and none slips in between the count of those that are there and the write.
+ */
+const orderSchema = z.strictObject({
+  /** How many were ever made: the place of the next one in the list. */
+  made: z.int().nonnegative(),
+  /** By provider: the `sort_order` of the next one. */
+  next: z.record(z.string(), z.int().nonnegative()),
+});
+interface Order extends z.infer<typeof orderSchema> {}
+
+const kind = 'credential-order';
+
+export function orderAt(workspaceId: string): Address {
+  return { partition: workspaceId, kind, id: 'order' };
+}
+
+/** @param text  as stored; null: there is none yet */
+export function takeNumber(text: string | null, provider: string): { rank: number; sortOrder: number; after: string } {
+  const { made, next } = text === null ? { made: 0, next: {} } : readOrder(text);
+  const sortOrder = next[provider] ?? 0;
+  const after: Order = { made: made + 1, next: { ...next, [provider]: sortOrder + 1 } };
+  return { rank: made, sortOrder, after: JSON.stringify(after) };
+}
+
+function readOrder(text: string): Order {
+  try {
+    return orderSchema.parse(JSON.parse(text));
+  } catch {
+    throw damagedRecord(kind);
+  }
+}

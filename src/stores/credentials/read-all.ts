@@ -1,0 +1,28 @@
+import type { Page } from '../storage/storage.ts';
+
+export const pageSize = 100;
+const maxRestarts = 5;
+
+/**
+ * All of a list, in pages. Each page begins with the last record of the one before: where that is not so, something was
+ * removed meanwhile and something else has slipped past between two pages, so that it is read again from the start.
+ */
+export async function readAll<T>(
+  list: (page: Page) => Promise<{ records: T[]; total: number }>,
+  idOf: (record: T) => string,
+): Promise<T[]> {
+  for (let restart = 0; ; restart++) {
+    const all: T[] = [];
+    for (;;) {
+      const last = all.at(-1);
+      const offset = Math.max(all.length - 1, 0);
+      const { records, total } = await list({ offset, limit: pageSize });
+      const [first, ...more] = records;
+      if (last === undefined) all.push(...records);
+      // A list that changes all the time is taken as it was seen.
+      else if (restart < maxRestarts && (first === undefined || idOf(first) !== idOf(last))) break;
+      else all.push(...more);
+      if (all.length >= total || records.length < pageSize) return all;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { maskSecret } from '../../base/secrets.ts';
+import type { OwnCredential } from '../../call/facts.ts';
+import { type Credential, credentialSchema, type StoredCredential } from '../../schema/credential.ts';
+
+export const credentialKind = 'credential';
+
+/** What may be answered: the fields of the wire and no others. */
+export function shownCredential(record: StoredCredential): Credential {
+  return credentialSchema.parse(record);
+}
+
+/** What planning needs. */
+export function ownCredential(record: StoredCredential): OwnCredential {
+  return {
+    id: record.id,
+    provider: record.provider,
+    isFallback: record.is_fallback,
+    allowedModels: record.allowed_models,
+    allowedUserIds: record.allowed_user_ids,
+    allowedApiKeyHashes: record.allowed_api_key_hashes,
+  };
+}
+
+/** In the order they are tried; of equal ones, the older first. */
+export function byTrying(a: StoredCredential, b: StoredCredential): number {
+  return (
+    Number(a.is_fallback) - Number(b.is_fallback) ||
+    a.sort_order - b.sort_order ||
+    compare(a.created_at, b.created_at) ||
+    compare(a.id, b.id)
+  );
+}
+
+/** On one line, though the key may be a JSON object over many. */
+export function labelOf(key: string): string {
+  return maskSecret(key.replace(/\s+/g, ' '));
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

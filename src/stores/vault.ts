@@ -1,0 +1,120 @@
+import { fromBase64, toBase64 } from '../base/base64.ts';
+import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { type Sealed, sealedSchema } from '../schema/credential.ts';
+import { decrypt, encrypt, importKey, keyBytes, randomNonce } from './vault/aes.ts';
+import { cannotOpen, noMasterKey } from './vault/errors.ts';
+
+/**
+ * Seals data keys, of 32 bytes each. `keyRing` does so with secrets from the configuration; for a key service (KMS) write
+ * your own. Whatever it rejects with counts as an outage (503), except a GatewayError `internal`: that data key will
+ * never open.
+ */
+export interface Sealer {
+  /** Id of the key that new seals use; not secret. Up to 2,048 characters. */
+  readonly keyId: string;
+  /** @param context  what the data key belongs to: it must only open for the same (a KMS calls it encryption context) */
+  seal(dataKey: Uint8Array, context: string): Promise<SealedKey>;
+  open(sealed: SealedKey, context: string): Promise<Uint8Array>;
+}
+
+export interface SealedKey {
+  /** Which key sealed it. */
+  keyId: string;
+  /** Up to 16,384 characters. */
+  sealed: string;
+}
+
+/** What a secret belongs to: sealed for one credential, it opens for no other. */
+export interface SecretOwner {
+  credentialId: string;
+  workspaceId: string;
+  provider: string;
+}
+
+/**
+ * Seals the provider keys that workspaces bring: each with a data key of its own, which a master key seals. Both are
+ * bound to their owner, so that a record that was moved or swapped does not open.
+ */
+export interface Vault {
+  /** false: there is no master key, and nothing can be sealed. */
+  readonly isOpen: boolean;
+  /** @throws GatewayError unavailable (503) when there is no master key, or its service is out of reach */
+  seal(secret: string, of: SecretOwner): Promise<Sealed>;
+  /** @throws GatewayError internal (500): it will never open; unavailable (503): the key service is out of reach */
+  open(sealed: Sealed, of: SecretOwner): Promise<string>;
+  /** Whether another master key than the current one sealed it. */
+  needsReseal(sealed: Sealed): boolean;
+  /** The same secret under the same data key, which the current master key seals. @throws as `open` */
+  reseal(sealed: Sealed, of: SecretOwner): Promise<Sealed>;
+}
+
+export interface VaultDeps {
+  /** null: none is configured. */
+  sealer: Sealer | null;
+  /** `size` random bytes, cryptographically strong. */
+  randomBytes: (size: number) => Uint8Array;
+}
+
+const sealedKeySchema = sealedSchema.pick({ keyId: true, sealedKey: true });
+
+export function createVault({ sealer, randomBytes }: VaultDeps): Vault {
+  async function sealKey(dataKey: Uint8Array, context: string): Promise<Pick<Sealed, 'keyId' | 'sealedKey'>> {
+    if (!sealer) throw noMasterKey();
+    const { keyId, sealed } = await reaching(() => sealer.seal(dataKey, context));
+    // Once stored, it could not be read again.
+    const checked = sealedKeySchema.safeParse({ keyId, sealedKey: sealed });
+    if (checked.success) return checked.data;
+    throw new GatewayError('internal', 'A provider key could not be sealed', {
+      cause: new Error('the sealer gave something other than { keyId, sealed }, two texts of bounded length'),
+    });
+  }
+
+  async function openKey({ keyId, sealedKey }: Sealed, context: string): Promise<Uint8Array> {
+    if (!sealer) throw cannotOpen('no master key is configured');
+    const dataKey = await reaching(() => sealer.open({ keyId, sealed: sealedKey }, context));
+    if (dataKey.length !== keyBytes) throw cannotOpen('its data key has another length');
+    return dataKey;
+  }
+
+  return {
+    isOpen: sealer !== null,
+    async seal(secret, of) {
+      const context = contextOf(of);
+      const dataKey = randomBytes(keyBytes);
+      const sealedKey = await sealKey(dataKey, context);
+      const bytes = new TextEncoder().encode(secret);
+      const ciphertext = await encrypt(await importKey(dataKey), bytes, context, randomNonce(randomBytes));
+      return { version: 1, ...sealedKey, ciphertext: toBase64(ciphertext) };
+    },
+    async open(sealed, of) {
+      const context = contextOf(of);
+      const dataKey = await openKey(sealed, context);
+      const ciphertext = fromBase64(sealed.ciphertext);
+      const bytes = ciphertext && (await decrypt(await importKey(dataKey), ciphertext, context));
+      if (!bytes) throw cannotOpen('it was altered, or is of another credential');
+      return new TextDecoder().decode(bytes);
+    },
+    needsReseal: (sealed) => sealer !== null && sealed.keyId !== sealer.keyId,
+    async reseal(sealed, of) {
+      const context = contextOf(of);
+      return { ...sealed, ...(await sealKey(await openKey(sealed, context), context)) };
+    },
+  };
+}
+
+/** Written so that no two owners give the same text. */
+function contextOf({ workspaceId, provider, credentialId }: SecretOwner): string {
+  return JSON.stringify(['model-gateway credential', workspaceId, provider, credentialId]);
+}
+
+async function reaching<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (isGatewayError(error)) throw error;
+    throw new GatewayError('unavailable', 'The service that guards provider keys is out of reach; try again', {
+      cause: error,
+      retryAfterMs: 1000,
+    });
+  }
+}
