@@ -1,30 +1,22 @@
 import { defaultTransport } from '#transport';
 import { type Clock, systemClock } from './base/clock.ts';
 import { randomIds } from './base/ids.ts';
-import { parsePrice } from './base/money.ts';
 import { sha256Hex } from './base/secrets.ts';
-import type { Endpoint, Model, Pricing } from './call/model.ts';
 import { createCatalog } from './catalog/catalog.ts';
 import { createHealth } from './catalog/health.ts';
 import { dialects } from './dialects/index.ts';
 import { type Authenticate, authenticateByEmbedder, authenticateByKey } from './http/authenticate.ts';
 import { createEdge, type HandleContext } from './http/edge.ts';
 import { operations } from './operations/index.ts';
-import {
-  type GatewayOptions,
-  type ModelOptions,
-  OptionsError,
-  type PricingOptions,
-  type ProviderOptions,
-  type ResolvedOptions,
-  resolveOptions,
-} from './options.ts';
+import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions } from './options.ts';
 import { builtInProviders } from './providers/index.ts';
-import { type Credential, defineProvider, type Provider } from './providers/provider.ts';
 import { sandboxModels } from './providers/sandbox.ts';
-import { storedApiKeySchema } from './schema/api-key.ts';
-import { type ApiKeys, createApiKeys } from './stores/api-keys.ts';
-import { createCollection } from './stores/collection.ts';
+import { credentialOpener } from './setup/credentials.ts';
+import { configureModels } from './setup/models.ts';
+import { type Configured, configureProviders, SettingsError } from './setup/providers.ts';
+import { openStores, type Stores } from './setup/stores.ts';
+import type { Rotation } from './stores/credentials/rotate.ts';
+import type { ApiKeys } from './stores/embedder-keys.ts';
 import { createRecorder, logSink } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
@@ -46,17 +38,17 @@ export interface Gateway extends RequestHandler {
   basePath: string;
   /** Keys callers authenticate with, in the store. */
   apiKeys: ApiKeys;
-  /** Ends open streams and upstream connections. */
+  /** The provider credentials that workspaces bring. */
+  credentials: {
+    /**
+     * Seals all of them with the current master key, after it was changed. Requests go on meanwhile; may be called again
+     * if it was interrupted.
+     * @returns how many there are, how many were sealed anew, and the ids of those that no key opens
+     */
+    rotate(): Promise<Rotation>;
+  };
+  /** Ends open streams and upstream connections, and books what is still to be booked. */
   close(): Promise<void>;
-}
-
-/** Until workspaces are created, everything belongs to this one. */
-const defaultWorkspaceId = 'default';
-
-interface Configured {
-  provider: Provider;
-  credential: Credential;
-  isUsable: boolean;
 }
 
 /**
@@ -66,37 +58,59 @@ interface Configured {
 export function createGateway(options: GatewayOptions): Gateway {
   const resolved = resolveOptions(options);
   const { clock = systemClock, random = Math.random, ids = randomIds, brand, limits, logger } = resolved;
-  const configured = configureProviders(resolved);
+  const configured = asOptions(() => configureProviders(resolved.providers, builtInProviders, dialects));
   const network = lazily(
     () => resolved.transport ?? (resolved.fetch ? fetchTransport(resolved.fetch) : defaultTransport()),
   );
   const inProcess = new Map<string, Transport>();
-  for (const { provider } of configured.values()) {
-    if (provider.createTransport) inProcess.set(provider.slug, provider.createTransport({ clock, random }));
+  for (const { provider, isConfigured } of configured.values()) {
+    if (isConfigured && provider.createTransport)
+      inProcess.set(provider.slug, provider.createTransport({ clock, random }));
   }
+  const operatorsOwn = (slug: string) => {
+    const found = configured.get(slug);
+    return found?.isConfigured ? found.provider : null;
+  };
   const models = [
-    ...(configured.has('sandbox') ? sandboxModels : []),
-    ...resolved.models.map((model, at) => modelOf(model, at, configured)),
+    ...(operatorsOwn('sandbox') ? sandboxModels : []),
+    ...asOptions(() => configureModels(resolved.models, operatorsOwn)),
   ];
   const sinks = [...(resolved.onRecord ? [resolved.onRecord] : []), ...(logger ? [logSink(logger)] : [])];
-  const apiKeys = storedKeys(resolved, clock);
+  const stores = openStores({
+    ...resolved,
+    clock,
+    random,
+    ids,
+    randomBytes: resolved.randomBytes ?? systemRandomBytes,
+  });
   const edge = createEdge({
     operations: operations({
       ids,
+      clock,
       brand,
+      ...stores,
       pipeline: {
         clock,
         random,
         catalog: createCatalog(
           models,
-          new Map([...configured].map(([slug, { provider }]) => [slug, provider.dataPolicy])),
+          new Map(
+            [...configured].map(([slug, { provider, isConfigured }]) => [
+              slug,
+              { dataPolicy: provider.dataPolicy, isConfigured },
+            ]),
+          ),
         ),
         provider: (slug) => configured.get(slug)?.provider ?? null,
         health: createHealth(),
         usableProviders: new Set(
           [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
         ),
-        openCredential: ({ provider }) => (configured.get(provider) as Configured).credential,
+        ownCredentials: (workspaceId) => stores.credentials(workspaceId).usable(),
+        budgetsOf: (workspaceId) => stores.budgets(workspaceId).limits(),
+        spending: stores.spending,
+        budgets: resolved.budgets,
+        openCredential: credentialOpener((slug) => (configured.get(slug) as Configured).credential, stores.credentials),
         transportOf: (provider) => inProcess.get(provider.slug) ?? network(),
         limits: {
           bodyBytes: limits.upstreamBodyBytes,
@@ -114,7 +128,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         record: sinks.length === 0 ? null : createRecorder(sinks),
       },
     }),
-    authenticate: authentication(resolved, apiKeys, clock),
+    authenticate: authentication(resolved, stores, clock),
     clock,
     limits: { bytes: limits.bodyBytes, depth: limits.depth },
     totalMs: resolved.timeouts.totalMs,
@@ -133,136 +147,41 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     handle: edge.handle,
     basePath: resolved.basePath,
-    apiKeys,
+    apiKeys: stores.embedderKeys,
+    credentials: { rotate: stores.rotateCredentials },
     async close() {
       edge.close();
+      await stores.close();
       if (network.isMade() && !resolved.transport) await network().close?.();
     },
   };
 }
 
-function storedKeys(
-  { store, storeTimeoutMs, storeCacheMs, randomBytes = systemRandomBytes, logger }: ResolvedOptions,
-  clock: Clock,
-): ApiKeys {
-  // Without a listener, an adapter's lost connection is an uncaught exception; its calls fail all the same.
-  store?.on('error', (error: unknown) =>
-    logger?.warn({ error: error instanceof Error ? error.message : 'unknown' }, 'store error'),
-  );
-  const inMemory = lazily(async () => new (await import('keyv')).Keyv());
-  const collection = createCollection({
-    store: () => store ?? inMemory(),
-    kind: 'api-key',
-    schema: storedApiKeySchema,
-    clock,
-    timeoutMs: storeTimeoutMs,
-  });
-  return createApiKeys({ collection, clock, randomBytes, workspaceId: defaultWorkspaceId, cacheMs: storeCacheMs });
+/** A mistake that only shows when things are put together is a mistake in the options like any other. */
+function asOptions<T>(configure: () => T): T {
+  try {
+    return configure();
+  } catch (error) {
+    if (error instanceof SettingsError) throw new OptionsError([{ path: error.path, message: error.message }]);
+    throw error;
+  }
 }
 
 function systemRandomBytes(size: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(size));
 }
 
-function authentication({ authenticate, apiKeys = [] }: ResolvedOptions, stored: ApiKeys, clock: Clock): Authenticate {
-  if (authenticate) return authenticateByEmbedder(authenticate, defaultWorkspaceId);
+function authentication({ authenticate, apiKeys = [] }: ResolvedOptions, stores: Stores, clock: Clock): Authenticate {
+  if (authenticate) return authenticateByEmbedder(authenticate);
   return authenticateByKey(
-    apiKeys.map(({ key, permissions }) => ({ hash: sha256Hex(key), permissions, workspaceId: defaultWorkspaceId })),
-    stored,
+    apiKeys.map(({ key, permissions, workspace }) => ({
+      hash: sha256Hex(key),
+      permissions,
+      workspaceId: workspace ?? null,
+    })),
+    stores.findApiKey,
     clock,
   );
-}
-
-function configureProviders({ providers }: ResolvedOptions): Map<string, Configured> {
-  const builtIn = new Map(builtInProviders.map((provider) => [provider.slug, provider]));
-  const configured = new Map<string, Configured>();
-  for (const [slug, given] of Object.entries(providers))
-    configured.set(slug, configureProvider(slug, given, builtIn.get(slug)));
-  return configured;
-}
-
-function configureProvider(slug: string, given: ProviderOptions | Provider, builtIn: Provider | undefined): Configured {
-  if ('auth' in given && given.slug !== slug) {
-    throw new OptionsError([
-      { path: `providers.${slug}`, message: 'expected the name that is the slug of the provider' },
-    ]);
-  }
-  if ('auth' in given) return { provider: given, credential: { secret: '' }, isUsable: true };
-  const { apiKey, baseUrl, name, headers, dialect, quirks, dataPolicy } = given;
-  const address = baseUrl?.replace(/\/+$/, '') ?? builtIn?.baseUrl;
-  if (address === undefined) {
-    throw new OptionsError([
-      { path: `providers.${slug}.baseUrl`, message: 'expected a URL: this provider is not built in' },
-    ]);
-  }
-  const base = builtIn ?? defineProvider({ slug, baseUrl: address, dialect: dialects['openai-chat'] });
-  const provider: Provider = {
-    ...base,
-    baseUrl: address,
-    ...(name === undefined ? {} : { name }),
-    ...(dialect === undefined ? {} : { dialect: dialects[dialect] }),
-    ...(dataPolicy === undefined ? {} : { dataPolicy }),
-    ...(headers === undefined ? {} : { auth: withHeaders(base.auth, headers) }),
-    quirks: { ...base.quirks, ...quirks },
-  };
-  // A key that was never set must not turn into requests without one.
-  const needsKey = builtIn !== undefined && baseUrl === undefined && provider.createTransport === undefined;
-  return { provider, credential: { secret: apiKey ?? '' }, isUsable: apiKey !== undefined || !needsKey };
-}
-
-function withHeaders(auth: Provider['auth'], headers: Record<string, string>): Provider['auth'] {
-  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  return (request, credential) => auth({ ...request, headers: { ...request.headers, ...lower } }, credential);
-}
-
-function modelOf(
-  { slug, name = slug, endpoints }: ModelOptions,
-  modelAt: number,
-  configured: ReadonlyMap<string, Configured>,
-): Model {
-  return {
-    slug,
-    name,
-    endpoints: endpoints.map((endpoint, at): Endpoint => {
-      const provider = configured.get(endpoint.provider)?.provider;
-      if (!provider) {
-        throw new OptionsError([
-          {
-            path: `models[${modelAt}].endpoints[${at}].provider`,
-            message: 'expected the slug of a configured provider',
-          },
-        ]);
-      }
-      return {
-        modelSlug: slug,
-        providerSlug: provider.slug,
-        tag: endpoint.variant === undefined ? provider.slug : `${provider.slug}/${endpoint.variant}`,
-        upstreamModel: endpoint.model,
-        pricing: endpoint.pricing ? pricingOf(endpoint.pricing) : null,
-        contextLength: endpoint.contextLength ?? null,
-        maxCompletionTokens: endpoint.maxCompletionTokens ?? null,
-        quantization: endpoint.quantization ?? null,
-        supportedParameters: endpoint.supportedParameters ?? null,
-        dataPolicy: endpoint.dataPolicy ?? provider.dataPolicy,
-      };
-    }),
-  };
-}
-
-function pricingOf(given: PricingOptions): Pricing {
-  const pico = (price: string | number | undefined) =>
-    price === undefined ? undefined : (parsePrice(price) ?? undefined);
-  return {
-    promptPicoUsd: pico(given.prompt) ?? 0,
-    completionPicoUsd: pico(given.completion) ?? 0,
-    cacheReadPicoUsd: pico(given.inputCacheRead),
-    cacheWritePicoUsd: pico(given.inputCacheWrite),
-    reasoningPicoUsd: pico(given.internalReasoning),
-    audioPicoUsd: pico(given.audio),
-    audioOutputPicoUsd: pico(given.audioOutput),
-    imagePicoUsd: pico(given.image),
-    requestPicoUsd: pico(given.request),
-  };
 }
 
 /** Makes a value when it is first asked for. */

@@ -1,4 +1,3 @@
-import type { Keyv, KeyvStorageAdapter } from 'keyv';
 import * as z from 'zod';
 import type { Clock } from './base/clock.ts';
 import type { Ids } from './base/ids.ts';
@@ -9,9 +8,11 @@ import type { EmbedderCaller } from './http/authenticate.ts';
 import type { Provider } from './providers/provider.ts';
 import { permissionSchema } from './schema/api-key.ts';
 import { expectation } from './schema/expectations.ts';
+import { masterSecretsSchema } from './schema/master-secrets.ts';
 import { validationIssues } from './schema/validate.ts';
+import type { StoreOption } from './setup/stores.ts';
 import type { Ledger } from './stores/ledger/ledger.ts';
-import { isMasterSecret, type Sealer } from './stores/vault.ts';
+import type { Sealer } from './stores/vault.ts';
 import type { Logger, Recorder } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -134,17 +135,6 @@ const apiKeyOptions = z.strictObject({
     .optional(),
 });
 
-const secret = z
-  .string()
-  .refine(isMasterSecret, expectation('expected at least 32 characters, such as 32 random bytes in base64'));
-
-const secretsOptions = z.strictObject({
-  /** Seals the credentials that workspaces bring. */
-  current: secret,
-  /** What was `current` before: still opens what it has sealed. */
-  previous: z.array(secret).default([]),
-});
-
 const budgets = z.strictObject({
   /** true: what goes through a workspace's own provider credentials counts against its budgets as well. */
   includeByok: z.boolean().default(false),
@@ -171,6 +161,8 @@ const limits = z.strictObject({
   upstreamStreamBytes: count.default(256 * 1024 * 1024),
   /** One event of an upstream's stream. */
   upstreamEventBytes: count.default(8 * 1024 * 1024),
+  /** Provider credentials of one workspace. */
+  credentials: count.default(500),
   /** An upstream's error body; what is longer is cut. */
   upstreamErrorBytes: count.default(64 * 1024),
   /** All headers of an upstream's response. */
@@ -209,9 +201,6 @@ const keepAlive = z.strictObject({
   everyMs: milliseconds.default(10_000),
 });
 
-/** A Keyv, or an adapter of one. */
-export type StoreOption = Keyv | KeyvStorageAdapter;
-
 const sectionDefault = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);
 
 /** What is checked; for what tells of the options. */
@@ -236,7 +225,7 @@ export const optionsSchema = z
     ).optional(),
     budgets: sectionDefault(budgets),
     /** Master keys of the credentials that workspaces bring. Without, none can be stored. */
-    secrets: secretsOptions.optional(),
+    secrets: masterSecretsSchema.optional(),
     /** Seals their data keys, such as by a KMS; wins over `secrets`. */
     sealer: objectWith<Sealer>(['seal', 'open'], 'a sealer with seal and open').optional(),
     /** How long the store may take before a request fails with 503. */

@@ -1,9 +1,62 @@
+import type { Clock } from '../base/clock.ts';
+import type { ApiKeyStore } from '../stores/api-keys.ts';
+import type { BudgetsOf } from '../stores/budgets.ts';
+import type { Spending } from '../stores/spending/spending.ts';
+import type { Workspaces } from '../stores/workspaces.ts';
+import { createApiKey } from './create-api-key.ts';
 import { type CreateChatCompletionDeps, createChatCompletion } from './create-chat-completion.ts';
+import { type CredentialDeps, createCredential } from './create-credential.ts';
+import { createWorkspace } from './create-workspace.ts';
+import { deleteApiKey } from './delete-api-key.ts';
+import { deleteBudget } from './delete-budget.ts';
+import { deleteCredential } from './delete-credential.ts';
+import { deleteWorkspace } from './delete-workspace.ts';
+import { getApiKey } from './get-api-key.ts';
+import { getBudget } from './get-budget.ts';
+import { getCredential } from './get-credential.ts';
+import { getCurrentKey } from './get-current-key.ts';
+import { getWorkspace } from './get-workspace.ts';
+import { listApiKeys } from './list-api-keys.ts';
+import { listBudgets } from './list-budgets.ts';
+import { listCredentials } from './list-credentials.ts';
+import { listWorkspaces } from './list-workspaces.ts';
 import type { Operation } from './operation.ts';
+import { putBudget } from './put-budget.ts';
+import { updateApiKey } from './update-api-key.ts';
+import { updateCredential } from './update-credential.ts';
+import { updateWorkspace } from './update-workspace.ts';
 
-export type OperationDeps = CreateChatCompletionDeps;
+export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps {
+  workspaces: Workspaces;
+  budgets: BudgetsOf;
+  apiKeys: ApiKeyStore;
+  spending: Spending;
+  clock: Clock;
+}
 
 /** Every operation of the interface. */
 export function operations(deps: OperationDeps): Operation[] {
-  return [createChatCompletion(deps)];
+  return [
+    createChatCompletion(deps),
+    createWorkspace(deps),
+    listWorkspaces(deps),
+    getWorkspace(deps),
+    updateWorkspace(deps),
+    deleteWorkspace(deps),
+    listBudgets(deps),
+    getBudget(deps),
+    putBudget(deps),
+    deleteBudget(deps),
+    createCredential(deps),
+    listCredentials(deps),
+    getCredential(deps),
+    updateCredential(deps),
+    deleteCredential(deps),
+    createApiKey(deps),
+    listApiKeys(deps),
+    getApiKey(deps),
+    updateApiKey(deps),
+    deleteApiKey(deps),
+    getCurrentKey(deps),
+  ];
 }

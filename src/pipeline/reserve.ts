@@ -4,8 +4,7 @@ import type { Plan, Try } from '../call/plan.ts';
 import type { Trace } from '../call/trace.ts';
 import { affordableTokens, boundPrompt, ceilingOf, type PromptBound } from '../catalog/ceiling.ts';
 import type { ChatRequest } from '../schema/chat.ts';
-import type { BudgetLimit, HoldScope, Reservation } from '../stores/spending/spending.ts';
-import { isRefusal } from '../stores/spending/spending.ts';
+import { type BudgetLimit, type HoldScope, isRefusal, type Reservation } from '../stores/spending/spending.ts';
 import type { PipelineDeps } from './deps.ts';
 
 /** What a call spent, by whose account at the provider it was. Integer nano-USD. */
@@ -51,7 +50,7 @@ export async function reserve(
 ): Promise<Admitted> {
   const purses = pursesOf(deps, call, plan, budgets);
   const isLimited = budgets.length > 0 || call.caller.keyLimit !== null;
-  if (!isLimited) return { plan, reserved: reservedIn(deps, purses, [await holdFree(deps, purses)]) };
+  if (!isLimited) return { plan, reserved: reservedIn(purses, [await holdFree(deps, purses)]) };
 
   const prompt = boundPrompt(call.request);
   let tries = priced(deps, call, plan, purses, prompt);
@@ -59,7 +58,7 @@ export async function reserve(
     const amounts = purses.map((purse) => Math.max(...tries.map((step) => costIn(purse, step))));
     const held = await holdAll(deps, purses, amounts);
     if ('reservations' in held) {
-      return { plan: withTries(plan, tries), reserved: reservedIn(deps, purses, held.reservations) };
+      return { plan: withTries(plan, tries), reserved: reservedIn(purses, held.reservations) };
     }
     const { purse, availableNanoUsd, error } = held;
     const fitting = deps.budgets.shrinkToFit
@@ -82,7 +81,7 @@ function pursesOf(
   if (keyLimit === null || keyLimit.includesByok === includeByok || !plan.tries.some(({ isByok }) => isByok))
     return [{ scope, countsByok: keyLimit !== null && budgets.length === 0 ? keyLimit.includesByok : includeByok }];
   return [
-    { scope: { ...scope, keyLimit: null }, countsByok: includeByok },
+    { scope: { ...scope, apiKeyHash: null, keyLimit: null }, countsByok: includeByok },
     { scope: { ...scope, budgets: [], isFurther: true }, countsByok: keyLimit.includesByok },
   ];
 }
@@ -188,7 +187,7 @@ function withTries(plan: Plan, tries: readonly Try[]): Plan {
   return { ...plan, tries, excluded: excluded.length === 0 ? plan.excluded : [...plan.excluded, ...excluded] };
 }
 
-function reservedIn(deps: PipelineDeps, purses: readonly Purse[], reservations: readonly Reservation[]): Reserved {
+function reservedIn(purses: readonly Purse[], reservations: readonly Reservation[]): Reserved {
   const inPurse = ({ countsByok }: Purse, { operatorNanoUsd, byokNanoUsd }: Spent) =>
     operatorNanoUsd + (countsByok ? byokNanoUsd : 0);
 
@@ -207,7 +206,7 @@ function reservedIn(deps: PipelineDeps, purses: readonly Purse[], reservations: 
       for (const [at, purse] of purses.entries())
         (reservations[at] as Reservation).settle({
           nanoUsd: inPurse(purse, spent),
-          byokNanoUsd: purse.scope.isFurther ? 0 : spent.byokNanoUsd,
+          byokNanoUsd: spent.byokNanoUsd,
         });
     },
   };

@@ -3,7 +3,15 @@ import { createCatalog } from '../../../src/catalog/catalog.ts';
 
 const dataPolicy = { zeroRetention: true, trains: false };
 const listed = { slug: 'up/listed', name: 'Listed', endpoints: [] };
-const { model } = createCatalog([listed], new Map([['up', dataPolicy]]));
+const nobody = new Set<string>();
+const catalog = createCatalog(
+  [listed],
+  new Map([
+    ['up', { dataPolicy, isConfigured: true }],
+    ['other', { dataPolicy, isConfigured: false }],
+  ]),
+);
+const model = (slug: string, own = nobody) => catalog.model(slug, own);
 
 it("knows what is listed, and passes the rest of a provider's slug on to it", () => {
   expect(model('up/listed')).toBe(listed);
@@ -20,6 +28,11 @@ it("knows what is listed, and passes the rest of a provider's slug on to it", ()
       },
     ],
   });
+});
+
+it('passes on to a provider the operator did not set up only who brings a credential for it', () => {
+  expect(model('other/x')).toBe(null);
+  expect(model('other/x', new Set(['other']))).toMatchObject({ endpoints: [{ providerSlug: 'other' }] });
 });
 
 it.each(['', '/', 'up', 'up/', '/up', 'down/x', 'UP/x', 'constructor/x', '__proto__/x'])(

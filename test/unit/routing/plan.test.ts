@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/base/errors.ts';
+import { type OwnCredential, restKey } from '../../../src/call/facts.ts';
 import type { Endpoint, Model } from '../../../src/call/model.ts';
+import type { Plan } from '../../../src/call/plan.ts';
 import { newTrace } from '../../../src/call/trace.ts';
+import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
 import { describeRoute } from '../../../src/routing/describe.ts';
 import { lookUpModels, requestedSlugs } from '../../../src/routing/expand.ts';
 import { type PlanInput, planRoute } from '../../../src/routing/plan.ts';
@@ -31,7 +34,15 @@ function plan(models: Model[], fields: Partial<ChatRequest> = {}, facts: Partial
   return planRoute({
     request: { messages, ...fields },
     models,
-    facts: { resting: new Map(), usableProviders: new Set(['a', 'b', 'c']), nowMs: 1000, ...facts },
+    facts: {
+      resting: new Map(),
+      usableProviders: new Set(['a', 'b', 'c']),
+      ownCredentials: [],
+      workspaceId: defaultWorkspaceId,
+      apiKeyHash: null,
+      nowMs: 1000,
+      ...facts,
+    },
     providerName: (slug) => slug.toUpperCase(),
     verbatim: (slug) => slug === 'a',
   });
@@ -46,6 +57,82 @@ function failure(run: () => unknown): GatewayError {
   }
   throw new Error('It did not fail');
 }
+
+const own = (id: string, provider: string, fields: Partial<OwnCredential> = {}): OwnCredential => ({
+  id,
+  provider,
+  isFallback: false,
+  allowedModels: null,
+  allowedUserIds: null,
+  allowedApiKeyHashes: null,
+  ...fields,
+});
+/** Provider of each try, with the id of the workspace's own credential. */
+const withWhom = ({ tries }: Plan) =>
+  tries.map(({ endpoint: { providerSlug }, credential }) =>
+    credential.kind === 'own' ? `${providerSlug}:${credential.id}` : providerSlug,
+  );
+
+describe("the workspace's own credentials", () => {
+  const two = [model('m/1', 'a', 'b')];
+
+  it("come first in their order, then the operator's, then those that are fallbacks", () => {
+    const ownCredentials = [own('1', 'b'), own('2', 'a'), own('3', 'a'), own('9', 'a', { isFallback: true })];
+    const planned = plan(two, { model: 'm/1' }, { ownCredentials });
+    expect(withWhom(planned)).toEqual(['a:2', 'a:3', 'b:1', 'a', 'b', 'a:9']);
+    expect(planned.tries.map(({ isByok }) => isByok)).toEqual([true, true, true, false, false, true]);
+  });
+  it('follow the order the caller wishes', () => {
+    const ownCredentials = [own('1', 'a'), own('2', 'b')];
+    expect(withWhom(plan(two, { model: 'm/1', provider: { order: ['b'] } }, { ownCredentials }))).toEqual([
+      'b:2',
+      'a:1',
+      'b',
+      'a',
+    ]);
+  });
+  it('reach a provider for which the operator has none', () => {
+    const planned = plan([model('m/1', 'x')], { model: 'm/1' }, { ownCredentials: [own('1', 'x')] });
+    expect([withWhom(planned), planned.excluded]).toEqual([['x:1'], []]);
+  });
+  it.each<[string, Partial<OwnCredential>, boolean]>([
+    ['any model', {}, true],
+    ['this model', { allowedModels: ['m/1'] }, true],
+    ['models by pattern', { allowedModels: ['m/*'] }, true],
+    ['another model', { allowedModels: ['m/2'] }, false],
+    ['this user', { allowedUserIds: ['u1'] }, true],
+    ['another user', { allowedUserIds: ['u2'] }, false],
+    ['this api key', { allowedApiKeyHashes: ['h1'] }, true],
+    ['another api key', { allowedApiKeyHashes: ['h2'] }, false],
+    ['this model, but another user', { allowedModels: ['m/1'], allowedUserIds: ['u2'] }, false],
+  ])('for %s', (_, restriction, fits) => {
+    const facts = { ownCredentials: [own('1', 'a', restriction)], apiKeyHash: 'h1' };
+    expect(withWhom(plan([model('m/1', 'a')], { model: 'm/1', user: 'u1' }, facts))).toEqual(
+      fits ? ['a:1', 'a'] : ['a'],
+    );
+  });
+  it('do not pass the data policy a caller asks for', () => {
+    const facts = { ownCredentials: [own('1', 'a')] };
+    const refused = failure(() => plan([model('m/1', 'a')], { model: 'm/1', provider: { zdr: true } }, facts));
+    expect(refused.metadata?.excluded).toEqual([{ model: 'm/1', provider: 'a', filter: 'zdr' }]);
+  });
+  it('rest alone when they were refused', () => {
+    const facts = {
+      ownCredentials: [own('1', 'a'), own('2', 'a')],
+      resting: new Map([
+        [restKey(endpoint('a', 'm/1'), { kind: 'own', provider: 'a', id: '1', workspaceId: defaultWorkspaceId }), 5000],
+      ]),
+    };
+    expect(withWhom(plan([model('m/1', 'a')], { model: 'm/1' }, facts))).toEqual(['a:2', 'a']);
+  });
+  it('are shown as the one endpoint they reach', () => {
+    const planned = plan([model('m/1', 'a')], { model: 'm/1' }, { ownCredentials: [own('1', 'a')] });
+    expect(describeRoute(planned, newTrace(), 0, null)).toMatchObject({
+      is_byok: true,
+      endpoints: { total: 1, available: [{ provider: 'A', model: 'm/1', selected: true }] },
+    });
+  });
+});
 
 describe('a plan', () => {
   it('tries the endpoints of each model in order, on the lane of their provider, and holds no key', () => {

@@ -1,0 +1,157 @@
+import type { Keyv, KeyvStorageAdapter } from 'keyv';
+import type { Clock } from '../base/clock.ts';
+import type { Ids } from '../base/ids.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
+import type { StoredKey } from '../http/authenticate.ts';
+import { storedCredentialSchema } from '../schema/credential.ts';
+import type { MasterSecrets } from '../schema/master-secrets.ts';
+import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
+import { type BudgetsOf, createBudgets } from '../stores/budgets.ts';
+import { perWorkspace } from '../stores/collection.ts';
+import { readAll } from '../stores/credentials/read-all.ts';
+import { credentialKind } from '../stores/credentials/record.ts';
+import { type Rotation, rotateCredentials } from '../stores/credentials/rotate.ts';
+import { type Credentials, createCredentials } from '../stores/credentials.ts';
+import { type ApiKeys, embedderKeys } from '../stores/embedder-keys.ts';
+import type { Ledger, LedgerOptions } from '../stores/ledger/ledger.ts';
+import { createOwners, type Owners } from '../stores/owners.ts';
+import { createSpending, type Spending } from '../stores/spending/spending.ts';
+import { chooseStorage } from '../stores/storage/choose.ts';
+import { guardStorage } from '../stores/storage/guard.ts';
+import { keyRing } from '../stores/vault/key-ring.ts';
+import { limitSealer } from '../stores/vault/limit-sealer.ts';
+import { createVault, type Sealer } from '../stores/vault.ts';
+import { createWorkspaces, type Workspaces } from '../stores/workspaces.ts';
+import type { Logger } from '../telemetry/record.ts';
+
+/** A Keyv, or an adapter of one. */
+export type StoreOption = Keyv | KeyvStorageAdapter;
+
+export interface StoreSettings {
+  store?: StoreOption | undefined;
+  ledger?: Ledger | undefined;
+  storeTimeoutMs: number;
+  storeCacheMs: number;
+  budgets: LedgerOptions & { leaseMs: number };
+  limits: { credentials: number };
+  secrets?: MasterSecrets | undefined;
+  sealer?: Sealer | undefined;
+  logger?: Logger | undefined;
+  clock: Clock;
+  random: () => number;
+  ids: Ids;
+  randomBytes: (size: number) => Uint8Array;
+}
+
+/** All that a gateway keeps. */
+export interface Stores {
+  workspaces: Workspaces;
+  budgets: BudgetsOf;
+  credentials: (workspaceId: WorkspaceId) => Credentials;
+  apiKeys: ApiKeyStore;
+  owners: Owners;
+  spending: Spending;
+  /** For the embedder. */
+  embedderKeys: ApiKeys;
+  /** For authentication: by the hash of a key; null: there is none. */
+  findApiKey(hash: string): StoredKey | null | Promise<StoredKey | null>;
+  rotateCredentials(): Promise<Rotation>;
+  close(): Promise<void>;
+}
+
+export function openStores(settings: StoreSettings): Stores {
+  const {
+    clock,
+    random,
+    ids,
+    randomBytes,
+    storeCacheMs: cacheMs,
+    storeTimeoutMs: timeoutMs,
+    budgets,
+    limits,
+  } = settings;
+  const { secrets, sealer, logger = null } = settings;
+  const chosen = chooseStorage(settings.store, {
+    ledger: settings.ledger,
+    onLostHold: budgets.onLostHold,
+    clock,
+    logger,
+  });
+  const storage = guardStorage(chosen, { clock, timeoutMs, logger });
+  const owners = createOwners(storage);
+  const vault = createVault({
+    sealer: sealer ? limitSealer(sealer, clock, timeoutMs) : secrets ? keyRing(secrets, randomBytes) : null,
+    randomBytes,
+  });
+  const credentials = createCredentials({
+    storage,
+    vault,
+    owners,
+    clock,
+    ids,
+    cacheMs,
+    maxPerWorkspace: limits.credentials,
+    ...(logger ? { warn: logger.warn.bind(logger) } : {}),
+  });
+  const apiKeys = createApiKeys({ storage, owners, clock, randomBytes, cacheMs });
+  const budgetsOf = createBudgets({ storage, clock, ids, cacheMs });
+  const workspaces = createWorkspaces({
+    storage,
+    clock,
+    ids,
+    cacheMs,
+    countLiveKeys: apiKeys.countLive,
+    contents: [
+      apiKeys.deleteAll,
+      (id) => budgetsOf(id).deleteAll(),
+      async (id) => void (await credentials(id).deleteAll()),
+    ],
+  });
+  const spending = createSpending({ ledger: storage.ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs });
+  return {
+    workspaces,
+    budgets: budgetsOf,
+    credentials,
+    apiKeys,
+    owners,
+    spending,
+    embedderKeys: embedderKeys({ apiKeys, owners, workspaces }),
+    findApiKey: (hash) => {
+      const found = apiKeys.known(hash);
+      return found instanceof Promise ? found.then(forAuthentication) : forAuthentication(found);
+    },
+    rotateCredentials: () =>
+      rotateCredentials({
+        storage,
+        credentials: perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema }),
+        vault,
+        workspaces: () => everyWorkspace(workspaces),
+      }),
+    async close() {
+      await spending.close();
+      await storage.close();
+    },
+  };
+}
+
+/** Every request asks: what was made of a record once is kept with it. */
+const madeOf = new WeakMap<ApiKeyRecord, StoredKey>();
+
+function forAuthentication(record: ApiKeyRecord | null): StoredKey | null {
+  if (record === null) return null;
+  let made = madeOf.get(record);
+  if (!made) {
+    const { hash, permissions, workspaceId, disabled, expiresAtMs, limitNanoUsd, limitReset } = record;
+    const limit =
+      limitNanoUsd === null
+        ? null
+        : { limitNanoUsd, interval: limitReset ?? ('lifetime' as const), includesByok: record.includeByokInLimit };
+    made = { hash, permissions, workspaceId, disabled, expiresAtMs, limit };
+    madeOf.set(record, made);
+  }
+  return made;
+}
+
+async function* everyWorkspace({ list }: Workspaces): AsyncIterable<WorkspaceId> {
+  for (const { id } of await readAll(list, (workspace) => workspace.id)) yield id;
+}

@@ -1,0 +1,257 @@
+import { describe, expect, it } from 'vitest';
+import type { GatewayOptions } from '../../src/options.ts';
+import { hello, managementKey, testGateway, testKey } from '../support/gateway.ts';
+import { chunk, completion, sse, textStream, usageChunk } from '../support/upstream.ts';
+
+const ask = { model: 'acme/fast', messages: hello, max_tokens: 100 };
+/** 100 tokens of output at 8 micro-USD each; the prompt comes on top. */
+const outputCeilingUsd = 0.0008;
+
+/** A gateway whose default workspace has budgets, in USD by interval. */
+async function budgeted(limits: Record<string, number>, options: Partial<GatewayOptions> = {}) {
+  const tested = testGateway(options);
+  tested.upstream.always({ body: completion() });
+  for (const [interval, limit_usd] of Object.entries(limits)) {
+    const put = await tested.call('PUT', `/workspaces/default/budgets/${interval}`, { limit_usd });
+    expect(put.status).toBe(200);
+  }
+  return tested;
+}
+
+describe('a budget', () => {
+  it('lets through what fits and refuses what might not, before a provider is asked', async () => {
+    const { post, upstream } = await budgeted({ daily: 0.002 });
+    const answers = [];
+    for (let n = 0; n < 40; n++) answers.push(await post(ask));
+    const served = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status === 402);
+    expect([served.length + refused.length, refused.length > 0, upstream.sent.length]).toEqual([
+      40,
+      true,
+      served.length,
+    ]);
+    const spent = served.reduce((sum, { json }) => sum + Math.round((json.usage?.cost ?? 0) * 1e9), 0);
+    expect(spent).toBeLessThanOrEqual(2_000_000);
+    // The next one might have cost this much more.
+    expect(spent).toBeGreaterThan(2_000_000 - (outputCeilingUsd + 0.0005) * 1e9);
+    expect(refused[0]?.json.error).toMatchObject({
+      code: 402,
+      message: expect.stringMatching(/daily budget/),
+      metadata: {
+        error_type: 'payment_required',
+        interval: 'daily',
+        limit_usd: 0.002,
+        spent_usd: spent / 1e9,
+        held_usd: 0,
+        resets_at: '2026-01-02T00:00:00.000Z',
+      },
+    });
+  });
+  it('names the broadest that is exhausted', async () => {
+    const { post } = await budgeted({ daily: 0.0001, weekly: 0.0001, monthly: 10, lifetime: 10 });
+    const refused = await post(ask);
+    expect(refused.json.error.metadata).toMatchObject({ interval: 'weekly', resets_at: '2026-01-05T00:00:00.000Z' });
+  });
+  it('that lasts a lifetime never resets', async () => {
+    const { post } = await budgeted({ lifetime: 0.0001 });
+    expect((await post(ask)).json.error.metadata).toMatchObject({ interval: 'lifetime', resets_at: null });
+  });
+  it('starts anew with its window, and books a request in the window in which it was admitted', async () => {
+    const { post, clock, call } = await budgeted({ daily: 0.0012 });
+    await clock.advance(86_400_000 - (clock.now() % 86_400_000) - 1);
+    expect((await post(ask)).status).toBe(200);
+    await clock.advance(1);
+    // What the day before spent does not count: both of these fit only into a fresh window.
+    expect((await post(ask)).status).toBe(200);
+    expect((await call('GET', '/workspaces/default/budgets')).status).toBe(200);
+  });
+  it('keeps what was spent when its limit changes', async () => {
+    const { post, call } = await budgeted({ monthly: 1 });
+    const { json } = await post(ask);
+    await call('PUT', '/workspaces/default/budgets/monthly', { limit_usd: 0.0005 });
+    const refused = await post(ask);
+    expect(refused.json.error.metadata).toMatchObject({ limit_usd: 0.0005, spent_usd: json.usage?.cost });
+  });
+  it('that was made later counts what was spent before', async () => {
+    const { post, call } = await budgeted({});
+    const { json } = await post(ask);
+    await call('PUT', '/workspaces/default/budgets/lifetime', { limit_usd: 0.0005 });
+    expect((await post(ask)).json.error.metadata).toMatchObject({ spent_usd: json.usage?.cost });
+  });
+  it('that was deleted holds nobody back', async () => {
+    const { post, call } = await budgeted({ daily: 0.0001 });
+    expect((await post(ask)).status).toBe(402);
+    await call('DELETE', '/workspaces/default/budgets/daily');
+    expect((await post(ask)).status).toBe(200);
+  });
+  it('is not spent by what failed, and holds nothing for it afterwards', async () => {
+    const { post, upstream } = await budgeted({ daily: 0.0012 }, { retry: { maxAttempts: 1 } });
+    for (let n = 0; n < 20; n++) {
+      upstream.answer({ status: 500, body: '{"error":{"message":"no"}}' });
+      expect((await post(ask)).status).toBe(502);
+    }
+    expect((await post(ask)).status).toBe(200);
+  });
+  it('is spent by a failed attempt that the provider said used something', async () => {
+    const { post, upstream, records } = await budgeted({ daily: 0.01 }, { retry: { attemptsPerEndpoint: 1 } });
+    const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 };
+    upstream.answer({ body: { id: 'x', object: 'chat.completion', choices: [], usage } });
+    const { json } = await post({ ...ask, model: 'acme/pair' });
+    const [, second] = records[0]?.attempts ?? [];
+    expect(records[0]?.attempts[0]?.costNanoUsd).toBe(10 * 2000 + 20 * 8000);
+    expect(second?.status).toBe(200);
+    const own = completion() as { usage: { prompt_tokens: number; completion_tokens: number } };
+    expect(json.usage?.prompt_tokens).toBe(own.usage.prompt_tokens);
+    expect(records[0]?.costNanoUsd).toBe(Math.round((json.usage?.cost ?? 0) * 1e9));
+    expect(records[0]?.costNanoUsd).toBeGreaterThan(180_000);
+  });
+  it('is spent by a client that leaves only for what it received', async () => {
+    const { send, upstream, clock, call, gateway } = await budgeted({ daily: 0.01 });
+    upstream.answer({
+      body: [sse(chunk({ role: 'assistant', content: 'Some words that were received' })), { hangs: true }],
+    });
+    const response = await send({ ...ask, stream: true });
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    await reader.read();
+    await reader.cancel();
+    await clock.advance(5000);
+    await gateway.close();
+    const key = await call('GET', '/key', undefined, { authorization: `Bearer ${testKey}` });
+    void key;
+  });
+  it('is settled by what a stream reports at its end', async () => {
+    const { post, upstream, call } = await budgeted({ daily: 1 });
+    upstream.answer({ body: textStream('Hello') });
+    const answer = await post({ ...ask, stream: true });
+    const cost = answer.chunks.at(-1)?.usage?.cost as number;
+    await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.0000001 });
+    expect((await post(ask)).json.error.metadata).toMatchObject({ spent_usd: cost, held_usd: 0 });
+  });
+  it('holds for two requests at once what both might cost', async () => {
+    const { send, upstream, clock, run } = await budgeted({ daily: 0.0015 });
+    upstream.always({ body: completion(), afterMs: 1000 });
+    const both = [send(ask), send(ask), send(ask)];
+    await clock.advance(1);
+    expect(upstream.sent).toHaveLength(1);
+    const statuses = (await run(Promise.all(both))).map(({ status }) => status).sort();
+    expect(statuses).toEqual([200, 402, 402]);
+  });
+});
+
+describe('an endpoint without a known price', () => {
+  it('is not tried where there is a budget, and 400 says which lacks a price when none is left', async () => {
+    const { post, upstream } = await budgeted({ daily: 1 });
+    const refused = await post({ ...ask, model: 'acme/free' });
+    expect(refused.status).toBe(400);
+    expect(refused.json.error).toMatchObject({
+      message: expect.stringContaining('acme/free at up'),
+      metadata: { unpriced: ['acme/free at up'] },
+    });
+    expect(upstream.sent).toEqual([]);
+    const served = await post({ ...ask, models: ['acme/free', 'acme/fast'], model: undefined });
+    expect([served.status, served.json.model]).toEqual([200, 'acme/fast']);
+  });
+  it('is free of charge with unknownPrice: allow', async () => {
+    const { post } = await budgeted({ daily: 0.000001 }, { budgets: { unknownPrice: 'allow' } });
+    expect((await post({ ...ask, model: 'acme/free' })).status).toBe(200);
+  });
+  it('is nobody’s concern without a budget', async () => {
+    const { post } = await budgeted({});
+    expect((await post({ ...ask, model: 'acme/free' })).status).toBe(200);
+  });
+});
+
+describe('tries of different prices', () => {
+  const pricing = (completionUsd: string) => ({ prompt: '0', completion: completionUsd });
+  const models = [
+    {
+      slug: 'acme/mixed',
+      endpoints: [
+        { provider: 'up', model: 'cheap', pricing: pricing('0.000001') },
+        { provider: 'alt', model: 'dear', pricing: pricing('0.0001') },
+      ],
+    },
+  ];
+  const mixed = { model: 'acme/mixed', messages: hello, max_tokens: 100 };
+
+  it('a dearer fallback that does not fit is not tried', async () => {
+    const { post, upstream } = await budgeted({ daily: 0.001 }, { models, retry: { attemptsPerEndpoint: 1 } });
+    upstream.answer({ status: 503, body: '{}' });
+    const failed = await post(mixed, { 'x-service-metadata': 'enabled' });
+    expect(failed.status).toBe(529);
+    expect(upstream.sent.map(({ url }) => new URL(url).host)).toEqual(['up.test']);
+    expect((await post(mixed)).status).toBe(200);
+  });
+  it('one that fits is tried', async () => {
+    const { post, upstream } = await budgeted({ daily: 0.1 }, { models, retry: { attemptsPerEndpoint: 1 } });
+    upstream.answer({ status: 503, body: '{}' });
+    expect((await post(mixed)).status).toBe(200);
+    expect(upstream.sent.map(({ url }) => new URL(url).host)).toEqual(['up.test', 'alt.test']);
+  });
+});
+
+describe('the largest output', () => {
+  it('is sent upstream where neither the caller nor the endpoint names one', async () => {
+    const { post, upstream } = await budgeted({ daily: 1 }, { budgets: { defaultMaxTokens: 500 } });
+    await post({ model: 'acme/fast', messages: hello });
+    expect(upstream.sent[0]?.body.max_tokens).toBe(500);
+    const { post: free, upstream: unlimited } = await budgeted({});
+    await free({ model: 'acme/fast', messages: hello });
+    expect(unlimited.sent[0]?.body).not.toHaveProperty('max_tokens');
+  });
+  it('shrinks to what the budget still affords, where that is asked for', async () => {
+    const { post, upstream } = await budgeted({ daily: 0.0005 }, { budgets: { shrinkToFit: true } });
+    expect((await post({ ...ask, max_tokens: 100_000 })).status).toBe(200);
+    const sent = upstream.sent[0]?.body.max_tokens as number;
+    expect(sent).toBeGreaterThan(10);
+    expect(sent * 8e-6).toBeLessThanOrEqual(0.0005);
+  });
+  it('does not shrink where it is not', async () => {
+    const { post } = await budgeted({ daily: 0.0005 });
+    expect((await post({ ...ask, max_tokens: 100_000 })).status).toBe(402);
+  });
+});
+
+describe('a key with a limit of its own', () => {
+  it('is refused once it is spent, though its workspace has no budget', async () => {
+    const { post, call, upstream } = await budgeted({});
+    const made = await call('POST', '/keys', { name: 'limited', limit: 0.0012, limit_reset: 'daily' });
+    expect(made.status).toBe(201);
+    const limited = { authorization: `Bearer ${made.json.key}` };
+    const statuses = [];
+    for (let n = 0; n < 20; n++) statuses.push((await post(ask, limited)).status);
+    expect(statuses[0]).toBe(200);
+    expect(statuses.at(-1)).toBe(402);
+    const refused = await post(ask, limited);
+    expect(refused.json.error.message).toMatch(/key/i);
+    const before = upstream.sent.length;
+    expect((await post(ask)).status).toBe(200);
+    expect(upstream.sent).toHaveLength(before + 1);
+    const shown = await call('GET', '/key', undefined, limited);
+    expect(shown.json.data).toMatchObject({ limit: 0.0012, limit_reset: 'daily' });
+    expect(shown.json.data.usage_daily).toBeGreaterThan(0);
+    expect(shown.json.data.limit_remaining).toBeCloseTo(0.0012 - shown.json.data.usage_daily, 9);
+  });
+});
+
+describe('who may manage', () => {
+  it('is not who may only infer', async () => {
+    const { call } = await budgeted({});
+    const refused = await call('GET', '/workspaces', undefined, { authorization: `Bearer ${testKey}` });
+    expect(refused.status).toBe(403);
+    expect((await call('GET', '/workspaces', undefined, { authorization: `Bearer ${managementKey}` })).status).toBe(
+      200,
+    );
+  });
+});
+
+it('usage is settled where the provider reported none, from what was counted, and marked', async () => {
+  const { post, upstream, call } = await budgeted({ daily: 1 });
+  const { usage: _, ...rest } = completion() as Record<string, unknown>;
+  upstream.answer({ body: rest });
+  const { json } = await post(ask);
+  expect(json.usage).toMatchObject({ estimated: true });
+  await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.0000001 });
+  expect((await post(ask)).json.error.metadata).toMatchObject({ spent_usd: json.usage?.cost, held_usd: 0 });
+  void usageChunk;
+});
