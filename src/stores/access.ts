@@ -6,25 +6,32 @@ import type { OwnedKind, Owners } from './owners.ts';
 import type { Address, Change } from './storage/storage.ts';
 
 /** Looks workspaces up; see `Workspaces`. */
-export interface FindsWorkspaces {
+export interface FindsWorkspaces<W extends { id: WorkspaceId } = { id: WorkspaceId }> {
   /** null: there is none with this id or slug. */
-  find(idOrSlug: string): Promise<{ id: WorkspaceId } | null>;
+  find(idOrSlug: string): Promise<W | null>;
 }
 
 /**
- * The workspace a management request means.
- * @param idOrSlug  undefined: the caller's own
+ * The workspace a management request names.
  * @throws GatewayError not_found (404), the same for one that is not there and for one that is somebody else's
  */
+export async function reachWorkspace<W extends { id: WorkspaceId }>(
+  workspaces: FindsWorkspaces<W>,
+  caller: Caller,
+  idOrSlug: string,
+): Promise<W> {
+  const found = await workspaces.find(idOrSlug);
+  if (found && mayReach(caller, found.id)) return found;
+  throw noWorkspace();
+}
+
+/** As `reachWorkspace`, its id alone; undefined means the caller's own. */
 export async function reachableWorkspace(
   workspaces: FindsWorkspaces,
   caller: Caller,
   idOrSlug: string | undefined,
 ): Promise<WorkspaceId> {
-  if (idOrSlug === undefined) return caller.workspaceId;
-  const found = await workspaces.find(idOrSlug);
-  if (found && mayReach(caller, found.id)) return found.id;
-  throw noWorkspace();
+  return idOrSlug === undefined ? caller.workspaceId : (await reachWorkspace(workspaces, caller, idOrSlug)).id;
 }
 
 /** Of the same words, whatever the reason. */

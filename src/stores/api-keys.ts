@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
-import { GatewayError } from '../base/errors.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
@@ -8,6 +7,8 @@ import { storedApiKeySchema } from '../schema/api-key.ts';
 import { beingDeleted, unlessDeleted } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
+import { readAll } from './credentials/read-all.ts';
+import { damagedRecord } from './damaged.ts';
 import type { Owners } from './owners.ts';
 import type { Page, Storage } from './storage/storage.ts';
 
@@ -35,7 +36,7 @@ export interface ApiKeyInput extends Omit<ApiKeySettings, 'disabled'> {
   expiresAtMs: number | null;
 }
 
-/** Keys callers authenticate with. Only their hashes are stored; a key is shown once, when it is made. */
+/** Api keys, per workspace and by hash. Only their hashes are stored. */
 export interface ApiKeyStore {
   /**
    * By hash, whatever its workspace; null: there is none. From a cache of a few seconds, and without a promise where it
@@ -48,7 +49,7 @@ export interface ApiKeyStore {
   /** @throws GatewayError invalid_request (400): the workspace is being deleted */
   create(workspaceId: WorkspaceId, input: ApiKeyInput): Promise<{ key: string; record: ApiKeyRecord }>;
   /**
-   * What is left out stays. Seen at once here, by other instances within the cache's time.
+   * What is left out stays; where all is left out, nothing changes. Seen at once here, by other instances within the cache's time.
    * @returns null: there is none
    * @throws GatewayError invalid_request (400): the workspace is being deleted, and the key would work again
    */
@@ -60,7 +61,7 @@ export interface ApiKeyStore {
   countLive(workspaceId: WorkspaceId): Promise<number>;
 }
 
-export interface ApiKeysDeps {
+export interface ApiKeyStoreDeps {
   storage: Storage;
   owners: Owners;
   clock: Clock;
@@ -70,38 +71,36 @@ export interface ApiKeysDeps {
   cacheMs: number;
 }
 
-/** So many are read at once where all keys of a workspace are looked at. */
-const batch = 200;
+const kind = 'api-key';
 
-export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: ApiKeysDeps): ApiKeyStore {
-  const records = perWorkspace<ApiKeyRecord>({ storage, kind: 'api-key', schema: recordSchema });
+export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: ApiKeyStoreDeps): ApiKeyStore {
+  const records = perWorkspace<ApiKeyRecord>({ storage, kind, schema: recordSchema });
   // Unknown keys are remembered, too, so that guessing does not load the store.
   const cache = createCache({ clock, ttlMs: cacheMs, load });
+
+  const allOf = (workspaceId: WorkspaceId) =>
+    readAll(
+      (page) => storage.list(workspaceId, kind, page),
+      ({ id }) => id,
+    );
 
   async function load(hash: string): Promise<ApiKeyRecord | null> {
     const owner = await owners.of('api-key', hash);
     const record = owner === null ? null : await records(owner).get(hash);
     if (record === null || (record.hash === hash && record.workspaceId === owner)) return record;
-    throw new GatewayError('internal', 'A stored record is damaged', {
-      cause: new Error('an api key lies where another belongs'),
-    });
+    // It lies where another belongs.
+    throw damagedRecord(kind);
   }
 
-  /** All keys of a workspace, batch by batch, in the order in which they were made. */
-  async function* all(workspaceId: WorkspaceId): AsyncGenerator<ApiKeyRecord> {
-    for (let offset = 0; ; offset += batch) {
-      const { records: found } = await records(workspaceId).list({ offset, limit: batch });
-      yield* found;
-      if (found.length < batch) return;
-    }
-  }
-
+  /** Not by the collection, which would read it: what is damaged can be deleted, too. */
   async function remove(workspaceId: WorkspaceId, hash: string): Promise<boolean> {
+    const at = { partition: workspaceId, kind, id: hash };
     try {
-      const removed = await records(workspaceId).delete(hash);
+      const wasThere = (await storage.get(at)) !== null;
+      await storage.commit([{ at, value: null }]);
       // Also where it is gone: an earlier deletion may have been broken off between the two.
       await owners.release('api-key', hash);
-      return removed !== null;
+      return wasThere;
     } finally {
       cache.forget(hash);
     }
@@ -112,12 +111,8 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
     get: (workspaceId, hash) => records(workspaceId).get(hash),
     async list(workspaceId, { offset, limit, includeDisabled }) {
       if (includeDisabled) return (await records(workspaceId).list({ offset, limit })).records;
-      const found: ApiKeyRecord[] = [];
-      for await (const record of all(workspaceId)) {
-        if (!record.disabled) found.push(record);
-        if (found.length === offset + limit) break;
-      }
-      return found.slice(offset);
+      const all = await readAll(records(workspaceId).list, ({ hash }) => hash);
+      return all.filter(({ disabled }) => !disabled).slice(offset, offset + limit);
     },
     async create(workspaceId, { permissions, ...input }) {
       const key = `sk-gw-${base62(randomBytes(32))}`;
@@ -142,6 +137,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       throw beingDeleted();
     },
     async update(workspaceId, hash, given) {
+      if (Object.keys(given).length === 0) return records(workspaceId).get(hash);
       const { permissions, ...rest } = given;
       const changes = { ...rest, ...(permissions ? { permissions: [...new Set(permissions)] } : {}) };
       try {
@@ -159,18 +155,24 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
     },
     delete: remove,
     async deleteAll(workspaceId) {
-      const hashes: string[] = [];
-      for await (const { hash } of all(workspaceId)) hashes.push(hash);
-      for (const hash of hashes) await remove(workspaceId, hash);
+      for (const { id } of await allOf(workspaceId)) await remove(workspaceId, id);
     },
     async countLive(workspaceId) {
-      let count = 0;
-      for await (const { disabled, expiresAtMs } of all(workspaceId)) {
-        if (!disabled && (expiresAtMs === null || expiresAtMs > clock.now())) count += 1;
-      }
-      return count;
+      const isLive = ({ disabled, expiresAtMs }: ApiKeyRecord) =>
+        !disabled && (expiresAtMs === null || expiresAtMs > clock.now());
+      // One that is damaged lets nobody in.
+      const keys = (await allOf(workspaceId)).map(({ value }) => recordSchema.safeParse(parseText(value)));
+      return keys.filter(({ data }) => data !== undefined && isLive(data)).length;
     },
   };
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -46,9 +46,10 @@ export interface BudgetsDeps {
 
 /** One record holds all budgets of a workspace: a request on its way reads them at once. */
 const id = 'all';
+const kind = 'budgets';
 
 export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): BudgetsOf {
-  const records = perWorkspace<StoredBudgets>({ storage, kind: 'budgets', schema: storedBudgetsSchema });
+  const records = perWorkspace<StoredBudgets>({ storage, kind, schema: storedBudgetsSchema });
   const list = async (workspaceId: WorkspaceId) => (await records(workspaceId).get(id))?.budgets ?? [];
   const limits = createCache<readonly BudgetLimit[]>({
     clock,
@@ -100,7 +101,8 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
       },
       async deleteAll() {
         try {
-          await collection.delete(id);
+          // Not by the collection, which would read it: what is damaged can be deleted, too.
+          await storage.commit([{ at: { partition: workspaceId, kind, id }, value: null }]);
         } finally {
           limits.forget(workspaceId);
         }

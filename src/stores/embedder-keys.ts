@@ -23,6 +23,7 @@ export interface EmbedderKeysDeps {
   workspaces: FindsWorkspaces;
 }
 
+/** What a gateway shows of its api keys to whoever embeds it, and manages all of them. */
 export function embedderKeys({ apiKeys, owners, workspaces }: EmbedderKeysDeps): ApiKeys {
   const isHash = (text: string) => /^[0-9a-f]{64}$/.test(text);
   const ownerOf = async (hash: string) => (isHash(hash) ? owners.of('api-key', hash) : null);

@@ -24,7 +24,7 @@ export interface WorkspaceRecord extends z.infer<typeof recordSchema> {}
  * Workspaces by id and by slug. The default one exists from the start: it is made when it is first needed, once, however
  * many instances need it at the same time.
  */
-export interface Workspaces extends FindsWorkspaces {
+export interface Workspaces extends FindsWorkspaces<WorkspaceRecord> {
   /** By id, in either case, or by slug; null: there is none. */
   find(idOrSlug: string): Promise<WorkspaceRecord | null>;
   /** By id, from a cache of a few seconds; without a promise where it is known. */

@@ -1,0 +1,53 @@
+import * as z from 'zod';
+import type { Clock } from '../base/clock.ts';
+import { GatewayError } from '../base/errors.ts';
+import { limitToNano } from '../base/money.ts';
+import { apiKeySchema, type CreateApiKey, createApiKeySchema } from '../schema/api-key.ts';
+import { reachableWorkspace } from '../stores/access.ts';
+import type { ApiKeyStore } from '../stores/api-keys.ts';
+import type { Workspaces } from '../stores/workspaces.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+import { type ReadsSpending, showApiKey } from './tenants/api-key-answer.ts';
+
+export interface CreateApiKeyDeps {
+  workspaces: Workspaces;
+  apiKeys: ApiKeyStore;
+  spending: ReadsSpending;
+  clock: Clock;
+}
+
+/** The key itself is in this answer and in no other. */
+export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
+  const { workspaces, apiKeys, spending, clock } = deps;
+  return {
+    name: 'createKeys',
+    method: 'POST',
+    path: '/keys',
+    permissions: ['management'],
+    body: createApiKeySchema,
+    result: z.object({ data: apiKeySchema, key: z.string() }),
+    async run({ body, caller }) {
+      const expiresAtMs = body.expires_at === null ? null : Date.parse(body.expires_at);
+      if (expiresAtMs !== null && expiresAtMs <= clock.now()) throw alreadyExpired();
+      const workspaceId = await reachableWorkspace(workspaces, caller, body.workspace_id);
+      const { key, record } = await apiKeys.create(workspaceId, {
+        name: body.name,
+        permissions: body.permissions,
+        limitNanoUsd: body.limit === null ? null : limitToNano(body.limit),
+        limitReset: body.limit_reset,
+        includeByokInLimit: body.include_byok_in_limit,
+        creatorUserId: body.creator_user_id === undefined ? caller.userId : body.creator_user_id,
+        expiresAtMs,
+      });
+      return answer({ data: await showApiKey(spending, record, clock.now()), key }, 201);
+    },
+  };
+}
+
+function alreadyExpired(): GatewayError {
+  const message = 'expected a time in the future';
+  return new GatewayError('invalid_request', `expires_at: ${message}`, {
+    metadata: { issues: [{ path: 'expires_at', message }] },
+  });
+}

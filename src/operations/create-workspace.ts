@@ -1,0 +1,29 @@
+import * as z from 'zod';
+import { GatewayError } from '../base/errors.ts';
+import { createWorkspaceSchema, type WorkspaceSettings, workspaceSchema } from '../schema/workspace.ts';
+import type { Workspaces } from '../stores/workspaces.ts';
+import type { Operation } from './operation.ts';
+import { answer, creatorOf } from './tenants/answer.ts';
+import { showWorkspace } from './tenants/workspace-answer.ts';
+
+export interface CreateWorkspaceDeps {
+  workspaces: Workspaces;
+}
+
+/** @see interface document, "POST /workspaces" */
+export function createWorkspace({ workspaces }: CreateWorkspaceDeps): Operation<WorkspaceSettings> {
+  return {
+    name: 'createWorkspace',
+    method: 'POST',
+    path: '/workspaces',
+    permissions: ['management'],
+    body: createWorkspaceSchema,
+    result: z.object({ data: workspaceSchema }),
+    async run({ body, caller }) {
+      if (!caller.managesAll) {
+        throw new GatewayError('permission_denied', 'An API key of one workspace cannot make another');
+      }
+      return answer({ data: showWorkspace(await workspaces.create(body, creatorOf(caller))) }, 201);
+    },
+  };
+}

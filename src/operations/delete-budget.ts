@@ -1,0 +1,30 @@
+import * as z from 'zod';
+import { reachWorkspace } from '../stores/access.ts';
+import type { BudgetsOf } from '../stores/budgets.ts';
+import type { Workspaces } from '../stores/workspaces.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+import { intervalOf } from './tenants/budget-answer.ts';
+
+export interface DeleteBudgetDeps {
+  workspaces: Workspaces;
+  budgets: BudgetsOf;
+}
+
+/** 200 also where there is none. */
+export function deleteBudget({ workspaces, budgets }: DeleteBudgetDeps): Operation {
+  return {
+    name: 'deleteWorkspaceBudget',
+    method: 'DELETE',
+    path: '/workspaces/:id/budgets/:interval',
+    permissions: ['management'],
+    body: null,
+    result: z.object({ deleted: z.literal(true) }),
+    async run({ params, caller }) {
+      const interval = intervalOf(params.interval);
+      const { id } = await reachWorkspace(workspaces, caller, params.id as string);
+      await budgets(id).delete(interval);
+      return answer({ deleted: true });
+    },
+  };
+}

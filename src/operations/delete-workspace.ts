@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import { reachWorkspace } from '../stores/access.ts';
+import type { Workspaces } from '../stores/workspaces.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+
+export interface DeleteWorkspaceDeps {
+  workspaces: Workspaces;
+}
+
+/** Deletes a workspace with its budgets, credentials and dead keys; not the default one, nor one with live keys. */
+export function deleteWorkspace({ workspaces }: DeleteWorkspaceDeps): Operation {
+  return {
+    name: 'deleteWorkspace',
+    method: 'DELETE',
+    path: '/workspaces/:id',
+    permissions: ['management'],
+    body: null,
+    result: z.object({ deleted: z.literal(true) }),
+    async run({ params, caller }) {
+      const { id } = await reachWorkspace(workspaces, caller, params.id as string);
+      await workspaces.delete(id);
+      return answer({ deleted: true });
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import * as z from 'zod';
+import type { Clock } from '../base/clock.ts';
+import { apiKeySchema } from '../schema/api-key.ts';
+import { notOwned, ownerReachable } from '../stores/access.ts';
+import type { ApiKeyStore } from '../stores/api-keys.ts';
+import type { Owners } from '../stores/owners.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+import { type ReadsSpending, showApiKey } from './tenants/api-key-answer.ts';
+
+export interface GetApiKeyDeps {
+  apiKeys: ApiKeyStore;
+  owners: Owners;
+  spending: ReadsSpending;
+  clock: Clock;
+}
+
+export function getApiKey({ apiKeys, owners, spending, clock }: GetApiKeyDeps): Operation {
+  return {
+    name: 'getKey',
+    method: 'GET',
+    path: '/keys/:hash',
+    permissions: ['management'],
+    body: null,
+    result: z.object({ data: apiKeySchema }),
+    async run({ params, caller }) {
+      const hash = (params.hash as string).toLowerCase();
+      const workspaceId = await ownerReachable(owners, caller, 'api-key', hash);
+      const record = await apiKeys.get(workspaceId, hash);
+      if (!record) throw notOwned('api-key');
+      return answer({ data: await showApiKey(spending, record, clock.now()) });
+    },
+  };
+}

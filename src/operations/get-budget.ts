@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { GatewayError } from '../base/errors.ts';
+import { budgetSchema } from '../schema/budget.ts';
+import { reachWorkspace } from '../stores/access.ts';
+import type { BudgetsOf } from '../stores/budgets.ts';
+import type { Workspaces } from '../stores/workspaces.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+import { intervalOf, showBudget } from './tenants/budget-answer.ts';
+
+export interface GetBudgetDeps {
+  workspaces: Workspaces;
+  budgets: BudgetsOf;
+}
+
+export function getBudget({ workspaces, budgets }: GetBudgetDeps): Operation {
+  return {
+    name: 'getWorkspaceBudget',
+    method: 'GET',
+    path: '/workspaces/:id/budgets/:interval',
+    permissions: ['management'],
+    body: null,
+    result: z.object({ data: budgetSchema }),
+    async run({ params, caller }) {
+      const interval = intervalOf(params.interval);
+      const { id } = await reachWorkspace(workspaces, caller, params.id as string);
+      const found = await budgets(id).get(interval);
+      if (!found) throw new GatewayError('not_found', `The workspace has no ${interval} budget`);
+      return answer({ data: showBudget(id, found) });
+    },
+  };
+}

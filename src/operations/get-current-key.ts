@@ -1,0 +1,76 @@
+import * as z from 'zod';
+import type { Clock } from '../base/clock.ts';
+import { GatewayError } from '../base/errors.ts';
+import type { Caller } from '../call/call.ts';
+import { type CurrentApiKey, currentApiKeySchema } from '../schema/api-key.ts';
+import type { ApiKeyRecord, ApiKeyStore } from '../stores/api-keys.ts';
+import type { Operation } from './operation.ts';
+import { answer, timestamp } from './tenants/answer.ts';
+import { limitAndUsage, type ReadsSpending } from './tenants/api-key-answer.ts';
+
+export interface GetCurrentKeyDeps {
+  apiKeys: ApiKeyStore;
+  spending: ReadsSpending;
+  clock: Clock;
+}
+
+type Described = Pick<
+  ApiKeyRecord,
+  | 'workspaceId'
+  | 'hash'
+  | 'label'
+  | 'permissions'
+  | 'limitNanoUsd'
+  | 'limitReset'
+  | 'includeByokInLimit'
+  | 'creatorUserId'
+  | 'expiresAtMs'
+>;
+
+/** The key the request itself came with. */
+export function getCurrentKey({ apiKeys, spending, clock }: GetCurrentKeyDeps): Operation {
+  return {
+    name: 'getCurrentKey',
+    method: 'GET',
+    path: '/key',
+    permissions: ['inference', 'management'],
+    body: null,
+    result: z.object({ data: currentApiKeySchema }),
+    async run({ caller }) {
+      const { apiKeyHash: hash, workspaceId } = caller;
+      if (hash === null) throw new GatewayError('not_found', 'The request was let in without an API key');
+      const key = (await apiKeys.get(workspaceId, hash)) ?? describe(caller, hash);
+      return answer({ data: show(key, await limitAndUsage(spending, key, clock.now())) });
+    },
+  };
+}
+
+/** A key of the gateway's options has no record. */
+function describe({ workspaceId, permissions, keyLimit, userId }: Caller, hash: string): Described {
+  return {
+    workspaceId,
+    hash,
+    label: `key:${hash.slice(0, 8)}`,
+    permissions: [...permissions],
+    limitNanoUsd: keyLimit?.limitNanoUsd ?? null,
+    limitReset: keyLimit === null || keyLimit.interval === 'lifetime' ? null : keyLimit.interval,
+    includeByokInLimit: keyLimit?.includesByok ?? false,
+    creatorUserId: userId,
+    expiresAtMs: null,
+  };
+}
+
+function show(key: Described, spent: Awaited<ReturnType<typeof limitAndUsage>>): CurrentApiKey {
+  const isManagement = key.permissions.includes('management');
+  return {
+    label: key.label,
+    permissions: key.permissions,
+    ...spent,
+    creator_user_id: key.creatorUserId,
+    expires_at: key.expiresAtMs === null ? null : timestamp(key.expiresAtMs),
+    is_free_tier: false,
+    is_management_key: isManagement,
+    is_provisioning_key: isManagement,
+    rate_limit: { requests: -1, interval: '10s', note: 'This field is deprecated; there is no such limit.' },
+  };
+}

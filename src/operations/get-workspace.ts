@@ -1,0 +1,27 @@
+import * as z from 'zod';
+import { workspaceSchema } from '../schema/workspace.ts';
+import { reachWorkspace } from '../stores/access.ts';
+import type { Workspaces } from '../stores/workspaces.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+import { showWorkspace } from './tenants/workspace-answer.ts';
+
+export interface GetWorkspaceDeps {
+  workspaces: Workspaces;
+}
+
+/** @see interface document, "GET /workspaces/{id}" */
+export function getWorkspace({ workspaces }: GetWorkspaceDeps): Operation {
+  return {
+    name: 'getWorkspace',
+    method: 'GET',
+    path: '/workspaces/:id',
+    permissions: ['management'],
+    body: null,
+    result: z.object({ data: workspaceSchema }),
+    async run({ params, caller }) {
+      const found = await reachWorkspace(workspaces, caller, params.id as string);
+      return answer({ data: showWorkspace(found) });
+    },
+  };
+}

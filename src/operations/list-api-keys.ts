@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import type { Clock } from '../base/clock.ts';
+import { apiKeySchema, type ListApiKeysQuery, listApiKeysQuery } from '../schema/api-key.ts';
+import { reachableWorkspace } from '../stores/access.ts';
+import type { ApiKeyStore } from '../stores/api-keys.ts';
+import type { Workspaces } from '../stores/workspaces.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+import { type ReadsSpending, showApiKey } from './tenants/api-key-answer.ts';
+
+export interface ListApiKeysDeps {
+  workspaces: Workspaces;
+  apiKeys: ApiKeyStore;
+  spending: ReadsSpending;
+  clock: Clock;
+}
+
+/** Of one workspace, the caller's own unless it names another; in the order in which they were made. */
+export function listApiKeys(deps: ListApiKeysDeps): Operation<unknown, ListApiKeysQuery> {
+  const { workspaces, apiKeys, spending, clock } = deps;
+  return {
+    name: 'list',
+    method: 'GET',
+    path: '/keys',
+    permissions: ['management'],
+    body: null,
+    query: listApiKeysQuery,
+    result: z.object({ data: z.array(apiKeySchema) }),
+    async run({ query, caller }) {
+      const workspaceId = await reachableWorkspace(workspaces, caller, query.workspace_id);
+      const records = await apiKeys.list(workspaceId, {
+        offset: query.offset,
+        limit: query.limit,
+        includeDisabled: query.include_disabled,
+      });
+      const nowMs = clock.now();
+      return answer({ data: await Promise.all(records.map((record) => showApiKey(spending, record, nowMs))) });
+    },
+  };
+}

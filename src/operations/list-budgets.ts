@@ -1,0 +1,29 @@
+import * as z from 'zod';
+import { budgetSchema } from '../schema/budget.ts';
+import { reachWorkspace } from '../stores/access.ts';
+import type { BudgetsOf } from '../stores/budgets.ts';
+import type { Workspaces } from '../stores/workspaces.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+import { showBudget } from './tenants/budget-answer.ts';
+
+export interface ListBudgetsDeps {
+  workspaces: Workspaces;
+  budgets: BudgetsOf;
+}
+
+/** From the narrowest interval to the broadest. */
+export function listBudgets({ workspaces, budgets }: ListBudgetsDeps): Operation {
+  return {
+    name: 'listWorkspaceBudgets',
+    method: 'GET',
+    path: '/workspaces/:id/budgets',
+    permissions: ['management'],
+    body: null,
+    result: z.object({ data: z.array(budgetSchema) }),
+    async run({ params, caller }) {
+      const { id } = await reachWorkspace(workspaces, caller, params.id as string);
+      return answer({ data: (await budgets(id).list()).map((budget) => showBudget(id, budget)) });
+    },
+  };
+}

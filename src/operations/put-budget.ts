@@ -1,0 +1,33 @@
+import * as z from 'zod';
+import { limitToNano } from '../base/money.ts';
+import { budgetSchema, type PutBudget, putBudgetSchema } from '../schema/budget.ts';
+import { reachWorkspace } from '../stores/access.ts';
+import type { BudgetsOf } from '../stores/budgets.ts';
+import type { Workspaces } from '../stores/workspaces.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+import { intervalOf, showBudget } from './tenants/budget-answer.ts';
+
+export interface PutBudgetDeps {
+  workspaces: Workspaces;
+  budgets: BudgetsOf;
+}
+
+/** What was spent stays as it is. @see interface document, "PUT /workspaces/{id}/budgets/{interval}" */
+export function putBudget({ workspaces, budgets }: PutBudgetDeps): Operation<PutBudget> {
+  return {
+    name: 'upsertWorkspaceBudget',
+    method: 'PUT',
+    path: '/workspaces/:id/budgets/:interval',
+    permissions: ['management'],
+    body: putBudgetSchema,
+    result: z.object({ data: budgetSchema }),
+    async run({ params, body, caller }) {
+      const interval = intervalOf(params.interval);
+      const { id } = await reachWorkspace(workspaces, caller, params.id as string);
+      // The schema lets no other through.
+      const limitNanoUsd = limitToNano(body.limit_usd) as number;
+      return answer({ data: showBudget(id, await budgets(id).put(interval, limitNanoUsd)) });
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { nanoToUsd } from '../../base/money.ts';
+import type { Interval } from '../../base/windows.ts';
+import type { WorkspaceId } from '../../call/workspace.ts';
+import type { ApiKey } from '../../schema/api-key.ts';
+import type { ApiKeyRecord } from '../../stores/api-keys.ts';
+import { timestamp } from './answer.ts';
+
+/** What was spent; see `Spending`. */
+export interface ReadsSpending {
+  /** Of an account, in the windows that `nowMs` lies in. */
+  read(
+    workspaceId: WorkspaceId,
+    account: string,
+    nowMs: number,
+  ): Promise<Readonly<Record<Interval, { spentNanoUsd: number }>>>;
+}
+
+/** What decides how much of a key's limit is left. */
+export interface LimitOfKey {
+  workspaceId: WorkspaceId;
+  hash: string;
+  limitNanoUsd: number | null;
+  limitReset: 'daily' | 'weekly' | 'monthly' | null;
+  includeByokInLimit: boolean;
+}
+
+/** The fields of a key's limit and of what was spent with it. Held sums are neither: they are the worst case. */
+export async function limitAndUsage(spending: ReadsSpending, key: LimitOfKey, nowMs: number) {
+  const account = `key:${key.hash}`;
+  const [counted, byok] = await Promise.all([
+    spending.read(key.workspaceId, account, nowMs),
+    spending.read(key.workspaceId, `${account}:byok`, nowMs),
+  ]);
+  const { limitNanoUsd, limitReset } = key;
+  const spentNanoUsd = counted[limitReset ?? 'lifetime'].spentNanoUsd;
+  return {
+    limit: limitNanoUsd === null ? null : nanoToUsd(limitNanoUsd),
+    limit_remaining: limitNanoUsd === null ? null : nanoToUsd(Math.max(0, limitNanoUsd - spentNanoUsd)),
+    limit_reset: limitReset,
+    include_byok_in_limit: key.includeByokInLimit,
+    usage: nanoToUsd(counted.lifetime.spentNanoUsd),
+    usage_daily: nanoToUsd(counted.daily.spentNanoUsd),
+    usage_weekly: nanoToUsd(counted.weekly.spentNanoUsd),
+    usage_monthly: nanoToUsd(counted.monthly.spentNanoUsd),
+    byok_usage: nanoToUsd(byok.lifetime.spentNanoUsd),
+    byok_usage_daily: nanoToUsd(byok.daily.spentNanoUsd),
+    byok_usage_weekly: nanoToUsd(byok.weekly.spentNanoUsd),
+    byok_usage_monthly: nanoToUsd(byok.monthly.spentNanoUsd),
+  };
+}
+
+export async function showApiKey(spending: ReadsSpending, record: ApiKeyRecord, nowMs: number): Promise<ApiKey> {
+  const { hash, name, label, permissions, workspaceId, disabled, creatorUserId } = record;
+  return {
+    hash,
+    name,
+    label,
+    permissions,
+    workspace_id: workspaceId,
+    disabled,
+    ...(await limitAndUsage(spending, record, nowMs)),
+    creator_user_id: creatorUserId,
+    created_at: timestamp(record.createdAtMs),
+    updated_at: record.updatedAtMs === null ? null : timestamp(record.updatedAtMs),
+    expires_at: record.expiresAtMs === null ? null : timestamp(record.expiresAtMs),
+  };
+}

@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import type { Clock } from '../base/clock.ts';
+import { limitToNano } from '../base/money.ts';
+import { apiKeySchema, type UpdateApiKey, updateApiKeySchema } from '../schema/api-key.ts';
+import { notOwned, ownerReachable } from '../stores/access.ts';
+import type { ApiKeySettings, ApiKeyStore } from '../stores/api-keys.ts';
+import type { Owners } from '../stores/owners.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+import { type ReadsSpending, showApiKey } from './tenants/api-key-answer.ts';
+
+export interface UpdateApiKeyDeps {
+  apiKeys: ApiKeyStore;
+  owners: Owners;
+  spending: ReadsSpending;
+  clock: Clock;
+}
+
+export function updateApiKey({ apiKeys, owners, spending, clock }: UpdateApiKeyDeps): Operation<UpdateApiKey> {
+  return {
+    name: 'updateKeys',
+    method: 'PATCH',
+    path: '/keys/:hash',
+    permissions: ['management'],
+    body: updateApiKeySchema,
+    result: z.object({ data: apiKeySchema }),
+    async run({ params, body, caller }) {
+      const hash = (params.hash as string).toLowerCase();
+      const workspaceId = await ownerReachable(owners, caller, 'api-key', hash);
+      const record = await apiKeys.update(workspaceId, hash, settingsOf(body));
+      if (!record) throw notOwned('api-key');
+      return answer({ data: await showApiKey(spending, record, clock.now()) });
+    },
+  };
+}
+
+function settingsOf(body: UpdateApiKey): Partial<ApiKeySettings> {
+  const { name, permissions, disabled, limit, limit_reset: limitReset, include_byok_in_limit: includesByok } = body;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(permissions === undefined ? {} : { permissions }),
+    ...(disabled === undefined ? {} : { disabled }),
+    ...(limit === undefined ? {} : { limitNanoUsd: limit === null ? null : limitToNano(limit) }),
+    ...(limitReset === undefined ? {} : { limitReset }),
+    ...(includesByok === undefined ? {} : { includeByokInLimit: includesByok }),
+  };
+}
