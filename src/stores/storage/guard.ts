@@ -2,15 +2,10 @@ import type { Clock } from '../../base/clock.ts';
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
+import { type StoreLogger, tell } from './logger.ts';
 import { isOutage, nameOfError } from './outage.ts';
 import type { Address, Storage } from './storage.ts';
 import { within } from './within.ts';
-
-/** Of a logger, what stores use. */
-export interface StoreLogger {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
 
 export interface GuardOptions {
   clock: Clock;
@@ -59,7 +54,7 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
     // Also where the circuit is open; and a server that is away is no reason to fail at the end.
     close: () =>
       within(options.clock, options.timeoutMs, () => storage.close()).catch((error: unknown) => {
-        log(options.logger, 'warn', { store: kind, error: nameOfError(error) }, 'store was not closed');
+        tell(options.logger, 'warn', { store: kind, error: nameOfError(error) }, 'store was not closed');
       }),
   };
 }
@@ -83,8 +78,8 @@ function guard(part: 'records' | 'ledger', store: Storage['kind'], options: Guar
     clock,
     failures: circuitFailures,
     probeMs: circuitProbeMs,
-    onOpen: (cause) => log(logger, 'warn', { store, part, error: nameOfError(cause) }, 'store does not answer'),
-    onClose: () => log(logger, 'info', { store, part }, 'store answers again'),
+    onOpen: (cause) => tell(logger, 'warn', { store, part, error: nameOfError(cause) }, 'store does not answer'),
+    onClose: () => tell(logger, 'info', { store, part }, 'store answers again'),
   });
   return async (work) => {
     const passage = circuit.enter();
@@ -107,14 +102,6 @@ function unavailable(cause: unknown): GatewayError {
     cause,
     retryAfterMs: 1000,
   });
-}
-
-function log(logger: StoreLogger | null | undefined, level: 'info' | 'warn', fields: object, message: string): void {
-  try {
-    logger?.[level](fields, message);
-  } catch {
-    // Telemetry fails open.
-  }
 }
 
 const names = /^[A-Za-z0-9_.-]{1,100}$/;

@@ -1,0 +1,162 @@
+import type { Keyv } from 'keyv';
+import type { Clock } from '../../base/clock.ts';
+import type { Ledger, LedgerOptions } from '../ledger/ledger.ts';
+import { memoryLedger } from '../ledger/memory.ts';
+import { adaptersOf, innermostAdapter, isKeyv } from './adapter.ts';
+import { keyvStorage } from './keyv.ts';
+import { type StoreLogger, tell } from './logger.ts';
+import { nameOfError } from './outage.ts';
+import { postgresStorage } from './postgres.ts';
+import type { PostgresAdapter } from './postgres-pool.ts';
+import { redisStorage } from './redis.ts';
+import type { RedisAdapter } from './redis-client.ts';
+import { type SqliteAdapter, sqliteStorage } from './sqlite.ts';
+import type { Storage } from './storage.ts';
+
+export interface ChooseStorageOptions extends LedgerOptions {
+  clock: Clock;
+  /** Of a store that is reached through Keyv alone: how long one call may take. */
+  timeoutMs: number;
+  logger?: StoreLogger | null;
+  /** Replaces the ledger of the store. It holds for all processes, or the embedder would not have given it. */
+  ledger?: Ledger;
+}
+
+/**
+ * The storage for what the embedder passed as `store`: a Keyv, an adapter of one, or a Map; absent: a Map. Looks by shape
+ * for the server behind it, since adapters come from other packages, or from two copies of one. Connects when it is used.
+ * @throws TypeError for what is no store, and for a Keyv whose encryption would not be applied
+ */
+export function chooseStorage(store: object | undefined, options: ChooseStorageOptions): Storage {
+  if (store) listen(store, options);
+  const storage = store ? storageOf(store, options) : inMemory(options);
+  return options.ledger ? withLedger(storage, options.ledger) : storage;
+}
+
+function storageOf(store: object, options: ChooseStorageOptions): Storage {
+  const { clock, timeoutMs, logger, onLostHold } = options;
+  for (const adapter of adaptersOf(store)) {
+    const server = serverOf(adapter, { onLostHold });
+    if (!server) continue;
+    if (isKeyv(store) && store.encryption) {
+      throw new TypeError(
+        'The Keyv of the option store encrypts, but on this server records are written without Keyv, so in the clear: pass a Keyv without encryption. Credentials are sealed in any case.',
+      );
+    }
+    return server;
+  }
+  const ledger = ledgerIn(store, options);
+  const kv = isKeyv(store) ? () => store : keyvOver(store);
+  if (isMap(innermostAdapter(store))) {
+    return keyvStorage(kv, { kind: 'memory', ledger, isShared: false, clock, timeoutMs });
+  }
+  if (!options.ledger) {
+    tell(
+      logger,
+      'warn',
+      { store: innermostAdapter(store).constructor?.name },
+      'budgets hold within this process only: this store has no way to hold money for several; use Redis, PostgreSQL or SQLite, or pass the option ledger',
+    );
+  }
+  return keyvStorage(kv, { kind: 'keyv', ledger, isShared: false, clock, timeoutMs });
+}
+
+function inMemory({ clock, timeoutMs, onLostHold }: ChooseStorageOptions): Storage {
+  const kv = keyvOver(new Map());
+  return keyvStorage(kv, { kind: 'memory', ledger: memoryLedger({ onLostHold }), isShared: false, clock, timeoutMs });
+}
+
+function serverOf(adapter: object, options: LedgerOptions): Storage | null {
+  if (isRedis(adapter)) return redisStorage(adapter, options);
+  if (isPostgres(adapter)) return postgresStorage(adapter, options);
+  if (isSqlite(adapter)) return sqliteStorage(adapter, options);
+  return null;
+}
+
+function isRedis(adapter: object): adapter is RedisAdapter {
+  const { client, createKeyPrefix } = adapter as Partial<RedisAdapter>;
+  return hasMethods(client, ['sendCommand', 'connect']) && typeof createKeyPrefix === 'function';
+}
+
+/** Adapters of other databases have a `query` as well. */
+function isPostgres(adapter: object): adapter is PostgresAdapter {
+  const { uri, schema, table } = adapter as Partial<PostgresAdapter>;
+  const isNamed = typeof schema === 'string' && typeof table === 'string' && typeof uri === 'string';
+  return hasMethods(adapter, ['query']) && isNamed && !/^(?:mysql|mariadb|mssql|sqlserver|sqlite)/i.test(uri);
+}
+
+function isSqlite(adapter: object): adapter is SqliteAdapter {
+  return hasMethods((adapter as Partial<SqliteAdapter>).database, ['prepare', 'define', 'read', 'transact']);
+}
+
+function hasMethods(value: unknown, names: readonly string[]): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  return names.every((name) => typeof (value as Record<string, unknown>)[name] === 'function');
+}
+
+function isMap(value: object): boolean {
+  return Object.prototype.toString.call(value) === '[object Map]';
+}
+
+/** Keyv is loaded when it is first needed: many bring their own. */
+function keyvOver(adapter: object): () => Promise<Keyv> {
+  if (!hasMethods(adapter, ['get', 'set', 'delete'])) {
+    throw new TypeError('The option store is neither a Keyv nor an adapter of one: it needs get, set and delete');
+  }
+  let kv: Promise<Keyv> | undefined;
+  return () => {
+    kv ??= import('keyv').then(({ Keyv }) => {
+      const made = new Keyv({ store: adapter });
+      // Keyv takes memory in the place of an adapter that it cannot use.
+      if (!adaptersOf(made).includes(adapter)) throw new TypeError('Keyv cannot use the adapter of the option store');
+      return made;
+    });
+    return kv;
+  };
+}
+
+/** Ledgers of stores without one. Two gateways in one process that share a store share its budgets. */
+const ledgers = new WeakMap<object, Map<string, Ledger>>();
+
+function ledgerIn(store: object, { onLostHold }: LedgerOptions): Ledger {
+  const adapter = innermostAdapter(store);
+  const { namespace } = store as { namespace?: unknown };
+  const name = typeof namespace === 'string' ? namespace : '';
+  const byNamespace = ledgers.get(adapter) ?? new Map<string, Ledger>();
+  ledgers.set(adapter, byNamespace);
+  const ledger = byNamespace.get(name) ?? memoryLedger({ onLostHold });
+  byNamespace.set(name, ledger);
+  return ledger;
+}
+
+function withLedger(storage: Storage, ledger: Ledger): Storage {
+  return {
+    kind: storage.kind,
+    ledger,
+    isShared: true,
+    get: (at) => storage.get(at),
+    getMany: (at) => storage.getMany(at),
+    commit: (changes) => storage.commit(changes),
+    list: (partition, kind, page) => storage.list(partition, kind, page),
+    close: () => storage.close(),
+  };
+}
+
+/** A client that tries to connect again tells of every try. */
+const logEveryMs = 1000;
+
+/**
+ * Without a listener, a lost connection is an uncaught exception; the calls fail all the same. It stays when the gateway
+ * closes, since the connection is the embedder's and may outlive us.
+ */
+function listen(store: object, { clock, logger }: ChooseStorageOptions): void {
+  const { on } = store as { on?: unknown };
+  if (typeof on !== 'function') return;
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  on.call(store, 'error', (error: unknown) => {
+    const nowMs = clock.now();
+    if (Math.abs(nowMs - loggedMs) < logEveryMs) return;
+    loggedMs = nowMs;
+    tell(logger, 'warn', { error: nameOfError(error) }, 'store error');
+  });
+}
