@@ -116,5 +116,10 @@ function check(at: readonly Address[]): void {
 }
 
 function isAddress({ partition, kind, id }: Address): boolean {
-  return names.test(partition) && kinds.test(kind) && names.test(id);
+  return isName(names, partition) && isName(kinds, kind) && isName(names, id);
+}
+
+/** A pattern takes `undefined` for the word. */
+function isName(pattern: RegExp, name: unknown): boolean {
+  return typeof name === 'string' && pattern.test(name);
 }
