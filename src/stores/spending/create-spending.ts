@@ -1,0 +1,86 @@
+import type { Clock } from '../../base/clock.ts';
+import { GatewayError } from '../../base/errors.ts';
+import type { Ids } from '../../base/ids.ts';
+import { type Interval, intervals, windowOf } from '../../base/windows.ts';
+import type { Ledger, WindowState } from '../ledger/ledger.ts';
+import type { StoreLogger } from '../storage/logger.ts';
+import { createDeliveries } from './deliveries.ts';
+import { createHeartbeat } from './heartbeat.ts';
+import { createHolds, isHold } from './holds.ts';
+import { refuse } from './refuse.ts';
+import { reservationOf } from './reserve.ts';
+import type { Spending } from './spending.ts';
+import { createTally } from './tally.ts';
+import { limitedIn, rememberWindows } from './windows.ts';
+
+export interface SpendingDeps {
+  /** A guarded one: nothing here limits how long it may take to answer. */
+  ledger: Ledger;
+  clock: Clock;
+  ids: Ids;
+  /** In [0, 1). */
+  random: () => number;
+  /** null: nobody wants to know. */
+  logger?: StoreLogger | null;
+  /** After so long without a sign of life a hold is lost, in ms. Default 60,000. */
+  leaseMs?: number;
+  /** For how long what is only counted is gathered before the store hears of it, in ms. Default 1,000. */
+  flushMs?: number;
+  /** How long `close` waits at most, in ms. Default 2,000. */
+  drainMs?: number;
+  /** How long a booking is sent again when the store does not take it, in ms. Default a day. */
+  giveUpMs?: number;
+}
+
+export function createSpending({
+  ledger,
+  clock,
+  ids,
+  random,
+  logger = null,
+  leaseMs = 60_000,
+  flushMs = 1_000,
+  drainMs = 2_000,
+  giveUpMs = 86_400_000,
+}: SpendingDeps): Spending {
+  const deliveries = createDeliveries({ clock, random, logger, giveUpMs });
+  const heartbeat = createHeartbeat(ledger, clock, leaseMs, logger);
+  const holds = createHolds({ ledger, clock, ids, deliveries, heartbeat, logger, leaseMs });
+  const tally = createTally({ ledger, clock, ids, deliveries, flushMs });
+  const windowsOf = rememberWindows();
+  let isClosed = false;
+
+  return {
+    async hold(scope, amountNanoUsd) {
+      const limited = limitedIn(scope, windowsOf(scope.atMs));
+      if (limited.windows.length === 0) return reservationOf(scope, limited, null, { holds, tally, logger });
+      if (isClosed) throw new GatewayError('unavailable', 'The gateway is closing', { retryAfterMs: 1_000 });
+      const taken = await holds.take(scope.workspaceId, limited.windows, amountNanoUsd);
+      if (!isHold(taken)) return refuse(limited.windows, taken, amountNanoUsd);
+      return reservationOf(scope, limited, taken, { holds, tally, logger });
+    },
+    async read(workspaceId, account, nowMs) {
+      await Promise.all([deliveries.underWay(workspaceId), tally.flush(workspaceId)]);
+      const windows = intervals.map((interval) => ({ account, interval, ...windowOf(interval, nowMs) }));
+      const states = await ledger.read(workspaceId, windows, nowMs);
+      return Object.fromEntries(intervals.map((interval, at) => [interval, states[at]])) as Record<
+        Interval,
+        WindowState
+      >;
+    },
+    async forget(workspaceId) {
+      holds.forget(workspaceId);
+      tally.forget(workspaceId);
+      deliveries.forget(workspaceId);
+      await ledger.forget(workspaceId);
+    },
+    flush: () => tally.flushAll(),
+    async close() {
+      isClosed = true;
+      // Not waited for by itself: it is a delivery like others, and they have their time.
+      void tally.close();
+      await deliveries.drain(drainMs);
+      heartbeat.stop();
+    },
+  };
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../../base/clock.ts';
+import type { WorkspaceId } from '../../call/workspace.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { type StoreLogger, tell } from '../storage/logger.ts';
+import { nameOfError } from '../storage/outage.ts';
+
+/** Keeps holds from lapsing for as long as this process lives and needs them. */
+export interface Heartbeat {
+  add(workspaceId: WorkspaceId, id: string): void;
+  remove(workspaceId: WorkspaceId, id: string): void;
+  forget(workspaceId: WorkspaceId): void;
+  stop(): void;
+}
+
+/** Ids in one step of the ledger. */
+const batch = 500;
+
+/** Renews every third of a lease: two renewals may fail before a hold is lost. Without holds there is no timer. */
+export function createHeartbeat(ledger: Ledger, clock: Clock, leaseMs: number, logger: StoreLogger | null): Heartbeat {
+  const open = new Map<WorkspaceId, Set<string>>();
+  let cancel: (() => void) | null = null;
+
+  function start(): void {
+    cancel = clock.after(leaseMs / 3, () => {
+      cancel = null;
+      beat();
+      if (open.size > 0) start();
+    });
+  }
+
+  function stop(): void {
+    cancel?.();
+    cancel = null;
+  }
+
+  function beat(): void {
+    for (const [workspaceId, ids] of open) {
+      const all = [...ids];
+      for (let at = 0; at < all.length; at += batch) renew(workspaceId, all.slice(at, at + batch));
+    }
+  }
+
+  async function renew(workspaceId: WorkspaceId, ids: readonly string[]): Promise<void> {
+    try {
+      await ledger.renew(workspaceId, ids, clock.now() + leaseMs);
+    } catch (error) {
+      tell(logger, 'warn', { workspaceId, holds: ids.length, error: nameOfError(error) }, 'holds could not be renewed');
+    }
+  }
+
+  return {
+    add(workspaceId, id) {
+      const ids = open.get(workspaceId);
+      if (ids) ids.add(id);
+      else open.set(workspaceId, new Set([id]));
+      if (cancel === null) start();
+    },
+    remove(workspaceId, id) {
+      const ids = open.get(workspaceId);
+      if (!ids?.delete(id) || ids.size > 0) return;
+      open.delete(workspaceId);
+      if (open.size === 0) stop();
+    },
+    forget(workspaceId) {
+      open.delete(workspaceId);
+      if (open.size === 0) stop();
+    },
+    stop() {
+      open.clear();
+      stop();
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Ids } from '../../base/ids.ts';
+import type { WorkspaceId } from '../../call/workspace.ts';
+import { keepEndedMs, type Ledger, type LimitedWindow, type WindowState } from '../ledger/ledger.ts';
+import { type StoreLogger, tell } from '../storage/logger.ts';
+import type { Deliveries } from './deliveries.ts';
+import type { Heartbeat } from './heartbeat.ts';
+
+/** Holds in the ledger, from the first question to the confirmed end. */
+export interface Holds {
+  /**
+   * @returns how the windows stand when it does not fit
+   * @throws what the ledger threw; a hold that was made all the same is released
+   */
+  take(
+    workspaceId: WorkspaceId,
+    windows: readonly LimitedWindow[],
+    amountNanoUsd: number,
+  ): Promise<Hold | WindowState[]>;
+  /** Books what was spent of a hold and frees the rest. Returns at once; the ledger hears of it in time. */
+  end(hold: Hold, actualNanoUsd: number): void;
+  /** Bookings of a workspace that is no more come to nothing. */
+  forget(workspaceId: WorkspaceId): void;
+}
+
+export interface Hold {
+  id: string;
+  workspaceId: WorkspaceId;
+  windows: readonly LimitedWindow[];
+  nanoUsd: number;
+  sinceMs: number;
+}
+
+export interface HoldsDeps {
+  ledger: Ledger;
+  clock: Clock;
+  ids: Ids;
+  deliveries: Deliveries;
+  heartbeat: Heartbeat;
+  logger: StoreLogger | null;
+  leaseMs: number;
+}
+
+/** Deleted workspaces whose calls may still be under way. Their ids do not come back. */
+const maxForgotten = 1_000;
+
+export function createHolds({ ledger, clock, ids, deliveries, heartbeat, logger, leaseMs }: HoldsDeps): Holds {
+  const forgotten = new Set<WorkspaceId>();
+
+  async function ask(
+    workspaceId: WorkspaceId,
+    windows: readonly LimitedWindow[],
+    amountNanoUsd: number,
+  ): Promise<Hold | WindowState[]> {
+    const id = ids.uuid();
+    const nowMs = clock.now();
+    const request = { id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs: nowMs + leaseMs };
+    try {
+      const outcome = await ledger.hold(request);
+      deliveries.wake();
+      if (!outcome.isHeld) return outcome.states;
+    } catch (error) {
+      // It may have been made, or will be: the release is then what comes first or last, and either way it counts.
+      deliveries.deliver({
+        workspaceId,
+        kind: 'release',
+        send: async () => void (await ledger.release(workspaceId, id, clock.now())),
+      });
+      throw error;
+    }
+    heartbeat.add(workspaceId, id);
+    return { id, workspaceId, windows, nanoUsd: amountNanoUsd, sinceMs: nowMs };
+  }
+
+  async function settle({ id, workspaceId, windows, sinceMs }: Hold, actualNanoUsd: number, isRepeat: boolean) {
+    const outcome = await ledger.settle(workspaceId, id, actualNanoUsd, clock.now());
+    if (outcome === 'late') {
+      tell(
+        logger,
+        'warn',
+        { workspaceId, actualNanoUsd },
+        'a hold lapsed before it was settled; now it is booked as it was',
+      );
+    }
+    // Of a repeated settlement that says nothing: the first may have arrived.
+    if (outcome !== 'unknown' || isRepeat || actualNanoUsd === 0 || forgotten.has(workspaceId)) return;
+    // As old as this it has lapsed, and what it held was charged.
+    if (clock.now() - sinceMs >= keepEndedMs) return;
+    tell(
+      logger,
+      'warn',
+      { workspaceId, actualNanoUsd },
+      'the store has lost a hold; what was spent of it is booked anew',
+    );
+    const addition = ids.uuid();
+    deliveries.deliver({
+      workspaceId,
+      kind: 'addition',
+      send: () =>
+        ledger.add(
+          workspaceId,
+          addition,
+          windows.map((window) => ({ window, nanoUsd: actualNanoUsd })),
+          clock.now(),
+        ),
+    });
+  }
+
+  return {
+    async take(workspaceId, windows, amountNanoUsd) {
+      const first = await ask(workspaceId, windows, amountNanoUsd);
+      if (isHold(first)) return first;
+      // Who calls one after the other is not refused because what the last one left is still on its way to the store.
+      const underWay = deliveries.underWay(workspaceId);
+      if (!underWay) return first;
+      await underWay;
+      return ask(workspaceId, windows, amountNanoUsd);
+    },
+    end(hold, actualNanoUsd) {
+      const { workspaceId, id } = hold;
+      deliveries.deliver({
+        workspaceId,
+        kind: 'settlement',
+        send: (isRepeat) => settle(hold, actualNanoUsd, isRepeat),
+        // Until then the lease is renewed: a store that comes back finds the hold as it was.
+        end: () => heartbeat.remove(workspaceId, id),
+      });
+    },
+    forget(workspaceId) {
+      heartbeat.forget(workspaceId);
+      forgotten.add(workspaceId);
+      const [oldest] = forgotten;
+      if (forgotten.size > maxForgotten) forgotten.delete(oldest as WorkspaceId);
+    },
+  };
+}
+
+export function isHold(taken: Hold | WindowState[]): taken is Hold {
+  return !Array.isArray(taken);
+}

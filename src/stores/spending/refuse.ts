@@ -1,0 +1,61 @@
+import { GatewayError } from '../../base/errors.ts';
+import { nanoToUsd } from '../../base/money.ts';
+import { intervals } from '../../base/windows.ts';
+import type { LimitedWindow, WindowState } from '../ledger/ledger.ts';
+import type { Refusal } from './spending.ts';
+import { workspaceAccount } from './windows.ts';
+
+/**
+ * Says which limit stands in the way: of those that do, the broadest interval's, and the workspace's before a key's.
+ * @param states  of the windows, in their order
+ */
+export function refuse(
+  windows: readonly LimitedWindow[],
+  states: readonly WindowState[],
+  amountNanoUsd: number,
+): Refusal {
+  const asked = windows.map((window, at) => {
+    const { spentNanoUsd, heldNanoUsd } = states[at] as WindowState;
+    return { ...window, spentNanoUsd, heldNanoUsd, roomNanoUsd: window.limitNanoUsd - spentNanoUsd - heldNanoUsd };
+  });
+  const availableNanoUsd = Math.max(0, Math.min(...asked.map(({ roomNanoUsd }) => roomNanoUsd)));
+  const exhausted = asked.filter(({ roomNanoUsd }) => roomNanoUsd < amountNanoUsd);
+  // Sorting is stable, and the workspace's come first.
+  const [broadest] = exhausted.sort((a, b) => intervals.indexOf(b.interval) - intervals.indexOf(a.interval));
+  if (!broadest) {
+    throw new GatewayError('unavailable', 'The budget could not be asked; try again', {
+      cause: new Error('A ledger refused a hold that fits'),
+    });
+  }
+  return { error: refusalOf(broadest, amountNanoUsd), availableNanoUsd };
+}
+
+function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number): GatewayError {
+  const { account, interval, endMs, limitNanoUsd, spentNanoUsd, heldNanoUsd } = window;
+  const isWorkspaces = account === workspaceAccount;
+  const limit = `the ${interval} ${isWorkspaces ? 'budget of this workspace' : 'limit of this API key'}`;
+  const resetsAt = endMs === null ? null : new Date(endMs).toISOString();
+  const message = [
+    `This request may cost up to ${dollars(amountNanoUsd)}, which ${limit} does not cover:`,
+    `of ${dollars(limitNanoUsd)}, ${dollars(spentNanoUsd)} are spent`,
+    `and ${dollars(heldNanoUsd)} are held for requests under way.`,
+    resetsAt === null ? 'It never resets.' : `It resets at ${resetsAt}.`,
+  ].join(' ');
+  return new GatewayError('payment_required', message, {
+    metadata: {
+      scope: isWorkspaces ? 'workspace' : 'key',
+      interval,
+      limit_usd: nanoToUsd(limitNanoUsd),
+      spent_usd: nanoToUsd(spentNanoUsd),
+      held_usd: nanoToUsd(heldNanoUsd),
+      resets_at: resetsAt,
+    },
+  });
+}
+
+/** `$1.50`, `$0.000012`: cents at least, and as many digits as there are. */
+function dollars(nanoUsd: number): string {
+  const digits = String(nanoUsd).padStart(10, '0');
+  const fraction = digits.slice(-9).replace(/0{1,7}$/, '');
+  return `$${digits.slice(0, -9)}.${fraction}`;
+}
