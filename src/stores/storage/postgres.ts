@@ -1,0 +1,57 @@
+import type { LedgerOptions } from '../ledger/ledger.ts';
+import { ledgerSetup, postgresLedger } from '../ledger/postgres.ts';
+import { connectPostgres } from './postgres-connection.ts';
+import type { PostgresAdapter } from './postgres-pool.ts';
+import { recordFunctions, recordsSetup } from './postgres-records.ts';
+import { postgresNames, setupStart } from './postgres-sql.ts';
+import type { Address, Listed, Storage } from './storage.ts';
+
+/**
+ * In tables and functions of our own, in the schema of a Keyv adapter for PostgreSQL and named after its table. They are
+ * made when one of them is missing, which takes the right to create in that schema; afterwards it takes none.
+ */
+export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions): Storage {
+  const names = postgresNames(adapter.schema, adapter.table);
+  const connection = connectPostgres(adapter, [...setupStart(names), ...recordsSetup(names), ...ledgerSetup(names)]);
+  const { namespace } = connection;
+
+  async function getMany(at: readonly Address[]): Promise<(string | null)[]> {
+    if (at.length === 0) return [];
+    const asked = at.map(({ kind, id }) => ({ kind, id }));
+    return connection.call(names.of(recordFunctions.read), [namespace, at[0]?.partition, JSON.stringify(asked)], true);
+  }
+
+  // Ahead of the first request, which has not the time to wait for it. Without a server, that one tries again.
+  getMany([{ partition: '', kind: '', id: '' }]).catch(() => {});
+
+  return {
+    kind: 'postgres',
+    isShared: true,
+    ledger: postgresLedger(connection, names, options),
+    async get(at) {
+      const [value] = await getMany([at]);
+      return value ?? null;
+    },
+    getMany,
+    async commit(changes) {
+      if (changes.length === 0) return true;
+      const flat = changes.map(({ at: { kind, id }, expect, value, rank }) => ({ kind, id, expect, value, rank }));
+      // Not repeatable: what it has written is not what it expects.
+      const [isDone] = await connection.call(
+        names.of(recordFunctions.commit),
+        [namespace, changes[0]?.at.partition, JSON.stringify(flat)],
+        false,
+      );
+      return isDone === 'true';
+    },
+    async list(partition, kind, { offset, limit }) {
+      const [listed] = await connection.call(
+        names.of(recordFunctions.list),
+        [namespace, partition, kind, offset, limit],
+        true,
+      );
+      return JSON.parse(listed ?? '') as Listed;
+    },
+    close: () => connection.close(),
+  };
+}
