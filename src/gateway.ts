@@ -76,13 +76,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...asOptions(() => configureModels(resolved.models, operatorsOwn)),
   ];
   const sinks = [...(resolved.onRecord ? [resolved.onRecord] : []), ...(logger ? [logSink(logger)] : [])];
-  const stores = openStores({
-    ...resolved,
-    clock,
-    random,
-    ids,
-    randomBytes: resolved.randomBytes ?? systemRandomBytes,
-  });
+  const randomBytes = resolved.randomBytes ?? systemRandomBytes;
+  const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes }));
   const edge = createEdge({
     operations: operations({
       ids,

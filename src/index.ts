@@ -21,6 +21,19 @@ export type { NewApiKey, StoredApiKey } from './schema/api-key.ts';
 export type { ChatRequest, ChatResult, Usage } from './schema/chat.ts';
 export type { ChatChunk } from './schema/chunk.ts';
 export type { ErrorBody, ServiceMetadata } from './schema/envelope.ts';
-export type { ApiKeys } from './stores/api-keys.ts';
+export type { StoreOption } from './setup/stores.ts';
+export type { Rotation } from './stores/credentials/rotate.ts';
+export type { ApiKeys } from './stores/embedder-keys.ts';
+export type {
+  Addition,
+  EndOutcome,
+  HoldOutcome,
+  HoldRequest,
+  Ledger,
+  LimitedWindow,
+  Window,
+  WindowState,
+} from './stores/ledger/ledger.ts';
+export type { SealedKey, Sealer } from './stores/vault.ts';
 export type { Logger, Recorder, RequestRecord } from './telemetry/record.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts';

@@ -3,6 +3,7 @@ import { limitToNano } from '../base/money.ts';
 import { budgetSchema, type PutBudget, putBudgetSchema } from '../schema/budget.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
+import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
@@ -11,10 +12,11 @@ import { intervalOf, showBudget } from './tenants/budget-answer.ts';
 export interface PutBudgetDeps {
   workspaces: Workspaces;
   budgets: BudgetsOf;
+  spending: Pick<Spending, 'flush'>;
 }
 
 /** What was spent stays as it is. @see interface document, "PUT /workspaces/{id}/budgets/{interval}" */
-export function putBudget({ workspaces, budgets }: PutBudgetDeps): Operation<PutBudget> {
+export function putBudget({ workspaces, budgets, spending }: PutBudgetDeps): Operation<PutBudget> {
   return {
     name: 'upsertWorkspaceBudget',
     method: 'PUT',
@@ -27,6 +29,8 @@ export function putBudget({ workspaces, budgets }: PutBudgetDeps): Operation<Put
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
       // The schema lets no other through.
       const limitNanoUsd = limitToNano(body.limit_usd) as number;
+      // What was spent before there was a limit is only counted, and may not have reached the store yet.
+      await spending.flush();
       return answer({ data: showBudget(id, await budgets(id).put(interval, limitNanoUsd)) });
     },
   };

@@ -15,14 +15,17 @@ import { type Credentials, createCredentials } from '../stores/credentials.ts';
 import { type ApiKeys, embedderKeys } from '../stores/embedder-keys.ts';
 import type { Ledger, LedgerOptions } from '../stores/ledger/ledger.ts';
 import { createOwners, type Owners } from '../stores/owners.ts';
-import { createSpending, type Spending } from '../stores/spending/spending.ts';
+import { createSpending } from '../stores/spending/create-spending.ts';
+import type { Spending } from '../stores/spending/spending.ts';
 import { chooseStorage } from '../stores/storage/choose.ts';
 import { guardStorage } from '../stores/storage/guard.ts';
+import type { Storage } from '../stores/storage/storage.ts';
 import { keyRing } from '../stores/vault/key-ring.ts';
 import { limitSealer } from '../stores/vault/limit-sealer.ts';
 import { createVault, type Sealer } from '../stores/vault.ts';
 import { createWorkspaces, type Workspaces } from '../stores/workspaces.ts';
 import type { Logger } from '../telemetry/record.ts';
+import { SettingsError } from './providers.ts';
 
 /** A Keyv, or an adapter of one. */
 export type StoreOption = Keyv | KeyvStorageAdapter;
@@ -71,13 +74,7 @@ export function openStores(settings: StoreSettings): Stores {
     limits,
   } = settings;
   const { secrets, sealer, logger = null } = settings;
-  const chosen = chooseStorage(settings.store, {
-    ledger: settings.ledger,
-    onLostHold: budgets.onLostHold,
-    clock,
-    logger,
-  });
-  const storage = guardStorage(chosen, { clock, timeoutMs, logger });
+  const storage = guardStorage(chosen(settings), { clock, timeoutMs, logger });
   const owners = createOwners(storage);
   const vault = createVault({
     sealer: sealer ? limitSealer(sealer, clock, timeoutMs) : secrets ? keyRing(secrets, randomBytes) : null,
@@ -95,6 +92,7 @@ export function openStores(settings: StoreSettings): Stores {
   });
   const apiKeys = createApiKeys({ storage, owners, clock, randomBytes, cacheMs });
   const budgetsOf = createBudgets({ storage, clock, ids, cacheMs });
+  const spending = createSpending({ ledger: storage.ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs });
   const workspaces = createWorkspaces({
     storage,
     clock,
@@ -105,9 +103,10 @@ export function openStores(settings: StoreSettings): Stores {
       apiKeys.deleteAll,
       (id) => budgetsOf(id).deleteAll(),
       async (id) => void (await credentials(id).deleteAll()),
+      // What is only counted here must not be booked for it later.
+      (id) => spending.forget(id),
     ],
   });
-  const spending = createSpending({ ledger: storage.ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs });
   return {
     workspaces,
     budgets: budgetsOf,
@@ -132,6 +131,23 @@ export function openStores(settings: StoreSettings): Stores {
       await storage.close();
     },
   };
+}
+
+/** @throws SettingsError */
+function chosen({ store, ledger, budgets, clock, storeTimeoutMs: timeoutMs, logger }: StoreSettings): Storage {
+  const { onLostHold } = budgets;
+  try {
+    return chooseStorage(store, {
+      onLostHold,
+      clock,
+      timeoutMs,
+      logger: logger ?? null,
+      ...(ledger ? { ledger } : {}),
+    });
+  } catch (error) {
+    if (error instanceof TypeError) throw new SettingsError('store', error.message);
+    throw error;
+  }
 }
 
 /** Every request asks: what was made of a record once is kept with it. */

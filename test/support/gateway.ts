@@ -3,6 +3,7 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import type { RequestRecord } from '../../src/telemetry/record.ts';
 import { type Answer, readAnswer } from './answer.ts';
+import { cryptoWork } from './crypto-work.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 import { type ScriptedUpstream, scriptedUpstream } from './upstream.ts';
 
@@ -149,7 +150,7 @@ export async function drive<T>(clock: ManualClock, promise: Promise<T>): Promise
   };
   promise.then(note, note);
   for (;;) {
-    for (let turn = 0; turn < 6 && !isSettled; turn++) await nextTurn();
+    for (let turn = 0; (turn < 6 || cryptoWork.pending > 0) && !isSettled; turn++) await nextTurn();
     if (isSettled) return promise;
     if (clock.nextMs === null) throw new Error('The promise waits for something other than the clock');
     await clock.advance(clock.nextMs - clock.now());
