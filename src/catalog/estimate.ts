@@ -1,10 +1,10 @@
 import { estimateTokenCount } from 'tokenx';
-import type { ChatRequest, Usage } from '../schema/chat.ts';
+import type { ChatMessage, ChatRequest, Usage } from '../schema/chat.ts';
+import { mediaTokens } from './media-tokens.ts';
+import { silentFields } from './silent-fields.ts';
 
 /** What every message costs beside its text, in the formats of the common models. */
 const tokensPerMessage = 4;
-/** A picture, whatever its size: providers charge from 85 to about 1,500. */
-const tokensPerImage = 1000;
 
 /** Counting a longer text would keep the process busy for noticeable time. */
 const longestCounted = 256 * 1024;
@@ -14,10 +14,22 @@ function countTokens(text: string): number {
   return text.length > longestCounted ? Math.ceil(text.length / 3) : estimateTokenCount(text);
 }
 
-/** Usage for an answer whose provider reported none, or of which only a part was received. Estimated from the text. */
-export function estimateUsage(request: ChatRequest, outputText: number | string): Usage {
-  const promptTokens = estimatePrompt(request);
-  const completionTokens = typeof outputText === 'string' ? countTokens(outputText) : Math.ceil(outputText / 3);
+/** What an answer can't have exceeded, such as a `Ceiling`. */
+export interface MostTokens {
+  promptTokens: number;
+  /** Of all choices together. */
+  completionTokens: number;
+}
+
+/**
+ * Usage for an answer whose provider reported none, or of which only a part was received. Estimated from the text.
+ * @param output  what was received: its text, or how many bytes of it
+ * @param most    the estimate is no more than this. Default: as it comes out
+ */
+export function estimateUsage(request: ChatRequest, output: number | string, most?: MostTokens): Usage {
+  const received = typeof output === 'string' ? countTokens(output) : Math.ceil(output / 3);
+  const promptTokens = Math.min(estimatePrompt(request), most?.promptTokens ?? Number.POSITIVE_INFINITY);
+  const completionTokens = Math.min(received, most?.completionTokens ?? Number.POSITIVE_INFINITY);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -29,14 +41,28 @@ export function estimateUsage(request: ChatRequest, outputText: number | string)
 
 function estimatePrompt(request: ChatRequest): number {
   let tokens = 3;
-  for (const message of request.messages) {
-    tokens += tokensPerMessage;
-    if (typeof message.content === 'string') tokens += countTokens(message.content);
-    else if (message.content) {
-      for (const part of message.content) tokens += part.type === 'text' ? countTokens(part.text) : tokensPerImage;
-    }
-    if (message.role === 'assistant' && message.tool_calls) tokens += countTokens(JSON.stringify(message.tool_calls));
-  }
-  if (request.tools) tokens += countTokens(JSON.stringify(request.tools));
+  for (const message of request.messages) tokens += estimateMessage(message);
+  if (request.tools) tokens += countJson(request.tools);
+  if (request.response_format) tokens += countJson(request.response_format);
+  // What we do not know may be read by the model, such as documents.
+  for (const [name, value] of Object.entries(request)) if (!silentFields.has(name)) tokens += countJson(value);
   return tokens;
+}
+
+function estimateMessage(message: ChatMessage): number {
+  let tokens = tokensPerMessage;
+  const { content } = message;
+  if (typeof content === 'string') tokens += countTokens(content);
+  else if (content) {
+    for (const part of content)
+      tokens += part.type === 'text' ? countTokens(part.text) : (mediaTokens(part)?.typical ?? 0);
+  }
+  if (message.role !== 'tool' && message.name) tokens += countTokens(message.name);
+  if (message.role === 'assistant' && message.tool_calls) tokens += countJson(message.tool_calls);
+  return tokens;
+}
+
+/** Numbers, flags and words such as `auto` are settings. */
+function countJson(value: unknown): number {
+  return typeof value === 'object' && value !== null ? countTokens(JSON.stringify(value)) : 0;
 }

@@ -1,69 +1,152 @@
 import { multiply, nanoToUsd, picoToNano } from '../base/money.ts';
-import type { Pricing } from '../call/model.ts';
+import type { Pricing, TokenPricing } from '../call/model.ts';
 import type { Usage } from '../schema/chat.ts';
 
+/** Integer nano-USD; the parts add up to the total exactly. */
 export interface Cost {
-  /** All of it, integer nano-USD. */
   totalNanoUsd: number;
+  /** Tokens and images of the prompt. */
   promptNanoUsd: number;
   completionNanoUsd: number;
+  /** The price per request, and searches. */
+  otherNanoUsd: number;
 }
 
-/** What usage costs: every token once, at the price of its kind, rounded up to a nano-USD at the end. */
-export function priceUsage(usage: Usage, pricing: Pricing): Cost {
-  const prompt = promptPico(usage, pricing);
-  const completion = completionPico(usage, pricing);
-  const request = BigInt(pricing.requestPicoUsd ?? 0);
+export type TokenKind =
+  | 'plain'
+  | 'cacheRead'
+  | 'cacheWrite'
+  | 'cacheWriteHour'
+  | 'audio'
+  | 'audioCacheRead'
+  | 'image'
+  | 'reasoning';
+
+/** Tokens that have one price. */
+export interface PricedTokens {
+  kind: TokenKind;
+  tokens: number;
+  /** Each. */
+  picoUsd: number;
+}
+
+/**
+ * What usage costs: every token once, at the price of its kind.
+ * @param promptImages  pictures in the prompt, where they are charged each
+ */
+export function priceUsage(usage: Usage, pricing: Pricing, promptImages = 0): Cost {
+  const prices = tokenPrices(pricing, usage.prompt_tokens);
+  const prompt = sumPico(splitPrompt(usage, prices)) + multiply(promptImages, pricing.imagePicoUsd ?? 0);
+  const completion = sumPico(splitCompletion(usage, prices));
+  const searches = count(usage.server_tool_use_details?.web_search_requests);
+  const other = BigInt(pricing.requestPicoUsd ?? 0) + multiply(searches, pricing.webSearchPicoUsd ?? 0);
+  // Running sums are rounded up, so that the parts add up and the total is no less than it should be.
+  const untilPrompt = picoToNano(prompt);
+  const untilCompletion = picoToNano(prompt + completion);
+  const total = picoToNano(prompt + completion + other);
   return {
-    totalNanoUsd: picoToNano(prompt + completion + request),
-    promptNanoUsd: picoToNano(prompt),
-    completionNanoUsd: picoToNano(completion),
+    totalNanoUsd: total,
+    promptNanoUsd: untilPrompt,
+    completionNanoUsd: untilCompletion - untilPrompt,
+    otherNanoUsd: total - untilCompletion,
   };
 }
 
-function promptPico(usage: Usage, pricing: Pricing): bigint {
-  const details = usage.prompt_tokens_details;
-  let plain = usage.prompt_tokens;
-  // Kinds may overlap in what a provider reports; each takes only what is left.
-  const take = (tokens: number | null | undefined): number => {
-    const taken = Math.min(tokens ?? 0, plain);
-    plain -= taken;
-    return taken;
-  };
-  const cached = take(details?.cached_tokens);
-  const written = take(details?.cache_write_tokens);
-  const audio = take(details?.audio_tokens);
-  return (
-    multiply(cached, pricing.cacheReadPicoUsd ?? pricing.promptPicoUsd) +
-    multiply(written, pricing.cacheWritePicoUsd ?? pricing.promptPicoUsd) +
-    multiply(audio, pricing.audioPicoUsd ?? pricing.promptPicoUsd) +
-    multiply(plain, pricing.promptPicoUsd)
-  );
+/** The prompt's tokens by kind. Together they are the prompt, whatever the provider says of the parts. */
+export function splitPrompt({ prompt_tokens, prompt_tokens_details: details }: Usage, prices: TokenPricing) {
+  const plain = prices.promptPicoUsd;
+  const cacheRead = prices.cacheReadPicoUsd ?? plain;
+  const cacheWrite = prices.cacheWritePicoUsd ?? plain;
+  const hour = count(details?.cache_write_1h_tokens);
+  let read = count(details?.cached_tokens);
+  let audio = count(details?.audio_tokens);
+  let readAudio = 0;
+  if (prices.audioCacheReadPicoUsd !== undefined) {
+    // What can't be told apart otherwise is of both kinds.
+    readAudio = Math.min(Math.max(read + audio - prompt_tokens, 0), read, audio);
+    read -= readAudio;
+    audio -= readAudio;
+  }
+  return split(prompt_tokens, plain, [
+    { kind: 'cacheRead', tokens: read, picoUsd: cacheRead },
+    // Those that are kept for an hour are among those that were written.
+    { kind: 'cacheWrite', tokens: Math.max(count(details?.cache_write_tokens) - hour, 0), picoUsd: cacheWrite },
+    { kind: 'cacheWriteHour', tokens: hour, picoUsd: prices.cacheWriteHourPicoUsd ?? cacheWrite },
+    { kind: 'audio', tokens: audio, picoUsd: prices.audioPicoUsd ?? plain },
+    { kind: 'audioCacheRead', tokens: readAudio, picoUsd: prices.audioCacheReadPicoUsd ?? cacheRead },
+    { kind: 'image', tokens: count(details?.image_tokens), picoUsd: prices.imageTokenPicoUsd ?? plain },
+  ]);
 }
 
-function completionPico(usage: Usage, pricing: Pricing): bigint {
-  const details = usage.completion_tokens_details;
-  let plain = usage.completion_tokens;
-  const take = (tokens: number | null | undefined): number => {
-    const taken = Math.min(tokens ?? 0, plain);
-    plain -= taken;
-    return taken;
-  };
-  const reasoning = take(details?.reasoning_tokens);
-  const audio = take(details?.audio_tokens);
-  return (
-    multiply(reasoning, pricing.reasoningPicoUsd ?? pricing.completionPicoUsd) +
-    multiply(audio, pricing.audioOutputPicoUsd ?? pricing.completionPicoUsd) +
-    multiply(plain, pricing.completionPicoUsd)
-  );
+/** The completion's tokens by kind. Together they are the completion. */
+export function splitCompletion(
+  { completion_tokens, completion_tokens_details: details }: Usage,
+  prices: TokenPricing,
+) {
+  const plain = prices.completionPicoUsd;
+  return split(completion_tokens, plain, [
+    { kind: 'reasoning', tokens: count(details?.reasoning_tokens), picoUsd: prices.reasoningPicoUsd ?? plain },
+    { kind: 'audio', tokens: count(details?.audio_tokens), picoUsd: prices.audioOutputPicoUsd ?? plain },
+    { kind: 'image', tokens: count(details?.image_tokens), picoUsd: prices.imageOutputPicoUsd ?? plain },
+  ]);
 }
 
-/** Usage as it goes to the client: with the cost, which is left out where the price is not known. */
-export function usageWithCost(usage: Usage, cost: Cost | null, isByok: boolean): Usage {
+/**
+ * Kinds overlap in what some providers report (tokens read from a cache that were written to it just before), or exceed
+ * the whole. The dearer kind takes its tokens first, the others what is left: no token counts twice, and a cost is not
+ * booked too low.
+ */
+function split(total: number, plainPicoUsd: number, kinds: PricedTokens[]): PricedTokens[] {
+  let left = total;
+  const parts: PricedTokens[] = [];
+  for (const part of kinds.sort((a, b) => b.picoUsd - a.picoUsd)) {
+    const tokens = Math.min(part.tokens, left);
+    if (tokens === 0) continue;
+    left -= tokens;
+    parts.push({ ...part, tokens });
+  }
+  if (left > 0) parts.push({ kind: 'plain', tokens: left, picoUsd: plainPicoUsd });
+  return parts;
+}
+
+function sumPico(parts: readonly PricedTokens[]): bigint {
+  return parts.reduce((sum, { tokens, picoUsd }) => sum + multiply(tokens, picoUsd), 0n);
+}
+
+/** Some details are not part of the wire and of any type. */
+function count(value: unknown): number {
+  return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
+}
+
+/** The prices that hold for a prompt of this length. */
+export function tokenPrices(pricing: Pricing, promptTokens: number): TokenPricing {
+  return pricesUpTo(pricing, promptTokens).at(-1) as TokenPricing;
+}
+
+/** All prices that hold for prompts of up to this length, from the shortest prompts to the longest. */
+export function pricesUpTo(pricing: Pricing, promptTokens: number): TokenPricing[] {
+  if (!pricing.longPrompts) return [pricing];
+  const reached = pricing.longPrompts
+    .filter(({ abovePromptTokens }) => promptTokens > abovePromptTokens)
+    .sort((a, b) => a.abovePromptTokens - b.abovePromptTokens)
+    .map((prices) => ({ ...pricing, ...given(prices) }));
+  return [pricing, ...reached];
+}
+
+/** Without the fields that are undefined, which would hide those of the pricing below. */
+function given<T extends object>(prices: T): Partial<T> {
+  return Object.fromEntries(Object.entries(prices).filter(([, price]) => price !== undefined)) as Partial<T>;
+}
+
+/**
+ * Usage as it goes to the client: with the cost, which is left out where the price is not known.
+ * @param failedNanoUsd  what attempts that failed had used before; it is part of the cost, not of what this answer cost
+ */
+export function usageWithCost(usage: Usage, cost: Cost | null, isByok: boolean, failedNanoUsd = 0): Usage {
   if (!cost) return { ...usage, is_byok: isByok };
   return {
     ...usage,
-    cost: nanoToUsd(cost.totalNanoUsd),
+    cost: nanoToUsd(cost.totalNanoUsd + failedNanoUsd),
     is_byok: isByok,
     cost_details: {
       upstream_inference_cost: isByok ? nanoToUsd(cost.totalNanoUsd) : null,

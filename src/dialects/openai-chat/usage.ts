@@ -3,6 +3,8 @@ import { isObject, type Loose } from './values.ts';
 
 /** No model reads or writes this much in one call; a larger count is a mistake of the provider. */
 const implausibleTokens = 100_000_000;
+/** Nor does one search the web so often. */
+const implausibleSearches = 1_000;
 
 /** A count of tokens: a plausible non-negative integer, else null. */
 function count(value: unknown): number | null {
@@ -24,41 +26,81 @@ function part(details: unknown, key: string, whole: number): number {
  */
 export function readUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null;
-  const promptTokens = count(raw.prompt_tokens);
+  let promptTokens = count(raw.prompt_tokens);
   let completionTokens = count(raw.completion_tokens);
   if (promptTokens === null || completionTokens === null) return null;
-  const inDetails = raw.prompt_tokens_details;
+  const inDetails = raw.prompt_tokens_details ?? raw.prompt_token_details;
   const outDetails = raw.completion_tokens_details;
-  const total = count(raw.total_tokens);
   const cached = cachedTokens(raw, inDetails);
   let said = isObject(outDetails) ? (count(outDetails.reasoning_tokens) ?? 0) : (count(raw.reasoning_tokens) ?? 0);
-  // Google counts reasoning in the total only. Others may have left cached tokens out of the prompt.
-  const missing = (total ?? 0) - promptTokens - completionTokens;
-  if (said === 0 && missing > 0 && missing !== cached) said = missing;
+  const total = count(raw.total_tokens);
+  let missing = total === null ? 0 : total - promptTokens - completionTokens;
+  // Some leave cached tokens out of the prompt, though not out of the total.
+  if (cached > 0 && (total === null ? cached > promptTokens : missing === cached + said)) {
+    promptTokens += cached;
+    missing -= cached;
+  }
+  // Google counts reasoning in the total only.
+  if (said === 0 && missing > 0) said = missing;
   // Some leave reasoning out of the completion, though not out of the total.
   if (said > 0 && missing === said) completionTokens += said;
+  const written = writtenTokens(inDetails, promptTokens);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
     prompt_tokens_details: {
       cached_tokens: Math.min(cached, promptTokens),
-      ...optional('cache_write_tokens', part(inDetails, 'cache_write_tokens', promptTokens)),
+      ...optional('cache_write_tokens', written.all),
+      ...optional('cache_write_1h_tokens', written.forAnHour),
       ...optional('audio_tokens', part(inDetails, 'audio_tokens', promptTokens)),
+      ...optional('image_tokens', part(inDetails, 'image_tokens', promptTokens)),
       ...optional('video_tokens', part(inDetails, 'video_tokens', promptTokens)),
     },
     completion_tokens_details: {
       reasoning_tokens: Math.min(said, completionTokens),
       ...optional('audio_tokens', part(outDetails, 'audio_tokens', completionTokens)),
+      ...optional('image_tokens', part(outDetails, 'image_tokens', completionTokens)),
       ...optional('accepted_prediction_tokens', part(outDetails, 'accepted_prediction_tokens', completionTokens)),
       ...optional('rejected_prediction_tokens', part(outDetails, 'rejected_prediction_tokens', completionTokens)),
     },
+    ...searches(raw),
   };
 }
 
 function cachedTokens(raw: Loose, details: unknown): number {
   const inDetails = isObject(details) ? count(details.cached_tokens) : null;
-  return inDetails ?? count(raw.cached_tokens) ?? count(raw.prompt_cache_hit_tokens) ?? 0;
+  return (
+    inDetails ??
+    count(raw.cached_tokens) ??
+    count(raw.prompt_cache_hit_tokens) ??
+    // Mistral
+    count(raw.num_cached_tokens) ??
+    0
+  );
+}
+
+/** Ours and OpenRouter's word, and those of Anthropic, which others that resell its models keep. */
+function writtenTokens(details: unknown, promptTokens: number): { all: number; forAnHour: number } {
+  if (!isObject(details)) return { all: 0, forAnHour: 0 };
+  const forAnHour = part(details.cache_creation, 'ephemeral_1h_input_tokens', promptTokens);
+  const all = Math.max(
+    part(details, 'cache_write_tokens', promptTokens),
+    part(details, 'cache_creation_input_tokens', promptTokens),
+    forAnHour,
+  );
+  return { all, forAnHour };
+}
+
+/** Searches that the provider ran by itself. It charges each, and nobody else can count them. */
+function searches(raw: Loose): Pick<Usage, 'server_tool_use_details'> {
+  const details = raw.server_tool_use_details ?? raw.server_tool_use;
+  const requests =
+    (isObject(details) ? count(details.web_search_requests) : null) ??
+    // Perplexity
+    count(raw.num_search_queries);
+  if (requests === null || requests === 0 || requests > implausibleSearches) return {};
+  return { server_tool_use_details: { web_search_requests: requests } };
 }
 
 function optional(key: string, value: number): Record<string, number> {

@@ -1,0 +1,295 @@
+import { multiply, picoToNano } from '../base/money.ts';
+import type { Endpoint, Pricing, TokenPricing } from '../call/model.ts';
+import type { ChatMessage, ChatRequest } from '../schema/chat.ts';
+import { earlierAudioTokens, imageTokens, mediaTokens } from './media-tokens.ts';
+import { pricesUpTo } from './price.ts';
+import { searchFields, silentFields } from './silent-fields.ts';
+import { type Effort, jsonBound, newEffort, quotedBound, textBound } from './token-bound.ts';
+
+/** What a request can take at most, whoever serves it. Counted once, used for every endpoint. */
+export interface PromptBound {
+  /** Never fewer than a provider counts. */
+  tokens: number;
+  /** Pictures, which may be charged each. */
+  images: number;
+  /** How many answers are asked for (`n`). */
+  choices: number;
+  /** Tokens of a prediction: those an answer does not use are charged as output, beside it. */
+  predictedTokens: number;
+  /** Searches the provider itself may run, which may be charged each. */
+  searches: number;
+  /** What the provider's own tools may read into the prompt, turn by turn: beside `tokens`, and beyond any context. */
+  toolTokens: number;
+}
+
+/** The most one try can cost. */
+export interface Ceiling {
+  promptTokens: number;
+  /** Of all choices together. */
+  completionTokens: number;
+  nanoUsd: number;
+  /** The largest output of one choice this rests on, as the provider is or has to be asked for it. */
+  maxTokens: number;
+  /** true: the cap is not the caller's own, so that it only holds when it is sent upstream as the largest output. */
+  mustSend: boolean;
+  /** Where the cap comes from. */
+  source: 'caller' | 'endpoint' | 'default';
+}
+
+export interface CeilingOptions {
+  /** Largest output where neither the caller nor the endpoint names one. */
+  defaultMaxTokens: number;
+  /** The provider's smallest `max_tokens`, to which the dialect raises a smaller one (quirk `minMaxTokens`). Default 0. */
+  minMaxTokens?: number;
+  /** true: the provider does not count reasoning in `max_tokens`, so that only its own limits hold. Default false. */
+  reasoningIsExtra?: boolean;
+}
+
+/**
+ * What a provider adds that nobody sees: a system text of its own (grok-4 680 tokens, command-r7b 495, gpt-oss 75), the
+ * date, the marks around the whole.
+ */
+const tokensPerRequest = 1_024;
+/** Marks around a message, and its role. */
+const tokensPerMessage = 16;
+/** How tools are to be called: command-r7b 900, llama-4 690, Claude 530. */
+const tokensForTools = 1_536;
+const tokensPerTool = 32;
+const tokensPerToolCall = 32;
+/** That an answer has to be JSON, and of which shape. */
+const tokensForFormat = 512;
+/** Pages a provider's own search or fetch reads, again with every turn. */
+const tokensOfOwnTools = 200_000;
+const searchesOfOwnTools = 20;
+
+/** Counts what the prompt can come to, never too low. Linear in the size of the request. */
+export function boundPrompt(request: ChatRequest): PromptBound {
+  const effort = newEffort();
+  const fields = request as Record<string, unknown>;
+  const bound: PromptBound = {
+    tokens: tokensPerRequest,
+    images: 0,
+    choices: choicesOf(fields),
+    predictedTokens: fields.prediction ? jsonBound(fields.prediction, effort) : 0,
+    searches: 0,
+    toolTokens: 0,
+  };
+  for (const message of request.messages) addMessage(bound, message, effort);
+  let runsTools = searchFields.some((name) => fields[name]);
+  if (request.tools) {
+    bound.tokens += tokensForTools;
+    for (const tool of request.tools) {
+      bound.tokens += tokensPerTool + jsonBound(tool, effort);
+      runsTools ||= tool.type !== 'function';
+    }
+  }
+  if (request.response_format) bound.tokens += tokensForFormat + jsonBound(request.response_format, effort);
+  bound.tokens += bound.predictedTokens;
+  for (const name in fields) {
+    const value = fields[name];
+    if (value === null || value === undefined || silentFields.has(name)) continue;
+    bound.tokens += quotedBound(name, effort) + jsonBound(value, effort);
+  }
+  if (runsTools) {
+    bound.toolTokens = tokensOfOwnTools;
+    bound.searches = searchesOfOwnTools;
+  }
+  return bound;
+}
+
+/** `n` and its like reach us as unknown fields, of any type. What is no number is refused by the provider. */
+function choicesOf({ n, best_of }: Record<string, unknown>): number {
+  let choices = 1;
+  for (const value of [n, best_of]) {
+    const asked = value ? Math.ceil(Number(value)) : 1;
+    if (Number.isSafeInteger(asked)) choices = Math.max(choices, asked);
+  }
+  return choices;
+}
+
+function addMessage(bound: PromptBound, message: ChatMessage, effort: Effort): void {
+  bound.tokens += tokensPerMessage;
+  for (const field in message) {
+    const value = (message as Record<string, unknown>)[field];
+    if (value === null || value === undefined || field === 'role') continue;
+    switch (field) {
+      case 'content':
+        addContent(bound, message, effort);
+        break;
+      case 'tool_calls':
+        addToolCalls(bound, value, effort);
+        break;
+      case 'images':
+        addImages(bound, value);
+        break;
+      case 'audio':
+        bound.tokens += earlierAudioTokens.most + jsonBound(withoutData(value), effort);
+        break;
+      default:
+        bound.tokens += quotedBound(field, effort) + jsonBound(value, effort);
+    }
+  }
+}
+
+function addContent(bound: PromptBound, { role, content }: ChatMessage, effort: Effort): void {
+  // Templates write a tool's result as it is, or as a JSON string.
+  const ofText = role === 'tool' ? quotedBound : textBound;
+  if (typeof content === 'string') {
+    bound.tokens += ofText(content, effort);
+    return;
+  }
+  for (const part of content ?? []) {
+    bound.tokens += tokensPerMessage;
+    if (part.type === 'text') bound.tokens += ofText(part.text, effort);
+    else {
+      const media = mediaTokens(part);
+      bound.tokens += media ? media.most : jsonBound(part, effort);
+      if (part.type === 'image_url') bound.images++;
+      if (part.type === 'file' && part.file.filename) bound.tokens += quotedBound(part.file.filename, effort);
+    }
+  }
+}
+
+function addToolCalls(bound: PromptBound, calls: unknown, effort: Effort): void {
+  if (!Array.isArray(calls)) return;
+  for (const call of calls) {
+    bound.tokens += tokensPerToolCall + jsonBound(call, effort);
+    const text: unknown = call?.function?.arguments;
+    // The text may be written as the JSON it holds, with more spaces than it has, and indented.
+    if (typeof text === 'string') bound.tokens += quotedBound(text, effort);
+  }
+}
+
+function addImages(bound: PromptBound, images: unknown): void {
+  const count = Array.isArray(images) ? images.length : 1;
+  bound.images += count;
+  bound.tokens += count * imageTokens.most;
+}
+
+/** The sound itself is no text. */
+function withoutData(audio: unknown): unknown {
+  if (typeof audio !== 'object' || audio === null) return audio;
+  const { data: _, ...rest } = audio as Record<string, unknown>;
+  return rest;
+}
+
+/**
+ * The most one try at this endpoint can cost: every token at the dearest price of its side, and the largest output.
+ * @returns null: the endpoint's price is not known
+ */
+export function ceilingOf(
+  request: ChatRequest,
+  prompt: PromptBound,
+  endpoint: Endpoint,
+  options: CeilingOptions,
+): Ceiling | null {
+  if (endpoint.pricing === null) return null;
+  const { promptTokens, extraTokens, fixedPico, perTokenPico } = worstCase(prompt, endpoint, endpoint.pricing, options);
+  const cap = capOf(request, prompt, endpoint, options);
+  return {
+    promptTokens,
+    completionTokens: prompt.choices * (cap.maxTokens + extraTokens),
+    nanoUsd: picoToNano(fixedPico + perTokenPico * BigInt(cap.maxTokens)),
+    ...cap,
+  };
+}
+
+/**
+ * The largest output of one choice with which the ceiling stays within an amount, at most the one `ceilingOf` goes by.
+ * @returns 0: not even the prompt fits, or what is left is less than the provider takes; or the price is not known
+ */
+export function affordableTokens(
+  request: ChatRequest,
+  prompt: PromptBound,
+  endpoint: Endpoint,
+  amountNanoUsd: number,
+  options: CeilingOptions,
+): number {
+  if (endpoint.pricing === null || !(amountNanoUsd >= 0)) return 0;
+  const { fixedPico, perTokenPico } = worstCase(prompt, endpoint, endpoint.pricing, options);
+  const { maxTokens } = capOf(request, prompt, endpoint, options);
+  const sparePico = BigInt(Math.min(Math.floor(amountNanoUsd), Number.MAX_SAFE_INTEGER)) * 1000n - fixedPico;
+  if (sparePico < 0n) return 0;
+  if (sparePico >= perTokenPico * BigInt(maxTokens)) return maxTokens;
+  const tokens = Number(sparePico / perTokenPico);
+  return tokens < (options.minMaxTokens ?? 0) ? 0 : tokens;
+}
+
+interface WorstCase {
+  promptTokens: number;
+  /** Output that `max_tokens` does not cap, of each choice. */
+  extraTokens: number;
+  /** All but what `max_tokens` caps, in pico-USD. */
+  fixedPico: bigint;
+  /** What one more of `max_tokens` costs, with all choices. */
+  perTokenPico: bigint;
+}
+
+function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, options: CeilingOptions): WorstCase {
+  // No prompt is longer than the context it is read into.
+  const promptTokens = Math.min(prompt.tokens, endpoint.contextLength ?? prompt.tokens) + prompt.toolTokens;
+  const extraTokens = prompt.predictedTokens + (options.reasoningIsExtra ? naturalCap(endpoint, options) : 0);
+  let promptPicoUsd = 0;
+  let completionPicoUsd = 0;
+  for (const prices of pricesUpTo(pricing, promptTokens)) {
+    promptPicoUsd = Math.max(promptPicoUsd, dearestPrompt(prices));
+    completionPicoUsd = Math.max(completionPicoUsd, dearestCompletion(prices));
+  }
+  const perTokenPico = multiply(prompt.choices, completionPicoUsd);
+  const fixedPico =
+    multiply(promptTokens, promptPicoUsd) +
+    multiply(prompt.images, pricing.imagePicoUsd ?? 0) +
+    multiply(prompt.searches, pricing.webSearchPicoUsd ?? 0) +
+    BigInt(pricing.requestPicoUsd ?? 0) +
+    perTokenPico * BigInt(extraTokens);
+  return { promptTokens, extraTokens, fixedPico, perTokenPico };
+}
+
+function dearestPrompt(prices: TokenPricing): number {
+  return Math.max(
+    prices.promptPicoUsd,
+    prices.cacheReadPicoUsd ?? 0,
+    prices.cacheWritePicoUsd ?? 0,
+    prices.cacheWriteHourPicoUsd ?? 0,
+    prices.audioPicoUsd ?? 0,
+    prices.audioCacheReadPicoUsd ?? 0,
+    prices.imageTokenPicoUsd ?? 0,
+  );
+}
+
+function dearestCompletion(prices: TokenPricing): number {
+  return Math.max(
+    prices.completionPicoUsd,
+    prices.reasoningPicoUsd ?? 0,
+    prices.audioOutputPicoUsd ?? 0,
+    prices.imageOutputPicoUsd ?? 0,
+  );
+}
+
+type Cap = Pick<Ceiling, 'maxTokens' | 'mustSend' | 'source'>;
+
+/** The newer name of the caller's cap wins where both are given, as it does in the dialect. */
+function capOf(request: ChatRequest, prompt: PromptBound, endpoint: Endpoint, options: CeilingOptions): Cap {
+  const least = Math.max(options.minMaxTokens ?? 0, 1);
+  const asked = request.max_completion_tokens ?? request.max_tokens ?? null;
+  const { contextLength, maxCompletionTokens } = endpoint;
+  const isKnown = maxCompletionTokens !== null || contextLength !== null;
+  const natural = naturalCap(endpoint, options);
+  if (asked !== null && (!isKnown || asked <= natural)) {
+    return { maxTokens: Math.max(asked, least), mustSend: false, source: 'caller' };
+  }
+  const maxTokens = Math.max(natural, least);
+  if (!isKnown) return { maxTokens, mustSend: true, source: 'default' };
+  // Many servers refuse a largest output for which the context has no room beside the prompt.
+  const room = contextLength === null ? maxTokens : contextLength - prompt.tokens;
+  if (room >= maxTokens) return { maxTokens, mustSend: true, source: 'endpoint' };
+  if (room >= least && room >= maxTokens / 2) return { maxTokens: room, mustSend: true, source: 'endpoint' };
+  // The prompt may be far shorter than its bound, so that there may be room for more: the provider is left to find out.
+  return { maxTokens, mustSend: asked !== null, source: 'endpoint' };
+}
+
+/** What a provider keeps to without being asked, where that is known. */
+function naturalCap({ maxCompletionTokens, contextLength }: Endpoint, { defaultMaxTokens }: CeilingOptions): number {
+  if (maxCompletionTokens === null) return contextLength ?? defaultMaxTokens;
+  return Math.min(maxCompletionTokens, contextLength ?? maxCompletionTokens);
+}

@@ -1,0 +1,58 @@
+/**
+ * Fields of a request that no model reads: they speak to the gateway, set how is sampled, or are counted by rules of
+ * their own. Every other one, known or not, may become text of the prompt.
+ */
+export const silentFields: ReadonlySet<string> = new Set([
+  'messages',
+  'tools',
+  'response_format',
+  'prediction',
+  'model',
+  'models',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'top_a',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'seed',
+  'stop',
+  'parallel_tool_calls',
+  'modalities',
+  'image_config',
+  'reasoning',
+  'reasoning_effort',
+  'service_tier',
+  'session_id',
+  'user',
+  'metadata',
+  'cache_control',
+  'debug',
+  'plugins',
+  'provider',
+  'route',
+  'stop_server_tools_when',
+  'trace',
+  'usage',
+  'transforms',
+  'include_reasoning',
+  'n',
+  'best_of',
+]);
+
+/** Fields by which a provider is asked to search the web by itself: those of OpenAI, xAI, and of Alibaba and others. */
+export const searchFields: readonly string[] = [
+  'web_search_options',
+  'search_parameters',
+  'enable_search',
+  'web_search',
+];
