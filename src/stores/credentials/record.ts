@@ -33,7 +33,7 @@ export function byTrying(a: StoredCredential, b: StoredCredential): number {
 
 /** On one line, though the key may be a JSON object over many. */
 export function labelOf(key: string): string {
-  return maskSecret(key.replace(/\s+/g, ' '));
+  return maskSecret(key.trim().replace(/\s+/g, ' '));
 }
 
 function compare(a: string, b: string): number {
