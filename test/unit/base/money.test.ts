@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { multiply, nanoToUsd, parsePrice, picoToNano } from '../../../src/base/money.ts';
+import { largestLimitUsd, limitToNano, multiply, nanoToUsd, parsePrice, picoToNano } from '../../../src/base/money.ts';
 
 describe('a price', () => {
   it.each<[string | number, number | null]>([
@@ -62,5 +62,40 @@ describe('an amount', () => {
   });
   it('is a number of USD on the wire', () => {
     expect(nanoToUsd(3_950_000)).toBe(0.00395);
+  });
+});
+
+describe('a limit', () => {
+  it.each<[number, number | null]>([
+    [0, 0],
+    [-0, 0],
+    [1, 1_000_000_000],
+    [0.3, 300_000_000],
+    // As written in decimal, not as the binary fraction is; never more than was said.
+    [0.1 + 0.2, 300_000_000],
+    [1.9999999999, 1_999_999_999],
+    [1e-9, 1],
+    [9.99e-10, 0],
+    [5e-324, 0],
+    [1.5e-8, 15],
+    [123.456789012, 123_456_789_012],
+    [largestLimitUsd, 9_000_000_000_000_000],
+    [8_388_607.999999999, 8_388_607_999_999_999],
+    [largestLimitUsd + 1e-8, null],
+    [1e21, null],
+    [-1, null],
+    [-1e-9, null],
+    [Number.NaN, null],
+    [Number.POSITIVE_INFINITY, null],
+    [Number.NEGATIVE_INFINITY, null],
+  ])('of %d USD is %j nano-USD', (usd, nano) => {
+    expect(limitToNano(usd)).toBe(nano);
+  });
+  it('comes back as it was, to the nano-USD, as long as a number can tell two of them apart', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 23 * 1e9 }), (nano) => {
+        expect(limitToNano(nanoToUsd(nano))).toBe(nano);
+      }),
+    );
   });
 });
