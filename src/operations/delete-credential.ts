@@ -1,0 +1,21 @@
+import { credentialDeletedSchema } from '../schema/credential.ts';
+import { notOwned, ownerReachable } from '../stores/access.ts';
+import type { CredentialDeps } from './create-credential.ts';
+import type { Operation } from './operation.ts';
+
+/** Wipes the key with all the rest. */
+export function deleteCredential({ credentials, owners }: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation {
+  return {
+    name: 'deleteBYOKKey',
+    method: 'DELETE',
+    path: '/byok/:id',
+    permissions: ['management'],
+    body: null,
+    result: credentialDeletedSchema,
+    async run({ params: { id = '' }, caller }) {
+      const workspaceId = await ownerReachable(owners, caller, 'credential', id);
+      if (!(await credentials(workspaceId).delete(id.toLowerCase()))) throw notOwned('credential');
+      return { kind: 'json', status: 200, body: { deleted: true } };
+    },
+  };
+}

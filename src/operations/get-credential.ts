@@ -1,0 +1,23 @@
+import { credentialAnswerSchema } from '../schema/credential.ts';
+import { notOwned, ownerReachable } from '../stores/access.ts';
+import { shownCredential } from '../stores/credentials/record.ts';
+import type { CredentialDeps } from './create-credential.ts';
+import type { Operation } from './operation.ts';
+
+/** @see interface document, "GET /byok/{id}" */
+export function getCredential({ credentials, owners }: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation {
+  return {
+    name: 'getBYOKKey',
+    method: 'GET',
+    path: '/byok/:id',
+    permissions: ['management'],
+    body: null,
+    result: credentialAnswerSchema,
+    async run({ params: { id = '' }, caller }) {
+      const workspaceId = await ownerReachable(owners, caller, 'credential', id);
+      const record = await credentials(workspaceId).get(id.toLowerCase());
+      if (!record) throw notOwned('credential');
+      return { kind: 'json', status: 200, body: { data: shownCredential(record) } };
+    },
+  };
+}

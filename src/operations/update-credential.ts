@@ -1,0 +1,26 @@
+import { credentialAnswerSchema, type UpdateCredential, updateCredentialSchema } from '../schema/credential.ts';
+import { notOwned, ownerReachable } from '../stores/access.ts';
+import { shownCredential } from '../stores/credentials/record.ts';
+import type { CredentialDeps } from './create-credential.ts';
+import type { Operation } from './operation.ts';
+
+/** What is left out stays, null clears, a list replaces; `key` replaces the key and its label. */
+export function updateCredential({
+  credentials,
+  owners,
+}: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation<UpdateCredential> {
+  return {
+    name: 'updateBYOKKey',
+    method: 'PATCH',
+    path: '/byok/:id',
+    permissions: ['management'],
+    body: updateCredentialSchema,
+    result: credentialAnswerSchema,
+    async run({ params: { id = '' }, body, caller }) {
+      const workspaceId = await ownerReachable(owners, caller, 'credential', id);
+      const record = await credentials(workspaceId).update(id.toLowerCase(), body);
+      if (!record) throw notOwned('credential');
+      return { kind: 'json', status: 200, body: { data: shownCredential(record) } };
+    },
+  };
+}
