@@ -5,6 +5,7 @@ import { shownCredential } from '../stores/credentials/record.ts';
 import type { Credentials } from '../stores/credentials.ts';
 import type { Owners } from '../stores/owners.ts';
 import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
 
 /** What the operations on provider credentials need. */
 export interface CredentialDeps {
@@ -25,7 +26,7 @@ export function createCredential({ credentials, workspaces }: CredentialDeps): O
     async run({ body: { workspace_id, ...input }, caller }) {
       const workspaceId = await reachableWorkspace(workspaces, caller, workspace_id);
       const made = await credentials(workspaceId).create(input);
-      return { kind: 'json', status: 201, body: { data: shownCredential(made) } };
+      return answer({ data: shownCredential(made) }, 201);
     },
   };
 }

@@ -2,6 +2,7 @@ import { credentialDeletedSchema } from '../schema/credential.ts';
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import type { CredentialDeps } from './create-credential.ts';
 import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
 
 /** Wipes the key with all the rest. */
 export function deleteCredential({ credentials, owners }: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation {
@@ -15,7 +16,7 @@ export function deleteCredential({ credentials, owners }: Pick<CredentialDeps, '
     async run({ params: { id = '' }, caller }) {
       const workspaceId = await ownerReachable(owners, caller, 'credential', id);
       if (!(await credentials(workspaceId).delete(id.toLowerCase()))) throw notOwned('credential');
-      return { kind: 'json', status: 200, body: { deleted: true } };
+      return answer({ deleted: true });
     },
   };
 }

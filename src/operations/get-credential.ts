@@ -3,6 +3,7 @@ import { notOwned, ownerReachable } from '../stores/access.ts';
 import { shownCredential } from '../stores/credentials/record.ts';
 import type { CredentialDeps } from './create-credential.ts';
 import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
 
 /** @see interface document, "GET /byok/{id}" */
 export function getCredential({ credentials, owners }: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation {
@@ -17,7 +18,7 @@ export function getCredential({ credentials, owners }: Pick<CredentialDeps, 'cre
       const workspaceId = await ownerReachable(owners, caller, 'credential', id);
       const record = await credentials(workspaceId).get(id.toLowerCase());
       if (!record) throw notOwned('credential');
-      return { kind: 'json', status: 200, body: { data: shownCredential(record) } };
+      return answer({ data: shownCredential(record) });
     },
   };
 }

@@ -3,6 +3,7 @@ import { notOwned, ownerReachable } from '../stores/access.ts';
 import { shownCredential } from '../stores/credentials/record.ts';
 import type { CredentialDeps } from './create-credential.ts';
 import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
 
 /** What is left out stays, null clears, a list replaces; `key` replaces the key and its label. */
 export function updateCredential({
@@ -20,7 +21,7 @@ export function updateCredential({
       const workspaceId = await ownerReachable(owners, caller, 'credential', id);
       const record = await credentials(workspaceId).update(id.toLowerCase(), body);
       if (!record) throw notOwned('credential');
-      return { kind: 'json', status: 200, body: { data: shownCredential(record) } };
+      return answer({ data: shownCredential(record) });
     },
   };
 }
