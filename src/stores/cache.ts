@@ -5,43 +5,55 @@ import type { Clock } from '../base/clock.ts';
 export interface Cache<T> {
   /** Without a promise where it is known: a request on its way should not have to wait a turn. */
   get(key: string): T | Promise<T>;
-  /** What is known from now on, such as what was just written here. */
+  /**
+   * What is known from now on, such as what was just written here. Where others may write the same at once, `forget`:
+   * answers do not come back in the order of the writes.
+   */
   set(key: string, value: T): void;
+  /** Whoever asks from now on is told what a load that begins from now on finds. */
   forget(key: string): void;
 }
 
 export interface CacheOptions<T> {
   clock: Clock;
+  /** How long something is believed; 0: loads are joined and nothing is remembered. */
   ttlMs: number;
   load: (key: string) => Promise<T>;
   /** Default 10,000: every key in use at once, and a bound on what guessers can fill. */
   max?: number;
 }
 
+interface Known<T> {
+  value: T;
+  /** When it was true: what comes from a load may have changed since it was asked for. */
+  sinceMs: number;
+}
+
 export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOptions<T>): Cache<T> {
-  // lru-cache holds no null.
-  const cache = new LRUCache<string, { value: T }>({
-    max,
-    ttl: ttlMs,
-    ttlResolution: 0,
-    perf: { now: () => clock.now() },
-  });
-  // Not lru-cache's `fetch`: whoever waits for it gets an error when the key is set, forgotten or evicted meanwhile.
+  // Not lru-cache's `ttl`, of which 0 means for ever and which a clock that is set back prolongs; nor its `fetch`: whoever
+  // waits for that gets an error when the key is set, forgotten or evicted meanwhile.
+  const cache = new LRUCache<string, Known<T>>({ max });
   const loading = new Map<string, Promise<T>>();
 
+  function isFresh({ sinceMs }: Known<T>): boolean {
+    const ageMs = clock.now() - sinceMs;
+    return ageMs >= 0 && ageMs < ttlMs;
+  }
+
   function startLoading(key: string): Promise<T> {
-    // What was read may have changed since it was asked for: it is believed from then on, not from when it came.
-    const start = clock.now();
+    const sinceMs = clock.now();
+    /** Set or forgotten meanwhile: what was read may be of before the change. */
+    const isOutdated = () => loading.get(key) !== mine;
     const mine: Promise<T> = load(key).then(
       (value) => {
-        // Set or forgotten meanwhile: what was read may be of before the change.
-        if (loading.get(key) !== mine) return get(key);
+        if (isOutdated()) return get(key);
         loading.delete(key);
-        cache.set(key, { value }, { start });
+        cache.set(key, { value, sinceMs });
         return value;
       },
       (error: unknown) => {
-        if (loading.get(key) === mine) loading.delete(key);
+        if (isOutdated()) return get(key);
+        loading.delete(key);
         throw error;
       },
     );
@@ -51,14 +63,14 @@ export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOption
 
   function get(key: string): T | Promise<T> {
     const known = cache.get(key);
-    return known ? known.value : (loading.get(key) ?? startLoading(key));
+    return known && isFresh(known) ? known.value : (loading.get(key) ?? startLoading(key));
   }
 
   return {
     get,
     set(key, value) {
       loading.delete(key);
-      cache.set(key, { value });
+      cache.set(key, { value, sinceMs: clock.now() });
     },
     forget(key) {
       loading.delete(key);
