@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { GatewayError } from '../../base/errors.ts';
 import type { Ids } from '../../base/ids.ts';
 import { type Interval, intervals, windowOf } from '../../base/windows.ts';
+import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Ledger, WindowState } from '../ledger/ledger.ts';
 import type { StoreLogger } from '../storage/logger.ts';
 import { createDeliveries } from './deliveries.ts';
@@ -9,9 +10,9 @@ import { createHeartbeat } from './heartbeat.ts';
 import { createHolds, isHold } from './holds.ts';
 import { refuse } from './refuse.ts';
 import { reservationOf } from './reserve.ts';
-import type { Spending } from './spending.ts';
+import type { HoldScope, Spending } from './spending.ts';
 import { createTally } from './tally.ts';
-import { limitedIn, rememberWindows } from './windows.ts';
+import { keyAccount, type Limited, limitedIn, rememberWindows, workspaceAccount } from './windows.ts';
 
 export interface SpendingDeps {
   /** A guarded one: nothing here limits how long it may take to answer. */
@@ -32,6 +33,9 @@ export interface SpendingDeps {
   giveUpMs?: number;
 }
 
+/** Deleted workspaces whose calls may still be under way. Their ids do not come back. */
+const maxForgotten = 1_000;
+
 export function createSpending({
   ledger,
   clock,
@@ -43,18 +47,28 @@ export function createSpending({
   drainMs = 2_000,
   giveUpMs = 86_400_000,
 }: SpendingDeps): Spending {
+  const forgotten = new Set<WorkspaceId>();
   const deliveries = createDeliveries({ clock, random, logger, giveUpMs });
   const heartbeat = createHeartbeat(ledger, clock, leaseMs, logger);
-  const holds = createHolds({ ledger, clock, ids, deliveries, heartbeat, logger, leaseMs });
-  const tally = createTally({ ledger, clock, ids, deliveries, flushMs });
+  const holds = createHolds({ ledger, clock, ids, deliveries, heartbeat, logger, leaseMs, forgotten });
+  const tally = createTally({ ledger, clock, ids, deliveries, flushMs, forgotten });
   const windowsOf = rememberWindows();
   let isClosed = false;
+
+  /** What was spent here before there was a limit. */
+  function counted({ workspaceId, apiKeyHash }: HoldScope, { ofWorkspace, ofKey }: Limited): Promise<unknown> | null {
+    const unsent = tally.flushFor(workspaceId, workspaceAccount, ofWorkspace);
+    const ofKeyUnsent = apiKeyHash === null ? null : tally.flushFor(workspaceId, keyAccount(apiKeyHash), ofKey);
+    return unsent ?? ofKeyUnsent;
+  }
 
   return {
     async hold(scope, amountNanoUsd) {
       const limited = limitedIn(scope, windowsOf(scope.atMs));
       if (limited.windows.length === 0) return reservationOf(scope, limited, null, { holds, tally, logger });
       if (isClosed) throw new GatewayError('unavailable', 'The gateway is closing', { retryAfterMs: 1_000 });
+      const unsent = counted(scope, limited);
+      if (unsent) await unsent;
       const taken = await holds.take(scope.workspaceId, limited.windows, amountNanoUsd);
       if (!isHold(taken)) return refuse(limited.windows, taken, amountNanoUsd);
       return reservationOf(scope, limited, taken, { holds, tally, logger });
@@ -69,7 +83,10 @@ export function createSpending({
       >;
     },
     async forget(workspaceId) {
-      holds.forget(workspaceId);
+      forgotten.add(workspaceId);
+      const [oldest] = forgotten;
+      if (forgotten.size > maxForgotten) forgotten.delete(oldest as WorkspaceId);
+      heartbeat.forget(workspaceId);
       tally.forget(workspaceId);
       deliveries.forget(workspaceId);
       await ledger.forget(workspaceId);

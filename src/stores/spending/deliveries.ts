@@ -105,7 +105,7 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
       giveUp([item], isClosed ? 'closed' : 'too old');
       return;
     }
-    if (countWaiting() === 0) {
+    if (failures === 0) {
       tell(
         logger,
         'warn',
@@ -160,6 +160,7 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
     await attempt(item);
     repeating--;
     if (cancelRest !== null) return;
+    if (failures > 0) tell(logger, 'info', { waiting: countWaiting() }, 'the store takes bookings again');
     failures = 0;
     pump();
   }

@@ -19,8 +19,6 @@ export interface Holds {
   ): Promise<Hold | WindowState[]>;
   /** Books what was spent of a hold and frees the rest. Returns at once; the ledger hears of it in time. */
   end(hold: Hold, actualNanoUsd: number): void;
-  /** Bookings of a workspace that is no more come to nothing. */
-  forget(workspaceId: WorkspaceId): void;
 }
 
 export interface Hold {
@@ -39,13 +37,12 @@ export interface HoldsDeps {
   heartbeat: Heartbeat;
   logger: StoreLogger | null;
   leaseMs: number;
+  /** Workspaces that are no more. */
+  forgotten: ReadonlySet<WorkspaceId>;
 }
 
-/** Deleted workspaces whose calls may still be under way. Their ids do not come back. */
-const maxForgotten = 1_000;
-
-export function createHolds({ ledger, clock, ids, deliveries, heartbeat, logger, leaseMs }: HoldsDeps): Holds {
-  const forgotten = new Set<WorkspaceId>();
+export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest }: HoldsDeps): Holds {
+  const { logger, leaseMs, forgotten } = rest;
 
   async function ask(
     workspaceId: WorkspaceId,
@@ -125,12 +122,6 @@ export function createHolds({ ledger, clock, ids, deliveries, heartbeat, logger,
         // Until then the lease is renewed: a store that comes back finds the hold as it was.
         end: () => heartbeat.remove(workspaceId, id),
       });
-    },
-    forget(workspaceId) {
-      heartbeat.forget(workspaceId);
-      forgotten.add(workspaceId);
-      const [oldest] = forgotten;
-      if (forgotten.size > maxForgotten) forgotten.delete(oldest as WorkspaceId);
     },
   };
 }

@@ -15,6 +15,11 @@ export interface Tally {
   count(workspaceId: WorkspaceId, account: string, atMs: number, nanoUsd: number, without: IntervalSet): void;
   /** When what was counted has been sent once, whatever came of it. Never rejects. */
   flush(workspaceId: WorkspaceId): Promise<void>;
+  /**
+   * As `flush`, where something was counted in windows that are limited from now on: it was spent before, and is not
+   * to be left out. null: nothing was.
+   */
+  flushFor(workspaceId: WorkspaceId, account: string, limited: IntervalSet): Promise<void> | null;
   flushAll(): Promise<void>;
   forget(workspaceId: WorkspaceId): void;
   /** From now on sums are sent as they come. */
@@ -28,6 +33,8 @@ export interface TallyDeps {
   deliveries: Deliveries;
   /** For how long sums are gathered at most. */
   flushMs: number;
+  /** Workspaces that are no more: for them nothing is counted. */
+  forgotten: ReadonlySet<WorkspaceId>;
 }
 
 /** Sums by account, then by day and the intervals left out: one number for up to four windows. */
@@ -35,6 +42,8 @@ type Sums = Map<string, Map<number, number>>;
 
 interface Counted {
   sums: Sums;
+  /** Those that have been sent, until they are confirmed. */
+  sentSums: Sums;
   /** What has been sent and not been taken yet, by number of calls. Until then sums are gathered here, however long. */
   unconfirmed: number;
   sent: Promise<unknown>;
@@ -42,9 +51,10 @@ interface Counted {
 
 /** Sums in one step of the ledger. */
 const batch = 400;
+const nothing: Sums = new Map();
 const intervalSets = 1 << intervals.length;
 
-export function createTally({ ledger, clock, ids, deliveries, flushMs }: TallyDeps): Tally {
+export function createTally({ ledger, clock, ids, deliveries, flushMs, forgotten }: TallyDeps): Tally {
   const all = new Map<WorkspaceId, Counted>();
   let cancel: (() => void) | null = null;
   let isClosed = false;
@@ -74,6 +84,7 @@ export function createTally({ ledger, clock, ids, deliveries, flushMs }: TallyDe
 
   function send(workspaceId: WorkspaceId, counted: Counted): void {
     const additions = additionsOf(counted.sums);
+    counted.sentSums = counted.sums;
     counted.sums = new Map();
     const batches: Promise<void>[] = [];
     for (let at = 0; at < additions.length; at += batch) {
@@ -95,6 +106,7 @@ export function createTally({ ledger, clock, ids, deliveries, flushMs }: TallyDe
   function confirm(workspaceId: WorkspaceId, counted: Counted): void {
     counted.unconfirmed--;
     if (counted.unconfirmed > 0) return;
+    counted.sentSums = nothing;
     if (counted.sums.size > 0) schedule();
     else if (all.get(workspaceId) === counted) all.delete(workspaceId);
   }
@@ -104,7 +116,8 @@ export function createTally({ ledger, clock, ids, deliveries, flushMs }: TallyDe
       if (nanoUsd === 0 || without === intervalSets - 1) return;
       let counted = all.get(workspaceId);
       if (!counted) {
-        counted = { sums: new Map(), unconfirmed: 0, sent: Promise.resolve() };
+        if (forgotten.has(workspaceId)) return;
+        counted = { sums: new Map(), sentSums: nothing, unconfirmed: 0, sent: Promise.resolve() };
         all.set(workspaceId, counted);
       }
       let ofAccount = counted.sums.get(account);
@@ -117,6 +130,11 @@ export function createTally({ ledger, clock, ids, deliveries, flushMs }: TallyDe
       if (counted.unconfirmed === 0) schedule();
     },
     flush,
+    flushFor(workspaceId, account, limited) {
+      const counted = all.get(workspaceId);
+      const isCounted = (sums: Sums) => [...(sums.get(account)?.keys() ?? [])].some((slot) => limited & ~slot);
+      return counted && (isCounted(counted.sums) || isCounted(counted.sentSums)) ? flush(workspaceId) : null;
+    },
     flushAll,
     forget: (workspaceId) => void all.delete(workspaceId),
     close() {
