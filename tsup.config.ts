@@ -9,6 +9,7 @@ export default defineConfig((flags) => ({
     koa: 'adapters/koa.ts',
     next: 'adapters/next.ts',
     bun: 'adapters/bun.ts',
+    sqlite: 'adapters/sqlite.ts',
     cli: 'adapters/cli.ts',
     'transport-undici': 'src/transport/undici.ts',
     'transport-fetch': 'src/transport/fetch.ts',
@@ -38,4 +39,5 @@ const declarations = {
   koa: 'adapters/koa.ts',
   next: 'adapters/next.ts',
   bun: 'adapters/bun.ts',
+  sqlite: 'adapters/sqlite.ts',
 };

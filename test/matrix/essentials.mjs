@@ -6,13 +6,14 @@
  * @param createGateway  of the package under test, as that runtime resolves it
  * @param upstreamUrl    base URL of the loopback upstream
  * @param log            takes one line per check
+ * @param sqliteStore    of the package, where the runtime has a file system
  * @returns              how many passed and failed
  */
-export async function runEssentials({ createGateway, upstreamUrl, log }) {
+export async function runEssentials({ createGateway, upstreamUrl, log, sqliteStore }) {
   const counts = { passed: 0, failed: 0 };
-  for (const [name, check] of Object.entries(checks)) {
+  for (const [name, check] of Object.entries({ ...checks, ...(sqliteStore ? sqliteChecks : {}) })) {
     try {
-      await withinSeconds(20, check({ createGateway, upstreamUrl }));
+      await withinSeconds(20, check({ createGateway, upstreamUrl, sqliteStore }));
       counts.passed++;
       log(`ok   ${name}`);
     } catch (error) {
@@ -170,6 +171,37 @@ const checks = {
       })(),
     );
     await gateway.close();
+  },
+};
+
+const sqliteChecks = {
+  async 'keeps what is written in an SQLite file, or says which runtime could'({ sqliteStore }) {
+    const path = `essentials-${crypto.randomUUID()}.db`;
+    let store;
+    try {
+      store = sqliteStore(path);
+    } catch (error) {
+      // Node always has it.
+      check(!globalThis.process?.release?.sourceUrl?.includes('nodejs.org'), error.message);
+      check(/^sqliteStore needs node:sqlite.*Node 22/.test(error.message), `it says so: ${error.message}`);
+      return;
+    }
+    equal(await store.set('key', 'Grüße'), true, 'set');
+    await store.disconnect();
+    const again = sqliteStore(path);
+    equal(await again.get('key'), 'Grüße', 'value');
+    equal(await again.get('none'), undefined, 'no value');
+    await again.database.transact(() => again.database.exec("UPDATE keyv SET value = 'x'"));
+    const undone = await again.database
+      .transact(() => {
+        again.database.exec("UPDATE keyv SET value = 'y'");
+        throw new Error('mine');
+      })
+      .catch(({ message }) => message);
+    equal(undone, 'mine', 'reason');
+    equal(await again.get('key'), 'x', 'value after what was undone');
+    await again.disconnect();
+    equal(await again.get('key').catch(({ message }) => message), 'sqliteStore: the database is closed', 'once closed');
   },
 };
 

@@ -13,13 +13,14 @@ if (app === undefined) throw new Error('MODEL_GATEWAY_APP is not set: run this w
  * @param name     of the part, for the closing line
  * @param command  from the path of the program to run: the runtime's executable and its arguments; may prepare first
  * @param start    how the program begins: a worker may do nothing before it is called
+ * @param hasFiles whether the runtime has a file system and may use it
  */
-export async function runEssentials(name, command, start = 'await main();') {
+export async function runEssentials(name, command, { start = 'await main();', hasFiles = false } = {}) {
   const upstream = await startUpstream();
   try {
     copyFileSync(join(import.meta.dirname, 'essentials.mjs'), join(app, 'essentials.mjs'));
     const program = join(app, `${name}.mjs`);
-    writeFileSync(program, programText(upstream.url, start));
+    writeFileSync(program, programText(upstream.url, start, hasFiles));
     const [executable, ...args] = await command(program);
     const { code, output } = await run(executable, args);
     const counts = /^counted (\d+) (\d+)$/m.exec(output);
@@ -32,13 +33,15 @@ export async function runEssentials(name, command, start = 'await main();') {
   }
 }
 
-function programText(upstreamUrl, start) {
+function programText(upstreamUrl, start, hasFiles) {
+  const sqlite = hasFiles ? "import { sqliteStore } from 'model-gateway/sqlite';" : 'const sqliteStore = undefined;';
   return `import { createGateway } from 'model-gateway';
+${sqlite}
 import { runEssentials } from './essentials.mjs';
 
 async function main() {
   const log = (line) => console.log(line);
-  const counts = await runEssentials({ createGateway, upstreamUrl: '${upstreamUrl}', log });
+  const counts = await runEssentials({ createGateway, upstreamUrl: '${upstreamUrl}', log, sqliteStore });
   log('counted ' + counts.passed + ' ' + counts.failed);
   if (counts.failed > 0) throw new Error('not all essentials hold');
 }

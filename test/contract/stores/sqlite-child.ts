@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
 import { sqliteStore } from '../../../adapters/sqlite.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
 import type { LimitedWindow } from '../../../src/stores/ledger/ledger.ts';
@@ -25,7 +26,7 @@ export const budget = {
     },
   ],
 };
-export const names = Array.from({ length: 400 }, (_, index) => `name-${index}`);
+export const names = Array.from({ length: 200 }, (_, index) => `name-${index}`);
 export const at = (id: string, kind = 'thing') => ({ partition: 'shared', kind, id });
 
 const tasks = {
@@ -40,7 +41,8 @@ const tasks = {
         { at: at(name, 'name'), expect: null, value: id },
       ]);
       if (done) won.push(name);
-      await turn();
+      // Or the first to start would be done before the last, which a busy machine lets start later.
+      await delay(1);
     }
     await store.disconnect();
     return won;
@@ -152,6 +154,8 @@ function open(path: string) {
 const [task, path] = process.argv.slice(2);
 if (process.send && task !== undefined && path !== undefined && task in tasks) {
   process.once('message', async (startAtMs: number) => {
+    // Not all the time: who spins has used up its share of the machine when it is time to start.
+    await delay(startAtMs - Date.now() - 5);
     while (Date.now() < startAtMs);
     const result = await tasks[task as Task](path);
     process.send?.({ result }, () => process.disconnect?.());

@@ -3,4 +3,4 @@ import { checkVersion, runEssentials } from '../run-essentials.mjs';
 
 const bun = join(import.meta.dirname, 'node_modules/.bin/bun');
 checkVersion(bun, 'bun', import.meta.dirname);
-await runEssentials('bun', (program) => [bun, 'run', program]);
+await runEssentials('bun', (program) => [bun, 'run', program], { hasFiles: true });

@@ -26,7 +26,7 @@ await runEssentials(
     writeFileSync(config, configText(basename(worker)));
     return [workerd, 'test', config];
   },
-  'export default { test: main };',
+  { start: 'export default { test: main };' },
 );
 
 function configText(module) {
