@@ -258,6 +258,7 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
     const { key, record } = await gateway.apiKeys.create();
     const headers = { authorization: `Bearer ${key}` };
     const other = testGateway({ store });
+    expect((await post(ask, headers)).status).toBe(200);
     await other.gateway.apiKeys.delete(record.hash);
     const believedMs = Number(/believed for (\d+) s/.exec(answer)?.[1]) * 1000;
     await clock.advance(believedMs - 1);
