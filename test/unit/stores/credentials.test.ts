@@ -224,7 +224,7 @@ describe('a change', () => {
 
     await credentials(acme).update(made.id, { key: other });
     expect(await credentials(acme).open(made.id)).toEqual({ secret: other });
-    await clock.advance(cacheMs);
+    await clock.advance(cacheMs - 1);
     expect(await elsewhere(acme).open(made.id)).toEqual({ secret: key });
     await clock.advance(1);
     expect(await elsewhere(acme).open(made.id)).toEqual({ secret: other });
