@@ -15,6 +15,7 @@ export function sharedPath(relative: string): string {
   return fileURLToPath(new URL(relative, sharedUrl));
 }
 
+let parsed: object | undefined;
 let ajv: Ajv2020 | undefined;
 const validators = new Map<string, ValidateFunction>();
 
@@ -34,16 +35,46 @@ export function referenceErrors(schemaName: string, value: unknown): ErrorObject
   return validate(value) ? [] : [...(validate.errors ?? [])];
 }
 
+/**
+ * Checks the body of an answer against what the reference document says of an operation's.
+ * @param operation  method and path as the document writes it, such as `get /keys/{hash}`
+ * @returns as `validateAgainstReference`; null: the document does not describe this answer
+ */
+export function validateAnswerAgainstReference(operation: string, status: number, value: unknown): string[] | null {
+  const name = `${operation} ${status}`;
+  const [method = '', path = ''] = operation.split(' ');
+  const pointer = ['paths', path, method, 'responses', `${status}`, 'content', 'application/json', 'schema'];
+  if (!validators.has(name)) {
+    let described: unknown = document();
+    for (const key of pointer) described = (described as Record<string, unknown> | undefined)?.[key];
+    if (described === undefined) return null;
+    const escaped = pointer.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1')));
+    validators.set(name, compileAt(escaped.join('/')));
+  }
+  const validate = validators.get(name) as ValidateFunction;
+  if (validate(value)) return [];
+  return (validate.errors ?? []).map((error) => `${error.instancePath}: ${error.message ?? error.keyword}`);
+}
+
+function document(): object {
+  parsed ??= JSON.parse(readFileSync(documentUrl, 'utf8')) as object;
+  return parsed;
+}
+
 function compile(schemaName: string): ValidateFunction {
+  const validate = compileAt(`components/schemas/${schemaName}`);
+  validators.set(schemaName, validate);
+  return validate;
+}
+
+function compileAt(pointer: string): ValidateFunction {
   if (ajv === undefined) {
     // OpenAPI's own keywords and formats (discriminator, double, int32) are not ajv's to judge. The document is of 3.1,
     // so that null is a type of its own and `nullable` does not occur.
     ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
-    ajv.addSchema(JSON.parse(readFileSync(documentUrl, 'utf8')), 'reference');
+    ajv.addSchema(document(), 'reference');
   }
-  const validate = ajv.compile({ $ref: `reference#/components/schemas/${schemaName}` });
-  validators.set(schemaName, validate);
-  return validate;
+  return ajv.compile({ $ref: `reference#/${pointer}` });
 }
 
 const warned = Symbol.for('model-gateway.test.shared-missing');
