@@ -37,7 +37,7 @@ export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOption
 
   function isFresh({ sinceMs }: Known<T>): boolean {
     const ageMs = clock.now() - sinceMs;
-    return ageMs >= 0 && ageMs < ttlMs;
+    return ttlMs > 0 && ageMs >= 0 && ageMs <= ttlMs;
   }
 
   function startLoading(key: string): Promise<T> {

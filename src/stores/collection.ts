@@ -1,6 +1,7 @@
 import type { ZodType } from 'zod';
 import { GatewayError } from '../base/errors.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
+import { damagedRecord } from './damaged.ts';
 import type { Change, Page, Storage } from './storage/storage.ts';
 
 /**
@@ -28,7 +29,10 @@ export interface Collection<T> {
     change: (record: T) => T | Promise<T>,
     also?: (before: T, after: T) => readonly Change[],
   ): Promise<T | null>;
-  /** @returns what was there; null: nothing */
+  /**
+   * @returns what was there; null: nothing
+   * @throws ConflictError as `update`
+   */
   delete(id: string, also?: (record: T) => readonly Change[]): Promise<T | null>;
   /** The listed records, by rank. */
   list(page: Page): Promise<{ records: T[]; total: number }>;
@@ -46,19 +50,43 @@ export interface CollectionOptions<T> {
 /** More writers than this, each between our read and our write, and we give up. */
 const maxRaces = 20;
 
+/** What is to be written, and what is to be given back when it was. */
+interface Planned<R> {
+  value: string | null;
+  also: readonly Change[];
+  result: R;
+}
+
 /** Records that belong to no workspace. */
-export function createCollection<T>(
-  partition: string,
-  { storage, kind, schema }: CollectionOptions<T>,
-): Collection<T> {
+export function createCollection<T>(partition: string, { storage, kind, schema }: CollectionOptions<T>): Collection<T> {
   const at = (id: string) => ({ partition, kind, id });
 
   function read(text: string): T {
     const parsed = schema.safeParse(parseText(text));
     if (parsed.success) return parsed.data;
-    // Its content may be a secret: only the kind is told.
-    throw new GatewayError('internal', 'A stored record is damaged', {
-      cause: new Error(`${kind} record is malformed`),
+    throw damagedRecord(kind);
+  }
+
+  /** Whether what failed was one of these, rather than the record itself. */
+  async function isConflict(also: readonly Change[]): Promise<boolean> {
+    const expecting = also.filter(({ expect }) => expect !== undefined);
+    const found = await storage.getMany(expecting.map((change) => change.at));
+    return expecting.some(({ expect }, position) => expect !== found[position]);
+  }
+
+  /** Writes what `plan` makes of what is there, again from the start when somebody else wrote in between. */
+  async function rewrite<R>(id: string, plan: (before: T) => Planned<R> | Promise<Planned<R>>): Promise<R | null> {
+    let failed: { text: string; also: readonly Change[] } | undefined;
+    for (let race = 0; race < maxRaces; race++) {
+      const text = await storage.get(at(id));
+      if (text === null) return null;
+      if (failed?.text === text && (await isConflict(failed.also))) throw new ConflictError();
+      const { value, also, result } = await plan(read(text));
+      if (await storage.commit([{ at: at(id), expect: text, value }, ...also])) return result;
+      failed = { text, also };
+    }
+    throw new GatewayError('unavailable', 'Too many changes of the same record at once; try again', {
+      retryAfterMs: 1000,
     });
   }
 
@@ -72,34 +100,12 @@ export function createCollection<T>(
         { at: at(id), expect: null, value: JSON.stringify(record), ...(rank === undefined ? {} : { rank }) },
         ...also,
       ]),
-    async update(id, change, also = () => []) {
-      let seen: string | null = null;
-      for (let race = 0; race < maxRaces; race++) {
-        const text = await storage.get(at(id));
-        if (text === null) return null;
-        // Unchanged since our last attempt: what failed was one of the others.
-        if (text === seen) throw new ConflictError();
-        seen = text;
-        const before = read(text);
+    update: (id, change, also = () => []) =>
+      rewrite(id, async (before) => {
         const after = await change(before);
-        if (await storage.commit([{ at: at(id), expect: text, value: JSON.stringify(after) }, ...also(before, after)]))
-          return after;
-      }
-      throw new GatewayError('unavailable', 'Too many changes of the same record at once; try again', {
-        retryAfterMs: 1000,
-      });
-    },
-    async delete(id, also = () => []) {
-      for (let race = 0; race < maxRaces; race++) {
-        const text = await storage.get(at(id));
-        if (text === null) return null;
-        const record = read(text);
-        if (await storage.commit([{ at: at(id), expect: text, value: null }, ...also(record)])) return record;
-      }
-      throw new GatewayError('unavailable', 'Too many changes of the same record at once; try again', {
-        retryAfterMs: 1000,
-      });
-    },
+        return { value: JSON.stringify(after), also: also(before, after), result: after };
+      }),
+    delete: (id, also = () => []) => rewrite(id, (before) => ({ value: null, also: also(before), result: before })),
     async list(page) {
       const { records, total } = await storage.list(partition, kind, page);
       return { records: records.map(({ value }) => read(value)), total };

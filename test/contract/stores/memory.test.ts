@@ -2,6 +2,7 @@ import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Ledger } from '../../../src/stores/ledger/ledger.ts';
+import { guardStorage } from '../../../src/stores/storage/guard.ts';
 import { keyvStorage } from '../../../src/stores/storage/keyv.ts';
 import { slowAdapter } from './slow-adapter.ts';
 import { testStorage } from './storage.ts';
@@ -24,6 +25,12 @@ testStorage('memory, with a namespace and keys made clean', () =>
 testStorage('any Keyv, whose answers come late and out of order', () =>
   open('keyv', () => new Keyv({ store: slowAdapter(), ttl: 1 })),
 );
+
+testStorage('memory, guarded', async () => {
+  const { storage } = await open('memory', () => new Keyv());
+  const guarded = guardStorage(storage, { clock: systemClock, timeoutMs: 5_000 });
+  return { storage: guarded, close: () => guarded.close() };
+});
 
 describe('a list in memory', () => {
   it('of 1,000 records among 200,000 others takes milliseconds', async () => {
