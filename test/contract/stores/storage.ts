@@ -521,6 +521,30 @@ export function testStorage(
           value === null ? { records: [], total: 0 } : { records: [{ id: 'a', value }], total: 1 },
         );
       });
+      it('a list is of one moment: it counts what it shows, and shows nothing that is gone', async () => {
+        const { base, at } = place();
+        let isWriting = true;
+        const write = async (writer: number) => {
+          for (let n = 0; n < 15; n++) {
+            const pair = [at(`${writer}.${n}.a`), at(`${writer}.${n}.b`)];
+            await storage.commit(pair.map((one) => ({ at: one, value: `${n}`, rank: n })));
+            if (n % 3 > 0) await storage.commit(pair.map((one) => ({ at: one, value: null })));
+          }
+        };
+        const read = async () => {
+          while (isWriting) {
+            const { records, total } = await storage.list(base, 'thing', { offset: 0, limit: 1000 });
+            expect(records).toHaveLength(total);
+            expect(total % 2).toBe(0);
+            expect(records.every(({ value }) => typeof value === 'string')).toBe(true);
+          }
+        };
+        const writing = Promise.all([write(0), write(1), write(2)]).finally(() => {
+          isWriting = false;
+        });
+        await Promise.all([writing, read(), read()]);
+        expect((await storage.list(base, 'thing', { offset: 0, limit: 1 })).total).toBe(30);
+      });
       it('other partitions do not matter', async () => {
         const { base, at } = place();
         const done = await Promise.all(
