@@ -1,6 +1,6 @@
 import { multiply, picoToNano } from '../base/money.ts';
 import type { Endpoint, Pricing, TokenPricing } from '../call/model.ts';
-import type { ChatMessage, ChatRequest } from '../schema/chat.ts';
+import type { ChatMessage, ChatRequest, FilePart } from '../schema/chat.ts';
 import { earlierAudioTokens, imageTokens, mediaTokens } from './media-tokens.ts';
 import { pricesUpTo } from './price.ts';
 import { searchFields, silentFields } from './silent-fields.ts';
@@ -140,14 +140,25 @@ function addContent(bound: PromptBound, { role, content }: ChatMessage, effort: 
   }
   for (const part of content ?? []) {
     bound.tokens += tokensPerMessage;
-    if (part.type === 'text') bound.tokens += ofText(part.text, effort);
-    else {
-      const media = mediaTokens(part);
-      bound.tokens += media ? media.most : jsonBound(part, effort);
-      if (part.type === 'image_url') bound.images++;
-      if (part.type === 'file' && part.file.filename) bound.tokens += quotedBound(part.file.filename, effort);
-    }
+    for (const field in part) addPartField(bound, field, (part as Record<string, unknown>)[field], ofText, effort);
   }
+}
+
+function addPartField(
+  bound: PromptBound,
+  field: string,
+  value: unknown,
+  ofText: (text: string, effort: Effort) => number,
+  effort: Effort,
+): void {
+  if (value === null || value === undefined || field === 'type' || field === 'cache_control') return;
+  const media = mediaTokens(field, value);
+  if (media) {
+    bound.tokens += media.most;
+    if (field === 'image_url') bound.images++;
+    if (field === 'file') bound.tokens += jsonBound((value as FilePart['file']).filename, effort);
+  } else if (field === 'text' && typeof value === 'string') bound.tokens += ofText(value, effort);
+  else bound.tokens += quotedBound(field, effort) + jsonBound(value, effort);
 }
 
 function addToolCalls(bound: PromptBound, calls: unknown, effort: Effort): void {

@@ -54,8 +54,10 @@ function estimateMessage(message: ChatMessage): number {
   const { content } = message;
   if (typeof content === 'string') tokens += countTokens(content);
   else if (content) {
-    for (const part of content)
-      tokens += part.type === 'text' ? countTokens(part.text) : (mediaTokens(part)?.typical ?? 0);
+    for (const part of content) {
+      if (part.type === 'text') tokens += countTokens(part.text);
+      for (const [field, value] of Object.entries(part)) if (value) tokens += mediaTokens(field, value)?.typical ?? 0;
+    }
   }
   if (message.role !== 'tool' && message.name) tokens += countTokens(message.name);
   if (message.role === 'assistant' && message.tool_calls) tokens += countJson(message.tool_calls);

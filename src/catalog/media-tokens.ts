@@ -1,5 +1,3 @@
-import type { AudioPart, ContentPart } from '../schema/chat.ts';
-
 /** Tokens of a picture, sound, film or file: providers count them by rules of their own, which nobody else can apply. */
 export interface MediaTokens {
   /** More than any provider is known to count. */
@@ -47,15 +45,17 @@ const videoTokens: MediaTokens = { most: 1_000_000, typical: 10_000 };
 /** As many pages as providers take, up to 3,000 tokens each; compressed pages and empty ones hide in very few bytes. */
 const fileTokens: MediaTokens = { most: 1_000_000, typical: 5_000 };
 
-/** null for text, which is counted instead. */
-export function mediaTokens(part: ContentPart): MediaTokens | null {
-  switch (part.type) {
+/**
+ * By the field of a content part that holds the medium, whatever `type` the part says it is of.
+ * @returns null for fields that hold none, such as text
+ */
+export function mediaTokens(field: string, value: unknown): MediaTokens | null {
+  switch (field) {
     case 'image_url':
-      return part.image_url.detail === 'low' ? smallImageTokens : imageTokens;
+      return textIn(value, 'detail') === 'low' ? smallImageTokens : imageTokens;
     case 'input_audio':
-      return audioTokens(part);
+      return audioTokens(textIn(value, 'data').length, textIn(value, 'format').toLowerCase());
     case 'video_url':
-    case 'input_video':
       return videoTokens;
     case 'file':
       return fileTokens;
@@ -64,10 +64,15 @@ export function mediaTokens(part: ContentPart): MediaTokens | null {
   }
 }
 
-function audioTokens({ input_audio: { data, format } }: AudioPart): MediaTokens {
-  const bytes = Math.ceil((data.length * 3) / 4);
-  const known = format.toLowerCase();
-  const { leastBytes, usualBytes } = (Object.hasOwn(audioRates, known) && audioRates[known]) || otherAudio;
+/** Of fields beyond those a part of its type has, nobody has checked the type. */
+function textIn(value: unknown, field: string): string {
+  const text: unknown = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[field] : '';
+  return typeof text === 'string' ? text : '';
+}
+
+function audioTokens(base64Length: number, format: string): MediaTokens {
+  const bytes = Math.ceil((base64Length * 3) / 4);
+  const { leastBytes, usualBytes } = (Object.hasOwn(audioRates, format) && audioRates[format]) || otherAudio;
   return {
     most: leastAudio + Math.ceil((bytes / leastBytes) * perAudioSecond.most),
     typical: Math.ceil((bytes / usualBytes) * perAudioSecond.typical),

@@ -1,0 +1,505 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Endpoint, Pricing } from '../../../src/call/model.ts';
+import { affordableTokens, boundPrompt, type CeilingOptions, ceilingOf } from '../../../src/catalog/ceiling.ts';
+import { estimateUsage } from '../../../src/catalog/estimate.ts';
+import { priceUsage } from '../../../src/catalog/price.ts';
+import type { ChatRequest, Usage } from '../../../src/schema/chat.ts';
+import { scriptText } from '../../support/scripts.ts';
+
+const requestOf = (fields: object): ChatRequest =>
+  ({ messages: [{ role: 'user', content: 'Hi' }], ...fields }) as unknown as ChatRequest;
+const saying = (content: unknown, fields: object = {}) =>
+  requestOf({ messages: [{ role: 'user', content, ...fields }] });
+const endpointOf = (fields: Partial<Endpoint> = {}): Endpoint => ({
+  modelSlug: 'acme/model',
+  providerSlug: 'acme',
+  tag: 'acme',
+  upstreamModel: 'model',
+  pricing: { promptPicoUsd: 1_000_000, completionPicoUsd: 2_000_000 },
+  contextLength: null,
+  maxCompletionTokens: null,
+  quantization: null,
+  supportedParameters: null,
+  dataPolicy: { zeroRetention: null, trains: null },
+  ...fields,
+});
+const options: CeilingOptions = { defaultMaxTokens: 4_096 };
+const bare = boundPrompt(saying(''));
+
+describe('the bound of a prompt', () => {
+  const json = { type: 'object', properties: { city: { type: 'string', description: 'x'.repeat(500) } } };
+  it.each<[string, ChatRequest, number]>([
+    ['text', saying('x'.repeat(500)), 500],
+    ['text in parts', saying([{ type: 'text', text: 'x'.repeat(500) }]), 500],
+    ['Chinese', saying('字'.repeat(500)), 1_500],
+    ['names', saying('', { name: 'x'.repeat(500) }), 500],
+    ['fields of a message that nobody knows', saying('', { prefix_text: 'x'.repeat(500) }), 500],
+    ['fields of a part that nobody knows', saying([{ type: 'text', text: '', title: 'x'.repeat(500) }]), 500],
+    ['a part of a type that nobody knows', saying([{ type: 'document', body: 'x'.repeat(500) }]), 500],
+    ['a tool', requestOf({ tools: [{ type: 'function', function: { name: 'f', parameters: json } }] }), 1_536 + 500],
+    ['the choice of a tool', requestOf({ tool_choice: { type: 'function', function: { name: 'x'.repeat(60) } } }), 60],
+    [
+      'the shape of the answer',
+      requestOf({ response_format: { type: 'json_schema', json_schema: { schema: json } } }),
+      512 + 500,
+    ],
+    ['a prediction', requestOf({ prediction: { type: 'content', content: 'x'.repeat(500) } }), 500],
+    ['fields that nobody knows', requestOf({ documents: [{ text: 'x'.repeat(500) }] }), 500],
+    [
+      'a tool call',
+      requestOf({
+        messages: [
+          {
+            role: 'assistant',
+            tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: 'x'.repeat(500) } }],
+          },
+        ],
+      }),
+      1_000,
+    ],
+    [
+      "a tool's result",
+      requestOf({ messages: [{ role: 'tool', tool_call_id: 'c', content: '"'.repeat(500) }] }),
+      1_000,
+    ],
+    [
+      'reasoning that is passed back',
+      requestOf({ messages: [{ role: 'assistant', content: '', reasoning: 'x'.repeat(500) }] }),
+      500,
+    ],
+    [
+      'reasoning in details',
+      requestOf({
+        messages: [
+          { role: 'assistant', content: '', reasoning_details: [{ type: 'reasoning.text', text: 'x'.repeat(500) }] },
+        ],
+      }),
+      500,
+    ],
+    ['a refusal', requestOf({ messages: [{ role: 'assistant', refusal: 'x'.repeat(500) }] }), 500],
+    ['a picture', saying([{ type: 'image_url', image_url: { url: 'https://x.test' } }]), 50_000],
+    ['a small picture', saying([{ type: 'image_url', image_url: { url: 'https://x.test', detail: 'low' } }]), 3_000],
+    [
+      'a picture in a part that says it is text',
+      saying([{ type: 'text', text: '', image_url: 'https://x.test' }]),
+      50_000,
+    ],
+    [
+      'a picture that an answer held',
+      requestOf({ messages: [{ role: 'assistant', content: '', images: [{ image_url: { url: 'x' } }] }] }),
+      50_000,
+    ],
+    // 64,000 bytes of mp3 are at most 64 seconds, those of another format 256.
+    ['sound', saying([{ type: 'input_audio', input_audio: { data: 'A'.repeat(85_334), format: 'mp3' } }]), 64 * 32],
+    [
+      'sound of a denser format',
+      saying([{ type: 'input_audio', input_audio: { data: 'A'.repeat(85_334), format: 'ogg' } }]),
+      256 * 32,
+    ],
+    [
+      'the sound of an earlier answer',
+      requestOf({ messages: [{ role: 'assistant', audio: { id: 'a', data: 'A'.repeat(9e6) } }] }),
+      16_384,
+    ],
+    ['a film', saying([{ type: 'video_url', video_url: { url: 'https://x.test' } }]), 1_000_000],
+    ['a film by its old name', saying([{ type: 'input_video', video_url: { url: 'https://x.test' } }]), 1_000_000],
+    ['a file', saying([{ type: 'file', file: { file_id: 'f', filename: 'x'.repeat(500) } }]), 1_000_500],
+  ])('covers %s', (_, request, least) => {
+    const more = boundPrompt(request).tokens - bare.tokens;
+    expect(more).toBeGreaterThanOrEqual(least);
+    // Not by far, either: it is money that nobody else can use.
+    expect(more).toBeLessThanOrEqual(least + 600);
+  });
+  it('leaves out what no model reads', () => {
+    const silent = {
+      user: 'x'.repeat(500),
+      metadata: { a: 'x'.repeat(500) },
+      stop: ['x'.repeat(500)],
+      logit_bias: { 1: 1 },
+      provider: { only: ['acme'] },
+      trace: { trace_id: 'x'.repeat(500) },
+      temperature: 1,
+    };
+    expect(boundPrompt(saying('', {})).tokens).toBe(boundPrompt({ ...saying(''), ...silent }).tokens);
+  });
+  it('does not take the bytes of media for text', () => {
+    const url = `data:image/png;base64,${'A'.repeat(5_000_000)}`;
+    expect(boundPrompt(saying([{ type: 'image_url', image_url: { url } }])).tokens).toBeLessThan(52_000);
+  });
+  it('counts pictures, those of earlier answers too', () => {
+    const image = { type: 'image_url', image_url: { url: 'https://x.test' } };
+    const request = requestOf({
+      messages: [
+        { role: 'user', content: [image, { type: 'text', text: 'or' }, image] },
+        { role: 'assistant', content: 'Here', images: [image] },
+      ],
+    });
+    expect(boundPrompt(request).images).toBe(3);
+  });
+  it.each<[unknown, number]>([
+    [undefined, 1],
+    [null, 1],
+    [3, 3],
+    ['3', 3],
+    [2.5, 3],
+    [0, 1],
+    [-2, 1],
+    ['many', 1],
+    [Number.POSITIVE_INFINITY, 1],
+  ])('takes n = %s for %i answers', (n, choices) => {
+    expect(boundPrompt(requestOf({ n })).choices).toBe(choices);
+    expect(boundPrompt(requestOf({ best_of: n, n: 'x' })).choices).toBe(choices);
+  });
+  it('leaves room for what tools of the provider read', () => {
+    for (const request of [
+      requestOf({ web_search_options: {} }),
+      requestOf({ search_parameters: { mode: 'on' } }),
+      requestOf({ tools: [{ type: 'web_search' }] }),
+    ]) {
+      expect(boundPrompt(request)).toMatchObject({ toolTokens: 200_000, searches: 20 });
+    }
+    expect(bare).toMatchObject({ toolTokens: 0, searches: 0 });
+  });
+  it('is no less than the bytes of everything written, in whichever script', () => {
+    const text = scriptText(60);
+    fc.assert(
+      fc.property(text, text, text, text, text, (system, user, name, result, schema) => {
+        const request = requestOf({
+          messages: [
+            { role: 'system', content: system },
+            { role: 'user', content: [{ type: 'text', text: user }], name },
+            {
+              role: 'assistant',
+              content: null,
+              tool_calls: [{ id: name, type: 'function', function: { name: 'f', arguments: schema } }],
+            },
+            { role: 'tool', tool_call_id: name, content: result },
+          ],
+          tools: [{ type: 'function', function: { name: 'f', description: schema, parameters: { title: schema } } }],
+        });
+        const written = [system, user, name, name, name, schema, result, schema, schema];
+        const bytes = written.reduce((sum, one) => sum + Buffer.byteLength(one.normalize('NFKC')), 0);
+        expect(boundPrompt(request).tokens).toBeGreaterThanOrEqual(bytes);
+        expect(estimateUsage(request, '').prompt_tokens).toBeLessThanOrEqual(boundPrompt(request).tokens);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the largest output a ceiling rests on', () => {
+  const known = endpointOf({ maxCompletionTokens: 8_000, contextLength: 100_000 });
+  it.each<[string, object, Endpoint, CeilingOptions, object]>([
+    ["the caller's cap", { max_tokens: 50 }, known, options, { maxTokens: 50, mustSend: false, source: 'caller' }],
+    [
+      'its newer name before the older',
+      { max_tokens: 9, max_completion_tokens: 50 },
+      known,
+      options,
+      { maxTokens: 50, mustSend: false },
+    ],
+    [
+      'the older where the newer is null',
+      { max_tokens: 50, max_completion_tokens: null },
+      known,
+      options,
+      { maxTokens: 50, mustSend: false },
+    ],
+    [
+      "the caller's where nothing else is known",
+      { max_tokens: 99_999 },
+      endpointOf(),
+      options,
+      { maxTokens: 99_999, mustSend: false },
+    ],
+    [
+      'what the provider raises it to',
+      { max_tokens: 5 },
+      known,
+      { ...options, minMaxTokens: 16 },
+      { maxTokens: 16, mustSend: false },
+    ],
+    [
+      "the endpoint's, lowered from the caller's",
+      { max_tokens: 9_000 },
+      known,
+      options,
+      { maxTokens: 8_000, mustSend: true, source: 'endpoint' },
+    ],
+    ["the endpoint's", {}, known, options, { maxTokens: 8_000, mustSend: true, source: 'endpoint' }],
+    [
+      "the endpoint's where the caller's is null",
+      { max_tokens: null },
+      known,
+      options,
+      { maxTokens: 8_000, mustSend: true },
+    ],
+    [
+      'the context, with room for the prompt',
+      {},
+      endpointOf({ contextLength: 100_000 }),
+      options,
+      { maxTokens: 100_000 - boundPrompt(requestOf({})).tokens, mustSend: true },
+    ],
+    [
+      'the shorter of the two',
+      {},
+      endpointOf({ contextLength: 5_000, maxCompletionTokens: 8_000 }),
+      options,
+      { maxTokens: 5_000 - boundPrompt(requestOf({})).tokens, mustSend: true },
+    ],
+    // The bound of the prompt leaves no room, the prompt itself may: the server would refuse what might not fit.
+    [
+      "the endpoint's, unsent, where the prompt may be long",
+      {},
+      endpointOf({ contextLength: 1_500, maxCompletionTokens: 1_200 }),
+      options,
+      { maxTokens: 1_200, mustSend: false, source: 'endpoint' },
+    ],
+    [
+      "the same, lowered from the caller's",
+      { max_tokens: 1_400 },
+      endpointOf({ contextLength: 1_500, maxCompletionTokens: 1_200 }),
+      options,
+      { maxTokens: 1_200, mustSend: true },
+    ],
+    ['the default', {}, endpointOf(), options, { maxTokens: 4_096, mustSend: true, source: 'default' }],
+    [
+      'the default, raised to what the provider takes',
+      {},
+      endpointOf(),
+      { defaultMaxTokens: 5, minMaxTokens: 16 },
+      { maxTokens: 16, mustSend: true },
+    ],
+  ])('is %s', (_, fields, endpoint, given, expected) => {
+    const request = requestOf(fields);
+    expect(ceilingOf(request, boundPrompt(request), endpoint, given)).toMatchObject(expected);
+  });
+});
+
+describe('a ceiling', () => {
+  const ceiling = (fields: object, endpoint: Partial<Endpoint> = {}, given: Partial<CeilingOptions> = {}) => {
+    const request = requestOf(fields);
+    const prompt = boundPrompt(request);
+    const of = ceilingOf(request, prompt, endpointOf(endpoint), { ...options, ...given });
+    if (of === null) throw new Error('no ceiling');
+    return { ...of, prompt };
+  };
+  it('is not known where the price is not', () => {
+    expect(ceilingOf(requestOf({}), bare, endpointOf({ pricing: null }), options)).toBe(null);
+    expect(affordableTokens(requestOf({}), bare, endpointOf({ pricing: null }), 1e9, options)).toBe(0);
+  });
+  it('is the prompt and the largest output at their prices', () => {
+    const { nanoUsd, promptTokens, completionTokens, prompt } = ceiling({ max_tokens: 100 });
+    expect(promptTokens).toBe(prompt.tokens);
+    expect(completionTokens).toBe(100);
+    expect(nanoUsd).toBe(prompt.tokens * 1_000 + 100 * 2_000);
+  });
+  it('takes the dearest price of each side', () => {
+    const dear = { promptPicoUsd: 1_000, completionPicoUsd: 1_000 };
+    for (const field of ['cacheRead', 'cacheWrite', 'cacheWriteHour', 'audio', 'audioCacheRead', 'imageToken']) {
+      const { nanoUsd, prompt } = ceiling({ max_tokens: 100 }, { pricing: { ...dear, [`${field}PicoUsd`]: 7_000 } });
+      expect([field, nanoUsd]).toEqual([field, prompt.tokens * 7 + 100]);
+    }
+    for (const field of ['reasoning', 'audioOutput', 'imageOutput']) {
+      const { nanoUsd, prompt } = ceiling({ max_tokens: 100 }, { pricing: { ...dear, [`${field}PicoUsd`]: 7_000 } });
+      expect([field, nanoUsd]).toEqual([field, prompt.tokens + 700]);
+    }
+  });
+  it('takes the prices of long prompts where the prompt may be one', () => {
+    const pricing = { promptPicoUsd: 1_000, completionPicoUsd: 1_000 };
+    const long = (abovePromptTokens: number) => [{ abovePromptTokens, promptPicoUsd: 2_000, completionPicoUsd: 3_000 }];
+    const at = bare.tokens;
+    const costOf = (above: number) =>
+      ceilingOf(saying('', {}), bare, endpointOf({ pricing: { ...pricing, longPrompts: long(above) } }), {
+        defaultMaxTokens: 10,
+      });
+    expect(costOf(at)?.nanoUsd).toBe(at + 10);
+    expect(costOf(at - 1)?.nanoUsd).toBe(2 * at + 30);
+  });
+  it('holds every answer that is asked for', () => {
+    expect(ceiling({ max_tokens: 100, n: 4 })).toMatchObject({ completionTokens: 400, maxTokens: 100 });
+    expect(ceiling({ max_tokens: 100, n: 4 }).nanoUsd - ceiling({ max_tokens: 100, n: 1 }).nanoUsd).toBe(300 * 2_000);
+  });
+  it('holds pictures, searches and the request where they are charged', () => {
+    const pricing = {
+      promptPicoUsd: 0,
+      completionPicoUsd: 0,
+      imagePicoUsd: 5_000,
+      webSearchPicoUsd: 9_000,
+      requestPicoUsd: 1_000,
+    };
+    const image = { type: 'image_url', image_url: { url: 'https://x.test' } };
+    const messages = [{ role: 'user', content: [image, image] }];
+    expect(ceiling({ messages }, { pricing }).nanoUsd).toBe(2 * 5 + 1);
+    expect(ceiling({ messages, web_search_options: {} }, { pricing }).nanoUsd).toBe(2 * 5 + 20 * 9 + 1);
+  });
+  it('holds a prediction twice: as prompt, and as output that is not used', () => {
+    const { completionTokens, prompt } = ceiling({ max_tokens: 100, prediction: { content: 'x'.repeat(500) } });
+    expect(prompt.predictedTokens).toBeGreaterThan(500);
+    expect(completionTokens).toBe(100 + prompt.predictedTokens);
+  });
+  it('holds reasoning beside the output where the provider does not count it in', () => {
+    expect(ceiling({ max_tokens: 100 }, { maxCompletionTokens: 8_000 }, { reasoningIsExtra: true })).toMatchObject({
+      completionTokens: 8_100,
+      maxTokens: 100,
+    });
+  });
+  it('holds no longer prompt than the context, but for what tools read', () => {
+    const messages = [{ role: 'user', content: 'x'.repeat(50_000) }];
+    expect(ceiling({ messages }, { contextLength: 8_192 }).promptTokens).toBe(8_192);
+    expect(ceiling({ messages, web_search_options: {} }, { contextLength: 8_192 }).promptTokens).toBe(208_192);
+  });
+});
+
+const price = fc.oneof(fc.constant(0), fc.nat({ max: 100_000_000 }));
+const tokenPrices = {
+  promptPicoUsd: price,
+  completionPicoUsd: price,
+  cacheReadPicoUsd: price,
+  cacheWritePicoUsd: price,
+  cacheWriteHourPicoUsd: price,
+  audioPicoUsd: price,
+  audioCacheReadPicoUsd: price,
+  imageTokenPicoUsd: price,
+  reasoningPicoUsd: price,
+  audioOutputPicoUsd: price,
+  imageOutputPicoUsd: price,
+};
+const somePricing: fc.Arbitrary<Pricing> = fc.record(
+  {
+    ...tokenPrices,
+    imagePicoUsd: price,
+    webSearchPicoUsd: price,
+    requestPicoUsd: price,
+    longPrompts: fc.array(
+      fc.record(
+        { abovePromptTokens: fc.nat({ max: 10_000 }), ...tokenPrices },
+        { requiredKeys: ['abovePromptTokens'] },
+      ),
+      { maxLength: 3 },
+    ),
+  },
+  { requiredKeys: ['promptPicoUsd', 'completionPicoUsd'] },
+);
+const limit = fc.option(fc.integer({ min: 1, max: 200_000 }));
+const someEndpoint = fc
+  .record({ pricing: somePricing, contextLength: limit, maxCompletionTokens: limit })
+  .map((fields) => endpointOf(fields));
+const someOptions = fc.record({
+  defaultMaxTokens: fc.integer({ min: 1, max: 10_000 }),
+  minMaxTokens: fc.constantFrom(0, 1, 16),
+  reasoningIsExtra: fc.boolean(),
+});
+const someRequest = fc
+  .record({
+    text: scriptText(40),
+    images: fc.nat({ max: 2 }),
+    max_tokens: limit,
+    max_completion_tokens: limit,
+    n: fc.constantFrom(undefined, 1, 3),
+    prediction: fc.constantFrom(undefined, { type: 'content', content: 'old text' }),
+    web_search_options: fc.constantFrom(undefined, {}),
+  })
+  .map(({ text, images, ...fields }) => {
+    const pictures = Array.from({ length: images }, () => ({
+      type: 'image_url',
+      image_url: { url: 'https://x.test' },
+    }));
+    return requestOf({ messages: [{ role: 'user', content: [{ type: 'text', text }, ...pictures] }], ...fields });
+  });
+/** A share of something, now and then all of it. */
+const share = fc.oneof(fc.constant(1), fc.constant(0), fc.double({ min: 0, max: 1, noNaN: true }));
+const shares = fc.record({
+  prompt: share,
+  completion: share,
+  searches: share,
+  inDetails: fc.array(share, { minLength: 5, maxLength: 5 }),
+  outDetails: fc.array(share, { minLength: 3, maxLength: 3 }),
+});
+
+describe('whatever is asked, charged and reported,', () => {
+  it('a cost is within the ceiling', () => {
+    fc.assert(
+      fc.property(someRequest, someEndpoint, someOptions, shares, (request, endpoint, given, part) => {
+        const prompt = boundPrompt(request);
+        const ceiling = ceilingOf(request, prompt, endpoint, given);
+        if (ceiling === null) throw new Error('no ceiling');
+        const prompts = Math.floor(ceiling.promptTokens * part.prompt);
+        const completions = Math.floor(ceiling.completionTokens * part.completion);
+        const [cached, written, hour, audio, image] = part.inDetails.map((of) => Math.floor(prompts * of));
+        const [reasoning, audioOut, imageOut] = part.outDetails.map((of) => Math.floor(completions * of));
+        const usage: Usage = {
+          prompt_tokens: prompts,
+          completion_tokens: completions,
+          total_tokens: prompts + completions,
+          prompt_tokens_details: {
+            cached_tokens: cached,
+            cache_write_tokens: written,
+            cache_write_1h_tokens: hour,
+            audio_tokens: audio,
+            image_tokens: image,
+          },
+          completion_tokens_details: { reasoning_tokens: reasoning, audio_tokens: audioOut, image_tokens: imageOut },
+          server_tool_use_details: { web_search_requests: Math.floor(prompt.searches * part.searches) },
+        };
+        const { totalNanoUsd } = priceUsage(usage, endpoint.pricing as Pricing, prompt.images);
+        expect(totalNanoUsd).toBeLessThanOrEqual(ceiling.nanoUsd);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+  it('the output that is affordable is the largest whose ceiling is within the amount', () => {
+    fc.assert(
+      fc.property(someRequest, someEndpoint, someOptions, share, (request, endpoint, given, part) => {
+        const prompt = boundPrompt(request);
+        const ceilingAt = (maxTokens: number) =>
+          ceilingOf({ ...request, max_tokens: null, max_completion_tokens: maxTokens }, prompt, endpoint, given);
+        const own = ceilingOf(request, prompt, endpoint, given);
+        if (own === null) throw new Error('no ceiling');
+        const amount = Math.floor(own.nanoUsd * 1.1 * part);
+        const tokens = affordableTokens(request, prompt, endpoint, amount, given);
+        expect(tokens).toBeLessThanOrEqual(own.maxTokens);
+        if (tokens > 0) expect(ceilingAt(tokens)?.nanoUsd).toBeLessThanOrEqual(amount);
+        if (tokens < own.maxTokens) {
+          const next = Math.max(tokens + 1, given.minMaxTokens);
+          expect(ceilingAt(next)?.nanoUsd).toBeGreaterThan(amount);
+        }
+        expect(tokens === own.maxTokens).toBe(amount >= own.nanoUsd);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('the output that is affordable', () => {
+  const request = requestOf({ max_tokens: 100 });
+  const prompt = boundPrompt(request);
+  const promptNanoUsd = prompt.tokens * 1_000;
+  const within = (amount: number, given: Partial<CeilingOptions> = {}) =>
+    affordableTokens(request, prompt, endpointOf(), amount, { ...options, ...given });
+
+  it.each([
+    ['nothing, where not even the prompt is', promptNanoUsd - 1, 0],
+    ['nothing, where only the prompt is', promptNanoUsd, 0],
+    ['nothing, where a token more is not', promptNanoUsd + 1_999, 0],
+    ['to the last nano-USD', promptNanoUsd + 2_000, 1],
+    ['to the last token', promptNanoUsd + 99 * 2_000 + 1_999, 99],
+    ['all that is asked for', promptNanoUsd + 100 * 2_000, 100],
+    ['no more than is asked for', Number.MAX_SAFE_INTEGER, 100],
+    ['no more than is asked for, of an endless budget', Number.POSITIVE_INFINITY, 100],
+    ['nothing, of a debt', -1, 0],
+    ['nothing, of no number', Number.NaN, 0],
+  ])('is %s', (_, amount, tokens) => {
+    expect(within(amount)).toBe(tokens);
+  });
+  it('is nothing where the provider takes no less than what is too much', () => {
+    expect(within(promptNanoUsd + 15 * 2_000, { minMaxTokens: 16 })).toBe(0);
+    expect(within(promptNanoUsd + 16 * 2_000, { minMaxTokens: 16 })).toBe(16);
+  });
+  it('is all of it where it is free', () => {
+    const free = endpointOf({ pricing: { promptPicoUsd: 0, completionPicoUsd: 0 } });
+    expect(affordableTokens(request, prompt, free, 0, options)).toBe(100);
+  });
+});
