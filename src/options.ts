@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { Clock } from './base/clock.ts';
 import type { Ids } from './base/ids.ts';
-import { parsePrice } from './base/money.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
 import { type DialectName, dialects } from './dialects/index.ts';
 import type { EmbedderCaller } from './http/authenticate.ts';
@@ -10,6 +9,7 @@ import { permissionSchema } from './schema/api-key.ts';
 import { expectation } from './schema/expectations.ts';
 import { masterSecretsSchema } from './schema/master-secrets.ts';
 import { validationIssues } from './schema/validate.ts';
+import { count, dataPolicyOptions, modelOptions, slug } from './setup/model-options.ts';
 import type { StoreOption } from './setup/stores.ts';
 import type { Ledger } from './stores/ledger/ledger.ts';
 import type { Sealer } from './stores/vault.ts';
@@ -30,70 +30,6 @@ const objectWith = <T>(methods: readonly string[], what: string) =>
   );
 
 const milliseconds = z.int().min(1);
-const count = z.int().min(1);
-const slug = z
-  .string()
-  .regex(
-    /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/,
-    expectation('expected a slug: lower-case letters, digits, single hyphens or dots'),
-  );
-const price = z
-  .union([z.string(), z.number()])
-  .refine(
-    (value) => parsePrice(value) !== null,
-    expectation('expected USD as a non-negative decimal, such as "0.0000025"'),
-  );
-
-const pricingOptions = z.strictObject({
-  /** USD per token. */
-  prompt: price,
-  completion: price,
-  /** USD per token read from, or written to, a prompt cache. Default: as `prompt`. */
-  inputCacheRead: price.optional(),
-  inputCacheWrite: price.optional(),
-  /** USD per reasoning token. Default: as `completion`. */
-  internalReasoning: price.optional(),
-  /** USD per audio token of the prompt, of the completion. Default: as text. */
-  audio: price.optional(),
-  audioOutput: price.optional(),
-  /** USD per image of the prompt. */
-  image: price.optional(),
-  /** USD per request. */
-  request: price.optional(),
-});
-
-const dataPolicyOptions = z.strictObject({
-  /** true: the provider keeps nothing of a request. */
-  zeroRetention: z.boolean().nullable().default(null),
-  /** true: the provider may store requests or train on them. */
-  trains: z.boolean().nullable().default(null),
-});
-
-const endpointOptions = z.strictObject({
-  /** Slug of a configured provider. */
-  provider: slug,
-  /** The provider's own name for the model. */
-  model: z.string().min(1),
-  /** Distinguishes endpoints of one provider: `only: ["provider/variant"]`. */
-  variant: slug.optional(),
-  pricing: pricingOptions.optional(),
-  contextLength: count.optional(),
-  maxCompletionTokens: count.optional(),
-  quantization: z.enum(['int4', 'int8', 'fp4', 'fp6', 'fp8', 'fp16', 'bf16', 'fp32', 'unknown']).optional(),
-  /** Request fields the endpoint acts on, such as `tools`. */
-  supportedParameters: z.array(z.string()).optional(),
-  /** Default: the provider's. */
-  dataPolicy: dataPolicyOptions.optional(),
-});
-
-const modelOptions = z.strictObject({
-  /** `author/model`. */
-  slug: z.string().regex(/^[^\s/]+\/\S+$/, expectation('expected author/model')),
-  name: z.string().min(1).optional(),
-  /** In order of preference. */
-  endpoints: z.array(endpointOptions).min(1),
-});
-
 const quirks = z.strictObject({
   dropParams: z.array(z.string()).optional(),
   maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
@@ -282,10 +218,6 @@ export interface GatewayOptions extends z.input<typeof optionsSchema> {}
 
 /** The same, checked and complete. */
 export interface ResolvedOptions extends z.output<typeof optionsSchema> {}
-
-export type ProviderOptions = z.output<typeof providerOptions>;
-export type ModelOptions = z.output<typeof modelOptions>;
-export type PricingOptions = z.output<typeof pricingOptions>;
 
 /** A mistake in the options: every one, by name, with what was expected. Never holds a value, which might be a key. */
 export class OptionsError extends Error {

@@ -4,10 +4,10 @@ import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
 import { restKey } from '../call/facts.ts';
 import type { Plan, Try } from '../call/plan.ts';
-import { priceUsage } from '../catalog/price.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Usage } from '../schema/chat.ts';
 import { type Attempted, attempt } from './attempt.ts';
+import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
 import type { Reserved } from './reserve.ts';
@@ -108,15 +108,15 @@ function traced(
       return attempted;
     },
     (error: unknown) => {
-      if (error instanceof UpstreamError) note(error.status, error.errorType, costOf(error, step));
+      if (error instanceof UpstreamError) note(error.status, error.errorType, costOf(error, step, call));
       else if (call.signal.aborted) note(499, 'cancelled');
       throw error;
     },
   );
 }
 
-function costOf({ usage }: UpstreamError, { endpoint }: Try): number {
-  return usage && endpoint.pricing ? priceUsage(usage as Usage, endpoint.pricing).totalNanoUsd : 0;
+function costOf({ usage }: UpstreamError, { endpoint }: Try, { request }: Call): number {
+  return (usage && costAt(endpoint, usage as Usage, request)?.totalNanoUsd) || 0;
 }
 
 /** What one of the workspace's own credentials may be refused with; the next may be welcome at once. */

@@ -2,9 +2,10 @@ import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { Receipt } from '../call/reply.ts';
 import { estimateUsage } from '../catalog/estimate.ts';
-import { priceUsage, usageWithCost } from '../catalog/price.ts';
+import { usageWithCost } from '../catalog/price.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { RequestRecord } from '../telemetry/record.ts';
+import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type Reserved, type Spent, spentOnFailures } from './reserve.ts';
 
@@ -45,7 +46,7 @@ function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending,
   const failedNanoUsd = failures.operatorNanoUsd + failures.byokNanoUsd;
   if (!step) return { usage: nothingUsed, isEstimated: false, costNanoUsd: failedNanoUsd, servedNanoUsd: 0 };
   const counted = usage ?? { ...estimateUsage(call.request, output), estimated: true };
-  const cost = step.endpoint.pricing ? priceUsage(counted, step.endpoint.pricing) : null;
+  const cost = costAt(step.endpoint, counted, call.request);
   // What is only estimated can't be more than the most that was possible.
   const ceilingNanoUsd = usage === null ? (step.ceilingNanoUsd ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
   const servedNanoUsd = Math.min(cost?.totalNanoUsd ?? 0, step.isByok ? Number.POSITIVE_INFINITY : ceilingNanoUsd);

@@ -1,40 +1,10 @@
 import { parsePrice } from '../base/money.ts';
-import type { DataPolicy, Endpoint, Model, Pricing } from '../call/model.ts';
+import type { Endpoint, Model, Pricing, TokenPricing } from '../call/model.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { ModelSettings, PricingSettings } from './model-options.ts';
 import { SettingsError } from './providers.ts';
 
-type Price = string | number | undefined;
-
-/** Prices in USD as an embedder gives them: per token, image or request. */
-export interface PricingSettings {
-  prompt: string | number;
-  completion: string | number;
-  inputCacheRead?: Price;
-  inputCacheWrite?: Price;
-  internalReasoning?: Price;
-  audio?: Price;
-  audioOutput?: Price;
-  image?: Price;
-  request?: Price;
-}
-
-export interface EndpointSettings {
-  provider: string;
-  model: string;
-  variant?: string | undefined;
-  pricing?: PricingSettings | undefined;
-  contextLength?: number | undefined;
-  maxCompletionTokens?: number | undefined;
-  quantization?: string | undefined;
-  supportedParameters?: readonly string[] | undefined;
-  dataPolicy?: DataPolicy | undefined;
-}
-
-export interface ModelSettings {
-  slug: string;
-  name?: string | undefined;
-  endpoints: readonly EndpointSettings[];
-}
+type EndpointSettings = ModelSettings['endpoints'][number];
 
 /**
  * The embedder's models, checked against the providers.
@@ -75,16 +45,39 @@ function endpointOf(modelSlug: string, given: EndpointSettings, provider: Provid
 }
 
 function pricingOf(given: PricingSettings): Pricing {
-  const pico = (price: Price) => (price === undefined ? undefined : (parsePrice(price) ?? undefined));
   return {
+    ...tokenPrices(given),
     promptPicoUsd: pico(given.prompt) ?? 0,
     completionPicoUsd: pico(given.completion) ?? 0,
+    imagePicoUsd: pico(given.image),
+    webSearchPicoUsd: pico(given.webSearch),
+    requestPicoUsd: pico(given.request),
+    longPrompts: given.longPrompts?.map(({ abovePromptTokens, ...prices }) => ({
+      abovePromptTokens,
+      ...tokenPrices(prices),
+      ...(prices.prompt === undefined ? {} : { promptPicoUsd: pico(prices.prompt) }),
+      ...(prices.completion === undefined ? {} : { completionPicoUsd: pico(prices.completion) }),
+    })),
+  };
+}
+
+type TokenPrices = Omit<Partial<PricingSettings>, 'prompt' | 'completion' | 'longPrompts'>;
+
+function tokenPrices(given: TokenPrices): Partial<TokenPricing> {
+  return {
     cacheReadPicoUsd: pico(given.inputCacheRead),
     cacheWritePicoUsd: pico(given.inputCacheWrite),
-    reasoningPicoUsd: pico(given.internalReasoning),
+    cacheWriteHourPicoUsd: pico(given.inputCacheWrite1h),
     audioPicoUsd: pico(given.audio),
+    audioCacheReadPicoUsd: pico(given.inputAudioCache),
     audioOutputPicoUsd: pico(given.audioOutput),
-    imagePicoUsd: pico(given.image),
-    requestPicoUsd: pico(given.request),
+    imageTokenPicoUsd: pico(given.imageToken),
+    imageOutputPicoUsd: pico(given.imageOutput),
+    reasoningPicoUsd: pico(given.internalReasoning),
   };
+}
+
+/** The options were checked: what is given is a price. */
+function pico(price: string | number | undefined): number | undefined {
+  return price === undefined ? undefined : (parsePrice(price) ?? undefined);
 }
