@@ -226,7 +226,7 @@ describe('a change', () => {
     expect(await credentials(acme).open(made.id)).toEqual({ secret: other });
     await clock.advance(cacheMs - 1);
     expect(await elsewhere(acme).open(made.id)).toEqual({ secret: key });
-    await clock.advance(1);
+    await clock.advance(2);
     expect(await elsewhere(acme).open(made.id)).toEqual({ secret: other });
 
     await credentials(acme).update(made.id, { disabled: true });
