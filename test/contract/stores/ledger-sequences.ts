@@ -8,11 +8,11 @@ import type { Ledger, LedgerOptions, LimitedWindow, WindowState } from '../../..
 const startMs = Date.UTC(2092, 11, 31, 23, 59);
 const leaseMs = 60_000;
 
-/** Windows that sequences choose from: two days and two weeks around a turn of the year, a lifetime, a key's. */
+/** Windows that sequences choose from: around a turn of the year, and two of them begin at the same instant. */
 const windows = [
   { account: 'workspace', interval: 'daily', ...windowOf('daily', startMs) },
   { account: 'workspace', interval: 'daily', ...windowOf('daily', startMs + 120_000) },
-  { account: 'workspace', interval: 'monthly', ...windowOf('monthly', startMs) },
+  { account: 'workspace', interval: 'monthly', ...windowOf('monthly', startMs + 120_000) },
   { account: 'workspace', interval: 'lifetime', ...windowOf('lifetime', startMs) },
   { account: 'key:abc', interval: 'daily', ...windowOf('daily', startMs) },
 ] as const;
@@ -27,14 +27,19 @@ type Step =
 
 /** Few distinct amounts, so that many steps meet a limit exactly. */
 const amounts = fc.constantFrom(0, 1, 10, 25, 99, 100);
-const limits = fc.dictionary(fc.constantFrom('0', '1', '2', '3', '4'), fc.constantFrom(0, 50, 100, 101, 200), {
-  minKeys: 1,
-});
-const which = fc.nat(30);
+const limits = fc.dictionary(
+  fc.constantFrom('0', '1', '2', '3', '4'),
+  fc.constantFrom(0, 100, 101, 200, 500, 500, 500),
+  {
+    minKeys: 1,
+  },
+);
+/** Counted from the last hold back. */
+const which = fc.nat(2);
 const steps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
     { weight: 8, arbitrary: fc.record({ kind: fc.constant('hold' as const), amount: amounts, limits }) },
-    { weight: 5, arbitrary: fc.record({ kind: fc.constant('settle' as const), which, actual: amounts }) },
+    { weight: 7, arbitrary: fc.record({ kind: fc.constant('settle' as const), which, actual: amounts }) },
     {
       weight: 4,
       arbitrary: fc.record({
@@ -43,7 +48,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
       }),
     },
     {
-      weight: 3,
+      weight: 4,
       arbitrary: fc.record({ kind: fc.constantFrom('lapse' as const, 'read' as const, 'release early' as const) }),
     },
     {
@@ -57,7 +62,10 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     },
     {
       weight: 4,
-      arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.constantFrom(1, leaseMs / 2, leaseMs) }),
+      arbitrary: fc.record({
+        kind: fc.constant('wait' as const),
+        ms: fc.constantFrom(1, leaseMs / 2, leaseMs, leaseMs),
+      }),
     },
   ),
   { minLength: 5, maxLength: 40 },
@@ -68,8 +76,8 @@ export function randomSequences(onLostHold: LedgerOptions['onLostHold'], ledger:
   it(`are the same as in a simple model (${onLostHold})`, { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(steps, (sequence) => follow(sequence, ledger(), createModel(onLostHold))),
-      // Enough to find each of a dozen planted faults; a thousand steps on a real server take seconds.
-      { numRuns: 40, interruptAfterTimeLimit: 40_000 },
+      // On trial these found nearly every fault planted in a ledger; on a real server they take seconds.
+      { numRuns: 60, interruptAfterTimeLimit: 40_000 },
     );
   });
 }
@@ -105,7 +113,7 @@ async function follow(sequence: readonly Step[], ledger: Ledger, model: Model): 
       expect(await ledger.release(workspaceId, id, nowMs)).toBe(model.end(id, 0, true));
     }
     if ('which' in step && asked.length > 0) {
-      const request = asked[step.which % asked.length]!;
+      const request = asked[asked.length - 1 - (step.which % asked.length)]!;
       const { id } = request;
       if (step.kind === 'hold again' && model.mayRepeat(id, nowMs)) await hold(request);
       if (step.kind === 'renew') {

@@ -254,7 +254,6 @@ function holds(bench: () => Bench): void {
     await add(life, 1);
     expect(await at(life)).toEqual([most, 0]);
     expect(await hold(1, [life])).toEqual({ isHeld: false, states: [state(most, 0)] });
-    // Of the same parity as its neighbours when it is rounded to a float of 53 bits.
     const day = limited('daily', most);
     await held(most - 4, [day]);
     expect(await hold(5, [day])).toEqual({ isHeld: false, states: [state(0, most - 4)] });
