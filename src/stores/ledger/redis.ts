@@ -27,25 +27,25 @@ export function redisLedger(redis: RedisConnection, { onLostHold }: LedgerOption
 
   return {
     async hold({ id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs }) {
-      const args = [integer(nowMs), isCharged, id, money(amountNanoUsd), integer(leaseUntilMs)];
+      const args = [time(nowMs), isCharged, id, money(amountNanoUsd), time(leaseUntilMs)];
       for (const window of windows) args.push(nameOf(window), money(window.limitNanoUsd), dropAt(window));
       const reply = await run('hold', workspaceId, args);
       return Array.isArray(reply) ? { isHeld: false, states: statesOf(reply) } : { isHeld: true };
     },
     settle: async (workspaceId, id, actualNanoUsd, nowMs) =>
-      String(await run('settle', workspaceId, [integer(nowMs), id, money(actualNanoUsd)])) as EndOutcome,
+      String(await run('settle', workspaceId, [time(nowMs), id, money(actualNanoUsd)])) as EndOutcome,
     release: async (workspaceId, id, nowMs) =>
-      String(await run('release', workspaceId, [integer(nowMs), id])) as EndOutcome,
+      String(await run('release', workspaceId, [time(nowMs), id])) as EndOutcome,
     async renew(workspaceId, ids, leaseUntilMs) {
-      if (ids.length > 0) await run('renew', workspaceId, [integer(leaseUntilMs), ...ids]);
+      if (ids.length > 0) await run('renew', workspaceId, [time(leaseUntilMs), ...ids]);
     },
-    lapse: async (workspaceId, nowMs) => Number(await run('lapse', workspaceId, [integer(nowMs), isCharged])),
+    lapse: async (workspaceId, nowMs) => Number(await run('lapse', workspaceId, [time(nowMs), isCharged])),
     async add(workspaceId, id, additions, nowMs) {
       const sums = additions.flatMap(({ window, nanoUsd }) => [nameOf(window), money(nanoUsd), dropAt(window)]);
-      await run('add', workspaceId, [integer(nowMs), id, ...sums]);
+      await run('add', workspaceId, [time(nowMs), id, ...sums]);
     },
     read: async (workspaceId, windows, nowMs) =>
-      statesOf(await run('read', workspaceId, [integer(nowMs), isCharged, ...windows.map(nameOf)])),
+      statesOf(await run('read', workspaceId, [time(nowMs), isCharged, ...windows.map(nameOf)])),
     async forget(workspaceId) {
       await run('forget', workspaceId, []);
     },
@@ -60,6 +60,11 @@ function nameOf({ account, interval, startMs }: Window): string {
 
 function dropAt({ endMs }: Window): string {
   return endMs === null ? '' : integer(endMs + keepWindowsMs);
+}
+
+/** A clock may be finer than its unit. */
+function time(ms: number): string {
+  return integer(Math.floor(ms));
 }
 
 /** What is no integer would be found out in the middle of a script, which does not undo what it has done. */

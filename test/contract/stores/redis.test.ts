@@ -239,6 +239,13 @@ describe.skipIf(redisProgram === null)('on a Redis of its own', () => {
   });
   type Tenant = ReturnType<typeof tenant>;
 
+  it('takes the time of a clock that is finer than a millisecond', async () => {
+    const { ledger, workspaceId, hold } = tenant();
+    await hold(randomUUID(), { nowMs: noonMs + 0.75, leaseMs: 100 });
+    expect(await ledger.lapse(workspaceId, noonMs + 99.9)).toBe(0);
+    expect(await ledger.lapse(workspaceId, noonMs + 100.8)).toBe(1);
+  });
+
   it('counts no further than is exact, rather than to lose what is above', async () => {
     const { ledger, workspaceId } = tenant();
     const window = limited('lifetime', 0);
@@ -372,6 +379,21 @@ describe.skipIf(redisProgram === null)('on a Redis of its own', () => {
       expect(await openOn(new KeyvRedis(own as never)).get(place().at('a'))).toBeNull();
       await connecting;
       own.destroy();
+    });
+
+    it('is waited for when it has just lost its connection', async () => {
+      const adapter = new KeyvRedis(server.url);
+      const storage = openOn(adapter);
+      const { at } = place();
+      for (let lost = 0; lost < 3; lost++) {
+        await storage.commit([{ at: at('a'), value: `${lost}` }]);
+        const own = adapter.client as ReturnType<typeof createClient>;
+        const isLost = new Promise<void>((resolve) => own.once('error', () => resolve()));
+        await client.sendCommand(['CLIENT', 'KILL', 'ID', `${await own.clientId()}`]);
+        await isLost;
+        expect(own.isReady).toBe(false);
+        expect(await Promise.all([storage.get(at('a')), storage.get(at('b'))])).toEqual([`${lost}`, null]);
+      }
     });
 
     it('is closed where the storage opened it, and left open where the embedder did', async () => {
