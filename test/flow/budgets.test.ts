@@ -64,7 +64,8 @@ describe('a budget', () => {
     const straddling = send(ask);
     await clock.advance(1);
     // It is not held in the new day, in which this one fits, and would not with it.
-    expect((await post(ask)).status).toBe(200);
+    const next = await post(ask);
+    expect(next.status, next.text).toBe(200);
     expect((await run(straddling)).status).toBe(200);
     await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.0001 });
     expect((await post(ask)).json.error.metadata).toMatchObject({ spent_usd: 0.000016, held_usd: 0 });
