@@ -5,6 +5,7 @@ import { memoryLedger } from '../ledger/memory.ts';
 import { adaptersOf, innermostAdapter, isKeyv } from './adapter.ts';
 import { keyvStorage } from './keyv.ts';
 import { type StoreLogger, tell } from './logger.ts';
+import { memoryStorage } from './memory.ts';
 import { nameOfError } from './outage.ts';
 import { postgresStorage } from './postgres.ts';
 import type { PostgresAdapter } from './postgres-pool.ts';
@@ -23,13 +24,13 @@ export interface ChooseStorageOptions extends LedgerOptions {
 }
 
 /**
- * The storage for what the embedder passed as `store`: a Keyv, an adapter of one, or a Map; absent: a Map. Looks by shape
+ * The storage for what the embedder passed as `store`: a Keyv, an adapter of one, or a Map; absent: in memory. Looks by shape
  * for the server behind it, since adapters come from other packages, or from two copies of one. Connects when it is used.
  * @throws TypeError for what is no store, and for a Keyv whose encryption would not be applied
  */
 export function chooseStorage(store: object | undefined, options: ChooseStorageOptions): Storage {
   if (store) listen(store, options);
-  const storage = store ? storageOf(store, options) : inMemory(options);
+  const storage = store ? storageOf(store, options) : memoryStorage(memoryLedger(options));
   return options.ledger ? withLedger(storage, options.ledger) : storage;
 }
 
@@ -59,11 +60,6 @@ function storageOf(store: object, options: ChooseStorageOptions): Storage {
     );
   }
   return keyvStorage(kv, { kind: 'keyv', ledger, isShared: false, clock, timeoutMs });
-}
-
-function inMemory({ clock, timeoutMs, onLostHold }: ChooseStorageOptions): Storage {
-  const kv = keyvOver(new Map());
-  return keyvStorage(kv, { kind: 'memory', ledger: memoryLedger({ onLostHold }), isShared: false, clock, timeoutMs });
 }
 
 function serverOf(adapter: object, options: LedgerOptions): Storage | null {

@@ -4,6 +4,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 import type { Ledger } from '../../../src/stores/ledger/ledger.ts';
 import { guardStorage } from '../../../src/stores/storage/guard.ts';
 import { keyvStorage } from '../../../src/stores/storage/keyv.ts';
+import { memoryStorage } from '../../../src/stores/storage/memory.ts';
 import { slowAdapter } from './slow-adapter.ts';
 import { testStorage } from './storage.ts';
 
@@ -15,6 +16,10 @@ function open(kind: 'memory' | 'keyv', make: () => Keyv) {
   return Promise.resolve({ storage, close: () => storage.close() });
 }
 
+testStorage('memory, without Keyv', async () => {
+  const storage = memoryStorage(ledger);
+  return { storage, close: () => storage.close() };
+});
 testStorage('memory', () => open('memory', () => new Keyv()));
 testStorage('memory, a Map that serialises nothing', () =>
   open('memory', () => new Keyv({ store: new Map(), serialization: false })),
