@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { createGateway, type Gateway, type GatewayOptions, type Logger, OptionsError } from '../src/index.ts';
 import { CliError, defaultOptions, type Env, loadConfig } from './config.ts';
+import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { type RunningServer, serve } from './node.ts';
 
 /** What the command needs of the process it runs in. */
@@ -23,12 +24,15 @@ const help = `Usage: model-gateway serve [options]
   --port N         port to listen on, 0 for any free one (default: PORT, or 8787)
   --host H         address to listen on (default: 127.0.0.1, which only this machine can reach)
   --config FILE    .js, .mjs or .ts whose default export is the options of createGateway
+  --data DIR       folder of the database and of the secret that seals provider keys
+                   (default: MODEL_GATEWAY_DATA, or .model-gateway; not used with a config file that gives a store)
   --drain-ms N     how long a stop waits for open streams (default: 10000)
   --help, --version
 
 Without a config file: the sandbox, every provider whose usual environment variable is set (OPENAI_API_KEY, …), and
 the OpenAI-compatible server at LOCAL_BASE_URL (with LOCAL_API_KEY, if it asks for one) as "local/<model>".
-Callers use the key in GATEWAY_API_KEY, or one that is made at the start and printed.
+Callers use the key in GATEWAY_API_KEY, or one that is made at the start and printed; it may also manage workspaces,
+budgets, provider keys and further keys.
 `;
 
 /**
@@ -55,13 +59,14 @@ interface Flags {
   port?: string;
   host?: string;
   config?: string;
+  data?: string;
   'drain-ms'?: string;
 }
 
 function readArgs(args: readonly string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  const options = { port: text, host: text, config: text, 'drain-ms': text, help: flag, version: flag };
+  const options = { port: text, host: text, config: text, data: text, 'drain-ms': text, help: flag, version: flag };
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
@@ -75,12 +80,30 @@ async function serveUntilStopped(terminal: Terminal, flags: Flags): Promise<void
   const drainMs = wholeNumber('drain-ms', flags['drain-ms'] ?? '10000', 2 ** 31 - 1);
   const hostname = flags.host ?? '127.0.0.1';
   const given = flags.config === undefined ? defaultOptions(env) : await loadConfig(flags.config);
-  const { options, key } = withCallers(given, env);
-  const gateway = open({ logger: lineLogger(terminal), ...options });
-  const server = await listen(gateway, { port, hostname, drainMs });
-  terminal.print(banner(server, options, key));
-  await stopAsked(terminal, server);
-  await gateway.close();
+  const data = given.store ? null : openData(given, flags.data || env.MODEL_GATEWAY_DATA || '.model-gateway');
+  for (const warning of data?.warnings ?? []) terminal.printError(`${warning}\n`);
+  try {
+    const { options, key } = withCallers(given, env);
+    const gateway = open({ logger: lineLogger(terminal), ...withData(options, data) });
+    const server = await listen(gateway, { port, hostname, drainMs });
+    terminal.print(banner(server, options, key, data));
+    await stopAsked(terminal, server);
+    await gateway.close();
+  } finally {
+    await data?.store?.disconnect();
+  }
+}
+
+function openData({ secrets, sealer }: GatewayOptions, path: string): DataFolder {
+  return openDataFolder(path, { needsSecret: secrets === undefined && sealer === undefined });
+}
+
+function withData(options: GatewayOptions, data: DataFolder | null): GatewayOptions {
+  return {
+    ...options,
+    ...(data?.store ? { store: data.store } : {}),
+    ...(data?.secret ? { secrets: { current: data.secret } } : {}),
+  };
 }
 
 /** Ctrl-C below npm arrives twice, from the terminal and from npm; within this time that is one wish. */
@@ -148,7 +171,12 @@ async function listen(
   }
 }
 
-function banner({ url }: RunningServer, options: GatewayOptions, key: CallerKey | null): string {
+function banner(
+  { url }: RunningServer,
+  options: GatewayOptions,
+  key: CallerKey | null,
+  data: DataFolder | null,
+): string {
   const slugs = Object.keys(options.providers ?? {});
   const model = slugs.includes('sandbox')
     ? 'sandbox/lorem'
@@ -159,12 +187,20 @@ function banner({ url }: RunningServer, options: GatewayOptions, key: CallerKey 
     `model-gateway ${version()} serves ${url}`,
     `  key        ${key ? `${key.key}  (${key.note})` : 'as configured'}`,
     `  providers  ${slugs.join(', ')}`,
+    `  data       ${placeOf(data)}`,
     'Try it:',
     ['curl -N', `${url}/chat/completions`, ...headers.map((header) => `-H ${quote(header)}`), `-d ${quote(body)}`].join(
       ' ',
     ),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function placeOf(data: DataFolder | null): string {
+  if (data === null) return 'as configured';
+  return data.store
+    ? data.path
+    : 'in memory, lost at the end: this runtime has no node:sqlite; Node 22.19 or newer has it';
 }
 
 /** For a POSIX shell. */

@@ -4,43 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { runCommand, type Terminal } from '../../adapters/serve-command.ts';
 import { nextPiece, readAll, receive, send } from '../contract/adapters/client.ts';
+import { serve, sharedData, start } from './cli-start.ts';
 
 const root = join(import.meta.dirname, '../..');
 const hello = { messages: [{ role: 'user', content: 'Hello' }] };
-
-/** The command inside this process, with signals and time in the hands of the test. */
-function start(args: string[], env: Record<string, string> = {}) {
-  const printed = { out: '', error: '' };
-  const serving = Promise.withResolvers<string>();
-  let nowMs = 0;
-  let stop = () => {};
-  const terminal: Terminal = {
-    args,
-    env,
-    print(text) {
-      printed.out += text;
-      const url = /serves (\S+)/.exec(text)?.[1];
-      if (url !== undefined) serving.resolve(url);
-    },
-    printError: (text) => {
-      printed.error += text;
-    },
-    onStop: (callback) => {
-      stop = callback;
-    },
-    nowMs: () => nowMs,
-  };
-  const code = runCommand(terminal);
-  const signalAt = (ms: number) => {
-    nowMs = ms;
-    stop();
-  };
-  return { printed, url: serving.promise, code, signalAt };
-}
-
-const serve = (env: Record<string, string> = {}, ...args: string[]) => start(['serve', '--port', '0', ...args], env);
 
 const chat = (url: string, key: string, request: object) =>
   send(`${url}/chat/completions`, {
@@ -164,7 +132,11 @@ describe('the process', () => {
   it('serves a TypeScript config file, and ends with 0 at SIGTERM', async () => {
     const config = join(import.meta.dirname, 'cli-config.ts');
     const args = ['--conditions=model-gateway-source', 'adapters/cli.ts', 'serve', '--port', '0', '--config', config];
-    const child = spawn(process.execPath, args, { cwd: root, env: {}, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { MODEL_GATEWAY_DATA: sharedData },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const exit = new Promise((resolve) => child.once('exit', (code, signal) => resolve(signal ?? code)));
     let out = '';
     let error = '';

@@ -1,14 +1,15 @@
 // A newcomer's first minutes: a fresh copy of the project, the machine's own Node, `npm start`, and a request.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const copy = mkdtempSync(join(tmpdir(), 'model-gateway-clone-'));
+// Real path: where it starts, a process knows its folder by no other.
+const copy = realpathSync(mkdtempSync(join(tmpdir(), 'model-gateway-clone-')));
 const key = 'key-of-a-newcomer';
 const counts = { passed: 0, failed: 0 };
 let server = null;
@@ -72,6 +73,14 @@ async function start() {
 async function checkAnswers() {
   report('it prints its base URL', server.output.includes(`http://127.0.0.1:${port}/v1`), server.output);
   report('it prints a curl line', /^\s*curl .*chat\/completions/m.test(server.output), server.output);
+  const data = join(copy, '.model-gateway');
+  report('it names its data folder', server.output.includes(` ${data}\n`), server.output);
+  const secretMode = statSync(join(data, 'secret')).mode & 0o777;
+  report(
+    'the secret in it is for its owner alone',
+    process.platform === 'win32' || secretMode === 0o600,
+    `${secretMode}`,
+  );
   const body = { model: 'sandbox/echo', messages: [{ role: 'user', content: 'Good morning' }], stream: true };
   const response = await ask('/v1/chat/completions', body, { authorization: `Bearer ${key}` });
   const text = await response.text();

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { runCommand, type Terminal } from '../../adapters/serve-command.ts';
+
+/** Where every start without a folder of its own keeps its data. */
+export const sharedData = mkdtempSync(join(tmpdir(), 'model-gateway-cli-'));
+afterAll(() => rmSync(sharedData, { recursive: true, force: true }));
+
+/** The command inside this process, with signals and time in the hands of the test. */
+export function start(args: string[], env: Record<string, string> = {}) {
+  const printed = { out: '', error: '' };
+  const serving = Promise.withResolvers<string>();
+  let nowMs = 0;
+  let stop = () => {};
+  const terminal: Terminal = {
+    args,
+    env: { MODEL_GATEWAY_DATA: sharedData, ...env },
+    print(text) {
+      printed.out += text;
+      const url = /serves (\S+)/.exec(text)?.[1];
+      if (url !== undefined) serving.resolve(url);
+    },
+    printError: (text) => {
+      printed.error += text;
+    },
+    onStop: (callback) => {
+      stop = callback;
+    },
+    nowMs: () => nowMs,
+  };
+  const code = runCommand(terminal);
+  const signalAt = (ms: number) => {
+    nowMs = ms;
+    stop();
+  };
+  return { printed, url: serving.promise, code, signalAt };
+}
+
+export const serve = (env: Record<string, string> = {}, ...args: string[]) =>
+  start(['serve', '--port', '0', ...args], env);
