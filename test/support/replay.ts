@@ -37,13 +37,23 @@ export interface ReplayOptions {
   apiKey?: string;
   limits?: GatewayOptions['limits'];
   logger?: Logger;
+  /** Default: 1 USD per million prompt tokens, 2 per million completion tokens. */
+  pricing?: NonNullable<GatewayOptions['models']>[number]['endpoints'][number]['pricing'];
 }
+
+const usualPricing = { prompt: '0.000001', completion: '0.000002' };
 
 /**
  * A gateway whose only upstream answers with given bytes, without a network. Time stands still and ids repeat, so that
  * the same answer gives the same bytes.
  */
-export function replayGateway({ lane = 'verbatim', apiKey, limits, logger }: ReplayOptions = {}): Replay {
+export function replayGateway({
+  lane = 'verbatim',
+  apiKey,
+  limits,
+  logger,
+  pricing = usualPricing,
+}: ReplayOptions = {}): Replay {
   let pieces: readonly Uint8Array[] = [];
   let head = { status: 200, headers: {} as Record<string, string> };
   let record: RequestRecord | null = null;
@@ -85,7 +95,7 @@ export function replayGateway({ lane = 'verbatim', apiKey, limits, logger }: Rep
     models: [
       {
         slug: 'acme/replayed',
-        endpoints: [{ provider: 'replay', model: 'recorded', pricing: { prompt: '0.000001', completion: '0.000002' } }],
+        endpoints: [{ provider: 'replay', model: 'recorded', pricing }],
       },
     ],
     apiKeys: [{ key }],

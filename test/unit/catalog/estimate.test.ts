@@ -41,4 +41,38 @@ describe('an estimate', () => {
     expect(estimateUsage(request, 1).completion_tokens).toBe(1);
     expect(estimateUsage(request, 300).completion_tokens).toBe(100);
   });
+  it.each<[string, object, number, number]>([
+    ['a picture', { type: 'image_url', image_url: { url: 'https://x.test' } }, 500, 1_500],
+    ['a small picture', { type: 'image_url', image_url: { url: 'https://x.test', detail: 'low' } }, 50, 300],
+    // 480,000 bytes: half a minute of mp3.
+    ['sound', { type: 'input_audio', input_audio: { data: 'A'.repeat(640_000), format: 'mp3' } }, 300, 1_000],
+    ['a film', { type: 'video_url', video_url: { url: 'https://x.test' } }, 1_000, 100_000],
+    ['a file', { type: 'file', file: { file_id: 'f' } }, 1_000, 100_000],
+  ])('takes %s for a usual one', (_, part, least, most) => {
+    const tokens = promptOf([{ role: 'user', content: [part] }] as unknown as ChatRequest['messages']);
+    expect(tokens).toBeGreaterThan(least);
+    expect(tokens).toBeLessThan(most);
+  });
+  it('counts names, the shape of the answer, and fields that nobody knows', () => {
+    const plain = promptOf([{ role: 'user', content: 'x' }]);
+    expect(promptOf([{ role: 'user', content: 'x', name: 'somebody with a name' }])).toBeGreaterThan(plain);
+    const schema = { type: 'object', properties: { answer: { type: 'string' } } };
+    expect(
+      promptOf([{ role: 'user', content: 'x' }], {
+        response_format: { type: 'json_schema', json_schema: { name: 'a', schema } },
+      }),
+    ).toBeGreaterThan(plain + 10);
+    expect(promptOf([{ role: 'user', content: 'x' }], { documents: [{ text: 'some more words' }] })).toBeGreaterThan(
+      plain,
+    );
+    expect(promptOf([{ role: 'user', content: 'x' }], { user: 'somebody', metadata: { a: 'b' }, n: 3 })).toBe(plain);
+  });
+  it('is never more than what was held', () => {
+    const request = { messages: [{ role: 'user', content: 'some words '.repeat(100) }] } as ChatRequest;
+    const usage = estimateUsage(request, 'some words '.repeat(100), { promptTokens: 20, completionTokens: 10 });
+    expect(usage).toMatchObject({ prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 });
+    expect(estimateUsage(request, 30, { promptTokens: 1e6, completionTokens: 1e6 })).toEqual(
+      estimateUsage(request, 30),
+    );
+  });
 });
