@@ -101,7 +101,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): OpenDatabase 
       // Some failures, such as a full disk, may have ended the transaction already.
       if (hasBegun && database.isTransaction) prepare('ROLLBACK').run();
       if (isBusyError(error)) return { isBusy: true, error };
-      throw error;
+      throw named(error);
     }
   }
 
@@ -218,6 +218,23 @@ function primaryCode(error: unknown): number | null {
   return typeof code === 'number' ? code & 0xff : null;
 }
 
+/** Node's own code is the same for all of SQLite's errors; a log that shows only codes would not tell a full disk. */
+function named(error: unknown): unknown {
+  const name = names.get(primaryCode(error) ?? 0);
+  return name === undefined ? error : Object.assign(error as Error, { code: name });
+}
+
+const names = new Map([
+  [3, 'SQLITE_PERM'],
+  [7, 'SQLITE_NOMEM'],
+  [8, 'SQLITE_READONLY'],
+  [10, 'SQLITE_IOERR'],
+  [11, 'SQLITE_CORRUPT'],
+  [13, 'SQLITE_FULL'],
+  [14, 'SQLITE_CANTOPEN'],
+  [26, 'SQLITE_NOTADB'],
+]);
+
 /** SQLITE_BUSY, SQLITE_LOCKED, and SQLITE_PROTOCOL, which is a race for the lock of the log. */
 function isBusyError(error: unknown): boolean {
   const primary = primaryCode(error);
@@ -225,7 +242,8 @@ function isBusyError(error: unknown): boolean {
 }
 
 function lockError(busyTimeoutMs: number, cause: unknown): Error {
-  return new Error(`sqliteStore: another process has locked the database for ${busyTimeoutMs} ms`, { cause });
+  const error = new Error(`sqliteStore: another process has locked the database for ${busyTimeoutMs} ms`, { cause });
+  return Object.assign(error, { code: 'SQLITE_BUSY' });
 }
 
 /** Of different lengths, or processes that wait would meet again and again. */

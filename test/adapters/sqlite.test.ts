@@ -362,7 +362,7 @@ describe('fails loudly', () => {
           { at: at('small'), value: 'during' },
           { at: at('big'), value: big },
         ]),
-      ).rejects.toThrow('full');
+      ).rejects.toMatchObject({ code: 'SQLITE_FULL' });
       await expect(
         store.setMany([
           { key: 'small', value: 'during' },

@@ -19,7 +19,7 @@ const schema = [
     ON gateway_windows (workspace, end_ms) WHERE end_ms IS NOT NULL`,
   `CREATE TABLE IF NOT EXISTS gateway_holds
     (workspace TEXT NOT NULL, id TEXT NOT NULL, amount INTEGER NOT NULL, lease_until_ms REAL NOT NULL,
-    windows TEXT NOT NULL, PRIMARY KEY (workspace, id)) STRICT`,
+    windows TEXT NOT NULL, PRIMARY KEY (workspace, id)) STRICT, WITHOUT ROWID`,
   'CREATE INDEX IF NOT EXISTS gateway_holds_lease ON gateway_holds (workspace, lease_until_ms)',
   // With windows: of a hold that lapsed, and may still be settled. Without: nothing comes after this id.
   `CREATE TABLE IF NOT EXISTS gateway_ended

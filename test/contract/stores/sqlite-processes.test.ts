@@ -101,7 +101,7 @@ describe('while another process holds the lock', () => {
     for (const outcome of await outcomes) {
       expect(outcome).toMatchObject({
         status: 'rejected',
-        reason: { message: 'sqliteStore: another process has locked the database for 200 ms' },
+        reason: { code: 'SQLITE_BUSY', message: 'sqliteStore: another process has locked the database for 200 ms' },
       });
     }
     expect(performance.now() - startedMs).toBeLessThan(2_000);
