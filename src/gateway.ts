@@ -43,9 +43,11 @@ export interface Gateway extends RequestHandler {
     /**
      * Seals all of them with the current master key, after it was changed. Requests go on meanwhile; may be called again
      * if it was interrupted.
+     * @param workspaces  ids of those that only `authenticate` names, for which nobody made a record here
      * @returns how many there are, how many were sealed anew, and the ids of those that no key opens
+     * @throws GatewayError unavailable (503) when there is no master key, or the store is out of reach
      */
-    rotate(): Promise<Rotation>;
+    rotate(workspaces?: readonly string[]): Promise<Rotation>;
   };
   /** Ends open streams and upstream connections, and books what is still to be booked. */
   close(): Promise<void>;

@@ -162,13 +162,17 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   /** What the caller is told. What we did not foresee is logged, and shown as a bare 500. */
   function shown(error: unknown, request: Request): GatewayError {
-    if (isGatewayError(error)) return error;
     if (error instanceof CallAborted) return abortError(error);
+    if (isGatewayError(error) && error.kind !== 'internal') return error;
     try {
-      logger?.error({ error, method: request.method, path: new URL(request.url).pathname }, 'unexpected error');
+      logger?.error(
+        { error: causeOf(error), method: request.method, path: new URL(request.url).pathname },
+        'unexpected error',
+      );
     } catch {
       // Telemetry fails open.
     }
+    if (isGatewayError(error)) return error;
     return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
   }
 
@@ -179,6 +183,11 @@ export function createEdge(deps: EdgeDeps): Edge {
       for (const stop of open) stop('closing');
     },
   };
+}
+
+/** Of an error that says nothing, why it came to it. */
+function causeOf(error: unknown): unknown {
+  return isGatewayError(error) ? (error.cause ?? error) : error;
 }
 
 /** The path below the mount, without query. @throws GatewayError not_found (404) outside of it */

@@ -93,6 +93,7 @@ export async function attempt(
   try {
     const outgoing = outgoingRequest(exchange);
     const request = outgoing instanceof Promise ? await outgoing : outgoing;
+    if (step.isByok && !canBeSent(request.headers)) throw unusable();
     watchdog.arm(timeouts.headersMs, 'response headers');
     const response = await send(
       deps.transportOf(provider),
@@ -111,6 +112,15 @@ export async function attempt(
     controller.abort(error);
     throw clean(error, credential);
   }
+}
+
+/** A workspace may bring what no header takes, such as JSON over several lines for a provider that wants a plain key. */
+function canBeSent(headers: Record<string, string>): boolean {
+  return Object.values(headers).every((value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value));
+}
+
+function unusable(): UpstreamError {
+  return new UpstreamError('The credential cannot be sent to this provider.', { reason: 'status', status: 401 });
 }
 
 /** With the largest output that the budget has room for, where that is not what the caller asked. */

@@ -1,7 +1,7 @@
 import type { Keyv, KeyvStorageAdapter } from 'keyv';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
-import type { WorkspaceId } from '../call/workspace.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import type { StoredKey } from '../http/authenticate.ts';
 import { storedCredentialSchema } from '../schema/credential.ts';
 import type { MasterSecrets } from '../schema/master-secrets.ts';
@@ -58,7 +58,8 @@ export interface Stores {
   embedderKeys: ApiKeys;
   /** For authentication: by the hash of a key; null: there is none. */
   findApiKey(hash: string): StoredKey | null | Promise<StoredKey | null>;
-  rotateCredentials(): Promise<Rotation>;
+  /** @param further  workspaces that only the embedder knows of */
+  rotateCredentials(further?: readonly string[]): Promise<Rotation>;
   close(): Promise<void>;
 }
 
@@ -119,12 +120,12 @@ export function openStores(settings: StoreSettings): Stores {
       const found = apiKeys.known(hash);
       return found instanceof Promise ? found.then(forAuthentication) : forAuthentication(found);
     },
-    rotateCredentials: () =>
+    rotateCredentials: (further = []) =>
       rotateCredentials({
         storage,
         credentials: perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema }),
         vault,
-        workspaces: () => everyWorkspace(workspaces),
+        workspaces: () => everyWorkspace(workspaces, further),
       }),
     async close() {
       await spending.close();
@@ -168,6 +169,15 @@ function forAuthentication(record: ApiKeyRecord | null): StoredKey | null {
   return made;
 }
 
-async function* everyWorkspace({ list }: Workspaces): AsyncIterable<WorkspaceId> {
-  for (const { id } of await readAll(list, (workspace) => workspace.id)) yield id;
+async function* everyWorkspace({ list }: Workspaces, further: readonly string[]): AsyncIterable<WorkspaceId> {
+  const seen = new Set<string>();
+  for (const { id } of await readAll(list, (workspace) => workspace.id)) {
+    seen.add(id);
+    yield id;
+  }
+  for (const text of further) {
+    const id = parseWorkspaceId(text);
+    if (id === null) throw new TypeError(`${JSON.stringify(text)} cannot be the id of a workspace`);
+    if (!seen.has(id)) yield id;
+  }
 }

@@ -1,3 +1,4 @@
+import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import type { EmbedderCaller } from '../../src/http/authenticate.ts';
 import { chatRequest, hello, managementKey, readStream, testGateway, testKey } from '../support/gateway.ts';
@@ -118,4 +119,19 @@ describe("the embedder's own users", () => {
       expect([answer.status, answer.json.user_id]).toEqual([status, 'user-7']);
     }
   });
+});
+
+it('what is wrong inside the gateway is logged with its cause, and shown as a bare 500', async () => {
+  const lines: { error?: unknown }[] = [];
+  const logger = { info: () => undefined, warn: () => undefined, error: (fields: object) => void lines.push(fields) };
+  const bytes = new Map<string, unknown>();
+  const { gateway } = testGateway({ apiKeys: undefined, store: new Keyv({ store: bytes }), logger });
+  const { key } = await gateway.apiKeys.create();
+  for (const [name, value] of bytes)
+    bytes.set(name, JSON.parse(JSON.stringify(value).replaceAll('inference', 'damaged')));
+  const other = testGateway({ apiKeys: undefined, store: new Keyv({ store: bytes }), logger });
+  const answer = await other.post({ model: 'acme/fast', messages: hello }, { authorization: `Bearer ${key}` });
+  expect([answer.status, answer.json.error]).toEqual([500, { code: 500, message: expect.any(String) }]);
+  expect(lines).toMatchObject([{ error: { message: expect.stringMatching(/malformed|damaged/) } }]);
+  expect(JSON.stringify(lines)).not.toContain(key);
 });

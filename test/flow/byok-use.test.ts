@@ -1,3 +1,4 @@
+import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../src/base/secrets.ts';
 import type { GatewayOptions } from '../../src/options.ts';
@@ -127,6 +128,11 @@ describe("a workspace's own provider credential", () => {
     expect((await post(ask, { authorization: `Bearer ${key.json.key}` })).status).toBe(200);
     expect(keys()).toEqual(['operator']);
   });
+  it('that no header takes counts as refused', async () => {
+    const { post, upstream } = await withOwn([{ key: '{\n"region": "eu-1"\n}' }]);
+    expect((await post(ask)).status).toBe(200);
+    expect(upstream.sent.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${upstreamKeys.up}`]);
+  });
   it('is not echoed, though the provider does', async () => {
     const { post, upstream } = await withOwn([{}]);
     upstream.answer({ body: completion({}, { content: `your key is ${own(0)}` }) });
@@ -135,6 +141,44 @@ describe("a workspace's own provider credential", () => {
       body: [sse({ choices: [{ index: 0, delta: { content: own(0) }, finish_reason: null }] }), ...textStream('x')],
     });
     expect((await post({ ...ask, stream: true })).text).not.toContain(own(0));
+  });
+});
+
+describe('a change of the master secret', () => {
+  const next = { current: 'the next master secret of the tests, also long enough', previous: [secrets.current] };
+
+  it('keeps credentials open, and after a rotation nothing needs the earlier one', async () => {
+    const store = new Keyv();
+    await withOwn([{}, {}], { store });
+    const { gateway, post, keys } = await withOwn([], { store, secrets: next });
+    expect((await post(ask)).status).toBe(200);
+    expect(await gateway.credentials.rotate()).toMatchObject({ checked: 2, failed: [] });
+    expect(await gateway.credentials.rotate()).toEqual({ checked: 2, resealed: 0, failed: [] });
+    expect(keys()).toEqual([0]);
+    const after = await withOwn([], { store, secrets: { current: next.current } });
+    expect((await after.post(ask)).status).toBe(200);
+    expect(after.keys()).toEqual([0]);
+  });
+  it('that forgets the earlier one leaves credentials out, and says so in the log', async () => {
+    const store = new Keyv();
+    await withOwn([{}], { store });
+    const lines: unknown[] = [];
+    const logger = { info: () => undefined, warn: (...line: unknown[]) => lines.push(line), error: () => undefined };
+    const { gateway, post, keys, ids } = await withOwn([], { store, logger, secrets: { current: next.current } });
+    expect((await post(ask)).status).toBe(200);
+    expect([keys(), ids]).toEqual([['operator'], []]);
+    expect(JSON.stringify(lines)).toMatch(/cannot be opened/);
+    expect(await gateway.credentials.rotate()).toMatchObject({ checked: 1, resealed: 0, failed: [expect.any(String)] });
+  });
+  it('reaches workspaces that only the embedder knows of, when it names them', async () => {
+    const store = new Keyv();
+    const mine = { permissions: ['inference', 'management'] as const, workspaceId: 'team-1' };
+    const before = await withOwn([{}], { store, authenticate: () => mine });
+    expect((await before.post(ask)).status).toBe(200);
+    const { gateway } = await withOwn([], { store, secrets: next, authenticate: () => mine });
+    expect(await gateway.credentials.rotate()).toMatchObject({ checked: 0 });
+    expect(await gateway.credentials.rotate(['team-1'])).toMatchObject({ checked: 1, resealed: 1 });
+    await expect(gateway.credentials.rotate(['no id'])).rejects.toThrow(TypeError);
   });
 });
 

@@ -94,21 +94,20 @@ function isMap(value: object): boolean {
   return Object.prototype.toString.call(value) === '[object Map]';
 }
 
-/** Keyv is loaded when it is first needed: many bring their own. */
+/** Keyv is loaded at once, for the first call of a store has not long to wait: many bring their own, for whom it is not. */
 function keyvOver(adapter: object): () => Promise<Keyv> {
   if (!hasMethods(adapter, ['get', 'set', 'delete'])) {
     throw new TypeError('The option store is neither a Keyv nor an adapter of one: it needs get, set and delete');
   }
-  let kv: Promise<Keyv> | undefined;
-  return () => {
-    kv ??= import('keyv').then(({ Keyv }) => {
-      const made = new Keyv({ store: adapter });
-      // Keyv takes memory in the place of an adapter that it cannot use.
-      if (!adaptersOf(made).includes(adapter)) throw new TypeError('Keyv cannot use the adapter of the option store');
-      return made;
-    });
-    return kv;
-  };
+  const kv = import('keyv').then(({ Keyv }) => {
+    const made = new Keyv({ store: adapter });
+    // Keyv takes memory in the place of an adapter that it cannot use.
+    if (!adaptersOf(made).includes(adapter)) throw new TypeError('Keyv cannot use the adapter of the option store');
+    return made;
+  });
+  // Told to whoever needs it.
+  kv.catch(() => undefined);
+  return () => kv;
 }
 
 /** Ledgers of stores without one. Two gateways in one process that share a store share its budgets. */
