@@ -25,7 +25,7 @@ export interface TenantInstance {
 export interface TenantStores {
   clock: ManualClock;
   storage: Storage;
-  open(options?: { ids?: Ids; contents?: ((id: WorkspaceId) => Promise<void>)[] }): TenantInstance;
+  open(options?: InstanceOptions): TenantInstance;
   /** Runs something once, just before a write whose first record is of this kind: between a read and its write. */
   interpose(kind: string, work: () => unknown): void;
 }
@@ -47,27 +47,31 @@ export function tenantStores(): TenantStores {
     clock,
     storage,
     interpose: (kind, work) => void waiting.push({ kind, work }),
-    open({ ids = randomIds, contents = [] } = {}) {
-      const owners = createOwners(storage);
-      const apiKeys = createApiKeys({
-        storage,
-        owners,
-        clock,
-        randomBytes: (size) => crypto.getRandomValues(new Uint8Array(size)),
-        cacheMs,
-      });
-      const budgets = createBudgets({ storage, clock, ids, cacheMs });
-      const workspaces = createWorkspaces({
-        storage,
-        clock,
-        ids,
-        cacheMs,
-        countLiveKeys: apiKeys.countLive,
-        contents: [apiKeys.deleteAll, (id) => budgets(id).deleteAll(), ...contents],
-      });
-      return { workspaces, budgets, apiKeys, owners };
-    },
+    open: (options = {}) => instanceOn(storage, { clock, ...options }),
   };
+}
+
+export interface InstanceOptions {
+  clock?: ManualClock;
+  ids?: Ids;
+  contents?: ((id: WorkspaceId) => Promise<void>)[];
+}
+
+export function instanceOn(storage: Storage, options: InstanceOptions = {}): TenantInstance {
+  const { clock = manualClock(), ids = randomIds, contents = [] } = options;
+  const owners = createOwners(storage);
+  const randomBytes = (size: number) => crypto.getRandomValues(new Uint8Array(size));
+  const apiKeys = createApiKeys({ storage, owners, clock, randomBytes, cacheMs });
+  const budgets = createBudgets({ storage, clock, ids, cacheMs });
+  const workspaces = createWorkspaces({
+    storage,
+    clock,
+    ids,
+    cacheMs,
+    countLiveKeys: apiKeys.countLive,
+    contents: [apiKeys.deleteAll, (id) => budgets(id).deleteAll(), ...contents],
+  });
+  return { workspaces, budgets, apiKeys, owners };
 }
 
 /** What a body of POST /workspaces becomes. */
