@@ -106,12 +106,12 @@ function priced(
       tries.push({ ...step, ceilingNanoUsd: 0 });
       continue;
     }
-    const ceiling = ceilingOf(request, prompt, step.endpoint, boundsOf(deps, step));
+    const ceiling = isDearTier(request) ? null : ceilingOf(request, prompt, step.endpoint, boundsOf(deps, step));
     if (ceiling) {
       const { nanoUsd, maxTokens, mustSend } = ceiling;
       tries.push({ ...step, ceilingNanoUsd: nanoUsd, ...(mustSend ? { maxTokens } : {}) });
     } else if (deps.budgets.unknownPrice === 'allow') tries.push({ ...step, ceilingNanoUsd: 0 });
-    else unpriced.add(`${step.endpoint.modelSlug} at ${step.endpoint.tag}`);
+    else unpriced.add(`${step.endpoint.modelSlug} at ${step.endpoint.tag}${tierOf(request)}`);
   }
   if (tries.length > 0) return tries;
   const names = [...unpriced];
@@ -120,6 +120,15 @@ function priced(
     `The price of ${names.join(', ')} is not known, so its cost cannot be held against the budget; choose another model, or have a price configured`,
     { metadata: { unpriced: names } },
   );
+}
+
+/** Tiers that cost more than the list price, by how much is the provider's to know. */
+function isDearTier({ service_tier }: ChatRequest): boolean {
+  return service_tier === 'priority' || service_tier === 'scale';
+}
+
+function tierOf(request: ChatRequest): string {
+  return isDearTier(request) ? ` in service tier ${request.service_tier}` : '';
 }
 
 function boundsOf({ budgets, provider }: PipelineDeps, { endpoint }: Try) {

@@ -157,6 +157,18 @@ describe('an endpoint without a known price', () => {
     const served = await post({ ...ask, models: ['acme/free', 'acme/fast'], model: undefined });
     expect([served.status, served.json.model]).toEqual([200, 'acme/fast']);
   });
+  it('lacks one in a service tier that costs more', async () => {
+    const { post } = await budgeted({ daily: 1 });
+    for (const service_tier of ['priority', 'scale']) {
+      const refused = await post({ ...ask, service_tier });
+      expect([refused.status, refused.json.error.metadata?.unpriced]).toEqual([
+        400,
+        [`acme/fast at up in service tier ${service_tier}`],
+      ]);
+    }
+    for (const service_tier of ['auto', 'default', 'flex'])
+      expect((await post({ ...ask, service_tier })).status).toBe(200);
+  });
   it('is free of charge with unknownPrice: allow', async () => {
     const { post } = await budgeted({ daily: 0.000001 }, { budgets: { unknownPrice: 'allow' } });
     expect((await post({ ...ask, model: 'acme/free' })).status).toBe(200);
