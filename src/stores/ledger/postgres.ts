@@ -1,5 +1,6 @@
 import type { WorkspaceId } from '../../call/workspace.ts';
-import { codeOf, type PostgresConnection } from '../storage/postgres-connection.ts';
+import type { PostgresConnection } from '../storage/postgres-connection.ts';
+import { codeOf } from '../storage/postgres-pool.ts';
 import type { PostgresNames } from '../storage/postgres-sql.ts';
 import type {
   Addition,

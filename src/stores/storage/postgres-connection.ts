@@ -1,4 +1,12 @@
-import { openPool, type PostgresAdapter, type PostgresPool, type Row, type Statement } from './postgres-pool.ts';
+import {
+  codeOf,
+  isLost,
+  openPool,
+  type PostgresAdapter,
+  type PostgresPool,
+  type Row,
+  type Statement,
+} from './postgres-pool.ts';
 import { wrongIsolationCode } from './postgres-sql.ts';
 
 /** The functions a store has on its server: each is one round trip, and one transaction. */
@@ -24,9 +32,6 @@ const missingCodes = ['42P01', '42883', '3F000'];
 const conflictCodes = ['40001', '40P01'];
 /** Somebody else made the same at the same time: unique violation, duplicate schema, table, object, function. */
 const duplicateCodes = ['23505', '42P06', '42P07', '42710', '42723', ...conflictCodes];
-/** The server, or the network, has closed the connection that a statement was sent on. */
-const lostCodes = ['57P01', '57P02', '08000', '08003', '08006', 'ECONNRESET', 'EPIPE'];
-const lostMessage = 'Connection terminated unexpectedly';
 
 /**
  * @param setup  statements that make all tables and functions, and leave alone what is there; run when one is missing
@@ -80,15 +85,6 @@ async function setUp(pool: PostgresPool, statement: Statement): Promise<void> {
 
 function readAnswer({ answer }: Row): string | null {
   return typeof answer === 'string' ? answer : null;
-}
-
-function isLost(error: unknown): boolean {
-  return lostCodes.includes(codeOf(error)) || messageOf(error) === lostMessage;
-}
-
-/** A SQLSTATE, or what Node calls a failure of the network; empty where there is none. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 function messageOf(error: unknown): string {

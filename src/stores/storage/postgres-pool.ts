@@ -29,17 +29,16 @@ interface Driver {
 }
 
 interface DriverPool {
-  query(statement: Statement): Promise<{ rows: Row[] }>;
   connect(): Promise<DriverClient>;
   end(): Promise<void>;
-  on(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'error', listener: () => void): unknown;
+  on(event: 'connect', listener: (client: DriverClient) => void): unknown;
 }
 
 interface DriverClient {
   query(statement: Statement): Promise<{ rows: Row[] }>;
   release(error?: unknown): void;
-  on(event: 'error', listener: (error: Error) => void): unknown;
-  off(event: 'error', listener: (error: Error) => void): unknown;
+  on(event: 'error', listener: () => void): unknown;
 }
 
 /** What the adapter hides from its types. */
@@ -54,6 +53,15 @@ interface AdapterInternals {
  * connection that is given up while the server still works on it lives on there, and enough of them take all it has.
  */
 const patience = { connectionTimeoutMillis: 2_000, query_timeout: 3_000, keepAlive: true };
+
+/** The server, or the network, has closed the connection that a statement was sent on. */
+const lostCodes = ['57P01', '57P02', '57P04', '57P05', '08000', '08003', '08006', 'ECONNRESET', 'EPIPE'];
+const lostMessages = [
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+];
 
 /** How long we wait for the server to say goodbye. */
 const closeTimeoutMs = 1_000;
@@ -80,30 +88,40 @@ export function openPool(adapter: PostgresAdapter): PostgresPool {
     if (isClosed) throw new Error('The store is closed');
     opening ??= loadDriver().then(({ Pool }) => {
       const pool = new Pool(config);
+      // Of an idle connection, and of one in use: here alone, for an error may come with the answer before it.
       pool.on('error', ignore);
+      pool.on('connect', (client) => client.on('error', ignore));
       return pool;
     });
     return opening;
   }
 
+  /** Runs work on a connection, which is kept unless it may be unfit for others. */
+  async function use<T>(work: (client: DriverClient) => Promise<T>, isFit: (error: unknown) => boolean): Promise<T> {
+    const client = await (await open()).connect();
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(isFit(error) ? undefined : error);
+      throw error;
+    }
+  }
+
   return {
-    query: async (statement) => (await (await open()).query(statement)).rows,
-    async transact(statement) {
-      const client = await (await open()).connect();
-      client.on('error', ignore);
-      try {
-        await client.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
-        const { rows } = await client.query(statement);
-        await client.query({ text: 'COMMIT' });
-        client.off('error', ignore);
-        client.release();
-        return rows;
-      } catch (error) {
-        // Closes the connection, and with it the transaction.
-        client.release(error);
-        throw error;
-      }
-    },
+    query: (statement) => use(async (client) => (await client.query(statement)).rows, isRefusal),
+    transact: (statement) =>
+      use(
+        async (client) => {
+          await client.query({ text: 'BEGIN ISOLATION LEVEL READ COMMITTED' });
+          const { rows } = await client.query(statement);
+          await client.query({ text: 'COMMIT' });
+          return rows;
+        },
+        // With the connection goes the transaction.
+        () => false,
+      ),
     async close() {
       isClosed = true;
       const pool = await opening?.catch(() => null);
@@ -113,8 +131,26 @@ export function openPool(adapter: PostgresAdapter): PostgresPool {
   };
 }
 
+/** Whether the connection was lost under a statement, which may have been carried out or not. */
+export function isLost(error: unknown): boolean {
+  return lostCodes.includes(codeOf(error)) || (error instanceof Error && lostMessages.includes(error.message));
+}
+
+/** A SQLSTATE, or what Node calls a failure of the network; empty where there is none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
 /** Whoever used the connection is told; where nobody did, the pool has already dropped it. */
 function ignore(): void {}
+
+/**
+ * The server has refused the statement, and takes others. To connect anew each time, as the pool does by itself, would
+ * bring down a server that is only full or read-only.
+ */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && !lostCodes.includes(codeOf(error));
+}
 
 /**
  * The adapter has connected itself when it was made, and keeps that connection idle for a while; see above for what
