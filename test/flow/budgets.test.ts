@@ -1,3 +1,4 @@
+import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/options.ts';
 import { hello, managementKey, testGateway, testKey } from '../support/gateway.ts';
@@ -124,6 +125,19 @@ describe('a budget', () => {
     expect(cost).toBe((usage?.completion_tokens as number) * 8000);
     await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.0000001 });
     expect((await post(ask)).json.error.metadata).toMatchObject({ spent_usd: (cost as number) / 1e9, held_usd: 0 });
+  });
+  it('is settled for what closing the gateway cuts off', async () => {
+    const store = new Keyv();
+    const { send, upstream, gateway, run, records } = await budgeted({ daily: 0.01 }, { store });
+    upstream.answer({ body: [sse(chunk({ role: 'assistant', content: 'Some words' })), { hangs: true }] });
+    const response = await run(send({ ...ask, stream: true }));
+    const rest = response.text();
+    await run(Promise.all([rest, gateway.close()]));
+    expect(records).toMatchObject([{ outcome: 'cut', status: 503 }]);
+    const { post } = await budgeted({ daily: 0.0000001 }, { store });
+    const spent_usd = (records[0]?.costNanoUsd as number) / 1e9;
+    expect(spent_usd).toBeGreaterThan(0);
+    expect((await post(ask)).json.error.metadata).toMatchObject({ spent_usd, held_usd: 0 });
   });
   it('is settled by what a stream reports at its end', async () => {
     const { post, upstream, call } = await budgeted({ daily: 1 });

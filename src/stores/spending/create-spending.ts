@@ -96,7 +96,8 @@ export function createSpending({
       isClosed = true;
       // Not waited for by itself: it is a delivery like others, and they have their time.
       void tally.close();
-      await deliveries.drain(drainMs);
+      // Calls that were just cut off say in a moment what they spent.
+      await deliveries.drain(drainMs, heartbeat.whenIdle());
       heartbeat.stop();
     },
   };

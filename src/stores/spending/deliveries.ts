@@ -27,8 +27,11 @@ export interface Deliveries {
   wake(): void;
   /** Gives up what waits for a workspace. */
   forget(workspaceId: WorkspaceId): void;
-  /** Waits until nothing is left, but not for long. What comes later is sent once. Never rejects. */
-  drain(limitMs: number): Promise<void>;
+  /**
+   * Waits until nothing is left, but not for long. What comes later is sent once. Never rejects.
+   * @param noMore  when nothing more is to come; null: nothing is
+   */
+  drain(limitMs: number, noMore: Promise<void> | null): Promise<void>;
 }
 
 export interface DeliveriesDeps {
@@ -188,16 +191,22 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
         }
       }
     },
-    async drain(limitMs) {
-      if (sending + countWaiting() > 0) {
+    async drain(limitMs, noMore) {
+      if (sending + countWaiting() > 0 || noMore) {
         cancelRest?.();
         cancelRest = null;
         await new Promise<void>((resolve) => {
           const cancel = clock.after(limitMs, resolve);
+          let mayCome = noMore !== null;
           onEmpty = () => {
+            if (mayCome || sending + countWaiting() > 0) return;
             cancel();
             resolve();
           };
+          void noMore?.then(() => {
+            mayCome = false;
+            onEmpty?.();
+          });
           pump();
         });
         onEmpty = null;

@@ -9,6 +9,8 @@ export interface Heartbeat {
   add(workspaceId: WorkspaceId, id: string): void;
   remove(workspaceId: WorkspaceId, id: string): void;
   forget(workspaceId: WorkspaceId): void;
+  /** When no hold is open any more; null: none is. */
+  whenIdle(): Promise<void> | null;
   stop(): void;
 }
 
@@ -19,6 +21,7 @@ const batch = 500;
 export function createHeartbeat(ledger: Ledger, clock: Clock, leaseMs: number, logger: StoreLogger | null): Heartbeat {
   const open = new Map<WorkspaceId, Set<string>>();
   let cancel: (() => void) | null = null;
+  let onIdle: (() => void) | null = null;
 
   function start(): void {
     cancel = clock.after(leaseMs / 3, () => {
@@ -31,6 +34,7 @@ export function createHeartbeat(ledger: Ledger, clock: Clock, leaseMs: number, l
   function stop(): void {
     cancel?.();
     cancel = null;
+    onIdle?.();
   }
 
   function beat(): void {
@@ -64,6 +68,12 @@ export function createHeartbeat(ledger: Ledger, clock: Clock, leaseMs: number, l
     forget(workspaceId) {
       open.delete(workspaceId);
       if (open.size === 0) stop();
+    },
+    whenIdle() {
+      if (open.size === 0) return null;
+      return new Promise((resolve) => {
+        onIdle = resolve;
+      });
     },
     stop() {
       open.clear();
