@@ -1,9 +1,12 @@
 // `.ci/run`: the tests, then the matrix, each as a newcomer would start it; the second runs also where the first fails.
+// With REQUIRE_SERVICES=1 on the servers they need, which are installed and started where they are missing.
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { addCounts, findCounts, noCounts } from './counts.mjs';
 import { root } from './paths.mjs';
+import { provideServices } from './services.mjs';
 
+const services = process.env.REQUIRE_SERVICES === '1' ? await provideServices() : { env: {}, stop() {} };
 let counts = noCounts;
 for (const command of ['npm test', 'npm run test:matrix']) {
   process.stdout.write(`\n$ ${command}\n`);
@@ -12,12 +15,18 @@ for (const command of ['npm test', 'npm run test:matrix']) {
   // A failure that no count shows still fails.
   counts = addCounts(counts, code !== 0 && counted.failed === 0 ? { ...counted, failed: 1 } : counted);
 }
+services.stop();
 process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed\n`);
 process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
 
 function run(command) {
   return new Promise((resolve) => {
-    const child = spawn(command, { cwd: root, shell: true, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(command, {
+      cwd: root,
+      env: { ...process.env, ...services.env },
+      shell: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (part) => {
       output += part;
