@@ -25,19 +25,28 @@ export function databaseUrl(): Promise<string | null> {
 
 /** A `describe` for tests that need Redis. */
 export function describeWithRedis(name: string, define: (url: () => Promise<string>) => void): void {
-  describeWith('Redis', 'REDIS_URL', foundRedis !== null || redisProgram !== null, redisUrl, name, define);
+  const isThere = foundRedis !== null || redisProgram !== null;
+  if (isThere) describe(name, () => define(async () => (await redisUrl()) as string));
+  else skip('Redis', 'redis-server, or set REDIS_URL', name);
 }
 
 /** A `describe` for tests that need PostgreSQL. */
 export function describeWithPostgres(name: string, define: (url: () => Promise<string>) => void): void {
-  describeWith(
-    'PostgreSQL',
-    'DATABASE_URL',
-    foundDatabase !== null || postgresFolder !== null,
-    databaseUrl,
-    name,
-    define,
-  );
+  const isThere = foundDatabase !== null || postgresFolder !== null;
+  if (isThere) describe(name, () => define(async () => (await databaseUrl()) as string));
+  else skip('PostgreSQL', 'its server, or set DATABASE_URL', name);
+}
+
+/** A `describe` for tests that start Redis servers of their own, to break them or to make a cluster of them. */
+export function describeWithOwnRedis(name: string, define: (program: string) => void): void {
+  if (redisProgram !== null) describe(name, () => define(redisProgram));
+  else skip('a Redis server to start', 'redis-server', name);
+}
+
+/** A `describe` for tests that start PostgreSQL servers of their own, to break them. */
+export function describeWithOwnPostgres(name: string, define: (programs: string) => void): void {
+  if (postgresFolder !== null) describe(name, () => define(postgresFolder));
+  else skip('a PostgreSQL server to start', 'the server of PostgreSQL', name);
 }
 
 /** Path of `redis-server`, or of what takes its place; null where none is installed. */
@@ -56,26 +65,15 @@ async function startFor<T>(found: T | null, start: (found: T) => Promise<{ url: 
   return found === null ? null : (await start(found)).url;
 }
 
-function describeWith(
-  service: string,
-  variable: string,
-  isAvailable: boolean,
-  url: () => Promise<string | null>,
-  name: string,
-  define: (url: () => Promise<string>) => void,
-): void {
-  if (isAvailable) {
-    describe(name, () => define(async () => (await url()) as string));
-    return;
-  }
+function skip(service: string, remedy: string, name: string): void {
   if (process.env.REQUIRE_SERVICES === '1') {
-    throw new Error(`REQUIRE_SERVICES=1, but there is no ${service}: set ${variable} or install it`);
+    throw new Error(`REQUIRE_SERVICES=1, but there is no ${service}: install ${remedy}`);
   }
   const warned = Symbol.for(`model-gateway.test.${service}-missing`);
   const state = globalThis as { [warned: symbol]: boolean };
   if (state[warned] !== true) {
     state[warned] = true;
-    console.warn(`\n!!! SKIPPED: tests on ${service}, which is not here: set ${variable} or install it !!!\n`);
+    console.warn(`\n!!! SKIPPED: tests on ${service}, which is not here: install ${remedy} !!!\n`);
   }
   describe.skip(name, () => {
     it(`needs ${service}`, () => {});

@@ -1,0 +1,25 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { WorkspaceId } from '../../../src/call/workspace.ts';
+import { memoryLedger } from '../../../src/stores/ledger/memory.ts';
+import { makeCalls } from '../../support/race/calls.ts';
+import { expectRight, observe, racePlan, raceProcesses } from './race.ts';
+
+describe('in memory', () => {
+  it('four lines of 2,000 holds each never spend more than a limit, spend what there is, and lose nothing', {
+    timeout: 60_000,
+  }, async () => {
+    const ledger = memoryLedger({ onLostHold: 'charge' });
+    const workspaceId = randomUUID() as WorkspaceId;
+    let isOver = false;
+    const observing = observe(ledger, workspaceId, () => isOver);
+    const outcomes = await Promise.all(
+      raceProcesses.map((process) => makeCalls(ledger, racePlan(workspaceId, process))),
+    );
+    isOver = true;
+    const { violations, reads, mostHeldNanoUsd } = await observing;
+    expect(violations).toEqual([]);
+    expect([reads > 100, mostHeldNanoUsd > 0]).toEqual([true, true]);
+    await expectRight(ledger, workspaceId, outcomes);
+  });
+});

@@ -1,0 +1,13 @@
+import { afterAll, beforeAll } from 'vitest';
+import { type RedisCluster, startRedisCluster } from '../../support/redis-cluster.ts';
+import { describeWithOwnRedis } from '../../support/services.ts';
+import { testRace } from './race.ts';
+
+describeWithOwnRedis('on a Redis cluster of three masters', () => {
+  let cluster: RedisCluster;
+  beforeAll(async () => {
+    cluster = (await startRedisCluster()) as RedisCluster;
+  }, 60_000);
+  afterAll(() => cluster?.stop());
+  testRace(async () => ({ kind: 'redis-cluster', rootNodes: cluster.rootNodes, namespace: 'gateway' }));
+});

@@ -1,0 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe } from 'vitest';
+import { testRace } from './race.ts';
+
+describe('on SQLite', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'model-gateway-race-sqlite-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  testRace(async () => ({ kind: 'sqlite', path: join(folder, 'race.db') }));
+});

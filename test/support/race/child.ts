@@ -1,0 +1,32 @@
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeCalls, type RacePlan } from './calls.ts';
+import { type JournalPlan, spendWithJournal } from './journal.ts';
+import { type LedgerAt, openLedger } from './ledgers.ts';
+
+// A process of its own: it says when it is ready, is told when to start, and says what came of it.
+
+export type ChildPlan = { at: LedgerAt } & ({ race: RacePlan } | { journal: JournalPlan });
+
+const plan: ChildPlan = JSON.parse(process.argv[2] ?? '');
+const { ledger, close } = openLedger(plan.at);
+const first = 'race' in plan ? plan.race : plan.journal;
+// What a first use takes, such as a connection, is over before the start.
+await ledger.read(first.workspaceId, first.windows, Date.now());
+
+let isOver = false;
+process.on('message', async (message: { startAtMs: number } | 'stop') => {
+  if (message === 'stop') {
+    isOver = true;
+    return;
+  }
+  await sleep(message.startAtMs - Date.now() - 3);
+  while (Date.now() < message.startAtMs);
+  const result =
+    'race' in plan
+      ? await makeCalls(ledger, plan.race)
+      : await spendWithJournal(ledger, plan.journal, () => isOver).then(() => 'stopped');
+  await close();
+  process.send?.({ result }, () => process.disconnect?.());
+});
+process.send?.('ready');

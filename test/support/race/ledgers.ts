@@ -1,0 +1,46 @@
+import { KeyvPostgres } from '@keyv/postgres';
+import KeyvRedis from '@keyv/redis';
+import { sqliteStore } from '../../../adapters/sqlite.ts';
+import type { Ledger } from '../../../src/stores/ledger/ledger.ts';
+import { postgresStorage } from '../../../src/stores/storage/postgres.ts';
+import { redisStorage } from '../../../src/stores/storage/redis.ts';
+import { sqliteStorage } from '../../../src/stores/storage/sqlite.ts';
+
+/** Where several processes find the same ledger. */
+export type LedgerAt =
+  | { kind: 'sqlite'; path: string }
+  | { kind: 'redis'; url: string; namespace: string }
+  | { kind: 'redis-cluster'; rootNodes: { url: string }[]; namespace: string }
+  | { kind: 'postgres'; url: string; schema: string };
+
+export interface OpenedLedger {
+  ledger: Ledger;
+  close(): Promise<void>;
+}
+
+const options = { onLostHold: 'charge' } as const;
+
+export function openLedger(at: LedgerAt): OpenedLedger {
+  if (at.kind === 'sqlite') {
+    // Four writers that never rest, on a busy machine: the wait for the lock is no part of what is tested.
+    const store = sqliteStore({ path: at.path, busyTimeoutMs: 60_000 });
+    return { ledger: sqliteStorage(store, options).ledger, close: () => store.disconnect() };
+  }
+  if (at.kind === 'postgres') {
+    const adapter = new KeyvPostgres({ uri: at.url, schema: at.schema, max: 4 });
+    adapter.on('error', () => {});
+    const storage = postgresStorage(adapter, options);
+    return {
+      ledger: storage.ledger,
+      async close() {
+        await storage.close();
+        await adapter.disconnect();
+      },
+    };
+  }
+  const { namespace } = at;
+  const adapter = new KeyvRedis(at.kind === 'redis' ? at.url : { rootNodes: at.rootNodes }, { namespace });
+  adapter.on('error', () => {});
+  const storage = redisStorage(adapter, options);
+  return { ledger: storage.ledger, close: () => storage.close() };
+}
