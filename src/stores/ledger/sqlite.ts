@@ -62,10 +62,9 @@ export function sqliteLedger(
   /** Adds to what was spent and to what is held in a window, either of which may be negative. */
   function book(workspace: string, window: Window, spent: number, held: number, nowMs: number): void {
     const { account, interval, startMs, endMs } = window;
-    // A parameter is a float, and so is a sum with one: near the largest integers it would be rounded.
+    // A parameter is a float, and so is a sum with one: exact up to `most`, and cut off there.
     const changed = run(
-      `UPDATE gateway_windows SET
-        spent = min(max(spent + CAST(? AS INTEGER), 0), ${most}), held = max(held + CAST(? AS INTEGER), 0)
+      `UPDATE gateway_windows SET spent = min(max(spent + ?, 0), ${most}), held = max(held + ?, 0)
         WHERE ${whereWindow}`,
       ...[spent, held, workspace, account, interval, startMs],
     );

@@ -6,6 +6,7 @@ import type { WorkspaceId } from '../../../src/call/workspace.ts';
 import type { LimitedWindow } from '../../../src/stores/ledger/ledger.ts';
 import { sqliteLedger } from '../../../src/stores/ledger/sqlite.ts';
 import { sqliteStorage } from '../../../src/stores/storage/sqlite.ts';
+import type { Storage } from '../../../src/stores/storage/storage.ts';
 
 // A process of its own on a shared file. Says that it is ready, is told when to start, and answers with a result.
 
@@ -27,21 +28,24 @@ export const budget = {
   ],
 };
 export const names = Array.from({ length: 200 }, (_, index) => `name-${index}`);
+/** That run a task at the same time. */
+export const processes = 4;
 export const at = (id: string, kind = 'thing') => ({ partition: 'shared', kind, id });
 
 const tasks = {
-  /** Wants every name for itself; which it got. */
+  /** Wants every name for itself, each process from another one on; which it got. */
   async claim(path: string): Promise<string[]> {
     const { storage, store } = open(path);
+    const position = await meet(storage);
     const won: string[] = [];
-    for (const name of names) {
+    for (const [index] of names.entries()) {
+      const name = names[(index + (position * names.length) / processes) % names.length] as string;
       const id = `${process.pid}-${name}`;
       const done = await storage.commit([
         { at: at(id), expect: null, value: name, rank: process.pid },
         { at: at(name, 'name'), expect: null, value: id },
       ]);
       if (done) won.push(name);
-      // Or the first to start would be done before the last, which a busy machine lets start later.
       await delay(1);
     }
     await store.disconnect();
@@ -139,6 +143,16 @@ const tasks = {
     };
   },
 };
+
+/** Waits until all are there: a busy machine may let one of them start when another would be done. Gives its place. */
+async function meet(storage: Storage): Promise<number> {
+  await storage.commit([{ at: at(`${process.pid}`, 'present'), value: '', rank: 0 }]);
+  for (;;) {
+    const { records, total } = await storage.list('shared', 'present', { offset: 0, limit: processes });
+    if (total === processes) return records.findIndex(({ id }) => id === `${process.pid}`);
+    await delay(1);
+  }
+}
 
 /** As between a request and its answer. */
 function turn(): Promise<void> {

