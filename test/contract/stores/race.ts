@@ -16,12 +16,13 @@ const processCount = 4;
 const callsEach = 2_000;
 /** Some 60 % of what all calls together would cost. */
 const limitNanoUsd = 2_400_000;
-/** Of each key: together they may spend more than the workspace, so that now the one limit is met and now the other. */
-const keyLimitNanoUsd = 700_000;
+/** Of each key: the first meets its own limit long before that of the workspace, the others never meet theirs. */
+const keyLimitsNanoUsd = [400_000, 1_200_000, 1_200_000, 1_200_000];
 
 /** The windows of a process: two that all share, and one of its own. */
 export function raceWindows(process: number): LimitedWindow[] {
   const nowMs = Date.now();
+  const keyLimitNanoUsd = keyLimitsNanoUsd[process] as number;
   return [
     { account: 'workspace', interval: 'lifetime', ...windowOf('lifetime', nowMs), limitNanoUsd },
     // So far ahead that no test sees it end.
