@@ -6,7 +6,7 @@ import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
-import { type ReadsSpending, showApiKey } from './tenants/api-key-answer.ts';
+import { type ReadsSpending, showApiKeys } from './tenants/api-key-answer.ts';
 
 export interface ListApiKeysDeps {
   workspaces: Workspaces;
@@ -33,8 +33,7 @@ export function listApiKeys(deps: ListApiKeysDeps): Operation<unknown, ListApiKe
         limit: query.limit,
         includeDisabled: query.include_disabled,
       });
-      const nowMs = clock.now();
-      return answer({ data: await Promise.all(records.map((record) => showApiKey(spending, record, nowMs))) });
+      return answer({ data: await showApiKeys(spending, records, clock.now()) });
     },
   };
 }
