@@ -33,6 +33,8 @@ export interface Try extends Candidate {
   lane: 'verbatim' | 'decoded';
   /** The most this try can cost, integer nano-USD; absent where nothing is held for it. */
   ceilingNanoUsd?: number;
+  /** The tokens that rests on: what is only estimated is no more. */
+  mostTokens?: { promptTokens: number; completionTokens: number };
   /** The largest output to ask for, where the caller named none or more than is affordable. */
   maxTokens?: number;
 }

@@ -2,7 +2,7 @@ import { GatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { Trace } from '../call/trace.ts';
-import { affordableTokens, boundPrompt, ceilingOf, type PromptBound } from '../catalog/ceiling.ts';
+import { affordableTokens, boundPrompt, type Ceiling, ceilingOf, type PromptBound } from '../catalog/ceiling.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { type BudgetLimit, type HoldScope, isRefusal, type Reservation } from '../stores/spending/spending.ts';
 import type { PipelineDeps } from './deps.ts';
@@ -107,10 +107,8 @@ function priced(
       continue;
     }
     const ceiling = isDearTier(request) ? null : ceilingOf(request, prompt, step.endpoint, boundsOf(deps, step));
-    if (ceiling) {
-      const { nanoUsd, maxTokens, mustSend } = ceiling;
-      tries.push({ ...step, ceilingNanoUsd: nanoUsd, ...(mustSend ? { maxTokens } : {}) });
-    } else if (deps.budgets.unknownPrice === 'allow') tries.push({ ...step, ceilingNanoUsd: 0 });
+    if (ceiling) tries.push(atMost(step, ceiling, ceiling.mustSend));
+    else if (deps.budgets.unknownPrice === 'allow') tries.push({ ...step, ceilingNanoUsd: 0 });
     else unpriced.add(`${step.endpoint.modelSlug} at ${step.endpoint.tag}${tierOf(request)}`);
   }
   if (tries.length > 0) return tries;
@@ -129,6 +127,11 @@ function isDearTier({ service_tier }: ChatRequest): boolean {
 
 function tierOf(request: ChatRequest): string {
   return isDearTier(request) ? ` in service tier ${request.service_tier}` : '';
+}
+
+function atMost(step: Try, { nanoUsd, promptTokens, completionTokens, maxTokens }: Ceiling, mustSend: boolean): Try {
+  const bounded = { ...step, ceilingNanoUsd: nanoUsd, mostTokens: { promptTokens, completionTokens } };
+  return mustSend ? { ...bounded, maxTokens } : bounded;
 }
 
 function boundsOf({ budgets, provider }: PipelineDeps, { endpoint }: Try) {
@@ -184,7 +187,7 @@ function shrunk(
       step.endpoint,
       bounds,
     );
-    return ceiling && ceiling.nanoUsd <= amountNanoUsd ? [{ ...step, ceilingNanoUsd: ceiling.nanoUsd, maxTokens }] : [];
+    return ceiling && ceiling.nanoUsd <= amountNanoUsd ? [atMost(step, ceiling, true)] : [];
   });
 }
 

@@ -45,11 +45,9 @@ const nothingUsed: Usage = { prompt_tokens: 0, completion_tokens: 0, total_token
 function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending, failures: Spent): Receipt {
   const failedNanoUsd = failures.operatorNanoUsd + failures.byokNanoUsd;
   if (!step) return { usage: nothingUsed, isEstimated: false, costNanoUsd: failedNanoUsd, servedNanoUsd: 0 };
-  const counted = usage ?? { ...estimateUsage(call.request, output), estimated: true };
+  const counted = usage ?? { ...estimateUsage(call.request, output, step.mostTokens), estimated: true };
   const cost = costAt(step.endpoint, counted, call.request);
-  // What is only estimated can't be more than the most that was possible.
-  const ceilingNanoUsd = usage === null ? (step.ceilingNanoUsd ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
-  const servedNanoUsd = Math.min(cost?.totalNanoUsd ?? 0, step.isByok ? Number.POSITIVE_INFINITY : ceilingNanoUsd);
+  const servedNanoUsd = cost?.totalNanoUsd ?? 0;
   return {
     usage: usageWithCost(counted, cost, step.isByok, failures.operatorNanoUsd),
     isEstimated: usage === null,

@@ -292,3 +292,14 @@ it('usage is settled where the provider reported none, from what was counted, an
   await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.0000001 });
   expect((await post(ask)).json.error.metadata).toMatchObject({ spent_usd: json.usage?.cost, held_usd: 0 });
 });
+
+it('what is counted here is no more than was asked for, and the client is told what is booked', async () => {
+  const { post, upstream, call, records } = await budgeted({ daily: 1 });
+  const { usage: _, ...rest } = completion({}, { content: 'Far more words than that. '.repeat(20) }) as never;
+  upstream.answer({ body: rest });
+  const { json } = await post({ ...ask, max_tokens: 5 });
+  expect(json.usage).toMatchObject({ estimated: true, completion_tokens: 5, cost: 0.00004 });
+  expect(records[0]?.costNanoUsd).toBe(40_000);
+  await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.0000001 });
+  expect((await post(ask)).json.error.metadata).toMatchObject({ spent_usd: 0.00004, held_usd: 0 });
+});
