@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
+import { wasNotSent } from '../storage/circuit.ts';
 import { type StoreLogger, tell } from '../storage/logger.ts';
 import { nameOfError } from '../storage/outage.ts';
 
@@ -94,7 +95,7 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
     try {
       await item.delivery.send(item.wasSent);
     } catch (error) {
-      item.wasSent = true;
+      item.wasSent ||= !wasNotSent(error);
       fail(item, error);
       return;
     }

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import { keepEndedMs, type Ledger, type LimitedWindow, type WindowState } from '../ledger/ledger.ts';
+import { wasNotSent } from '../storage/circuit.ts';
 import { type StoreLogger, tell } from '../storage/logger.ts';
 import type { Deliveries } from './deliveries.ts';
 import type { Heartbeat } from './heartbeat.ts';
@@ -58,11 +59,13 @@ export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest
       if (!outcome.isHeld) return outcome.states;
     } catch (error) {
       // It may have been made, or will be: the release is then what comes first or last, and either way it counts.
-      deliveries.deliver({
-        workspaceId,
-        kind: 'release',
-        send: async () => void (await ledger.release(workspaceId, id, clock.now())),
-      });
+      if (!wasNotSent(error)) {
+        deliveries.deliver({
+          workspaceId,
+          kind: 'release',
+          send: async () => void (await ledger.release(workspaceId, id, clock.now())),
+        });
+      }
       throw error;
     }
     heartbeat.add(workspaceId, id);

@@ -19,15 +19,16 @@ export function refuse(
     return { ...window, spentNanoUsd, heldNanoUsd, roomNanoUsd: window.limitNanoUsd - spentNanoUsd - heldNanoUsd };
   });
   const availableNanoUsd = Math.max(0, Math.min(...asked.map(({ roomNanoUsd }) => roomNanoUsd)));
-  const exhausted = asked.filter(({ roomNanoUsd }) => roomNanoUsd < amountNanoUsd);
-  // Sorting is stable, and the workspace's come first.
-  const [broadest] = exhausted.sort((a, b) => intervals.indexOf(b.interval) - intervals.indexOf(a.interval));
-  if (!broadest) {
+  const errorFor = (nanoUsd: number) => {
+    const exhausted = asked.filter(({ roomNanoUsd }) => roomNanoUsd < nanoUsd);
+    // Sorting is stable, and the workspace's come first.
+    const [broadest] = exhausted.sort((a, b) => intervals.indexOf(b.interval) - intervals.indexOf(a.interval));
+    if (broadest) return refusalOf(broadest, nanoUsd);
     throw new GatewayError('unavailable', 'The budget could not be asked; try again', {
       cause: new Error('A ledger refused a hold that fits'),
     });
-  }
-  return { error: refusalOf(broadest, amountNanoUsd), availableNanoUsd };
+  };
+  return { error: errorFor(amountNanoUsd), errorFor, availableNanoUsd };
 }
 
 function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number): GatewayError {

@@ -54,6 +54,8 @@ export interface HoldScope {
 export interface Refusal {
   /** payment_required (402), naming the broadest interval that is exhausted. */
   error: GatewayError;
+  /** The same for a smaller amount, which does not fit either. */
+  errorFor(amountNanoUsd: number): GatewayError;
   /** The largest amount that would have fitted. Others may take it meanwhile. */
   availableNanoUsd: number;
 }

@@ -16,6 +16,20 @@ export interface Passage {
   failed(cause: unknown): void;
 }
 
+/** The call was not made: the server has not answered for a while. */
+export class NotSentError extends Error {
+  override readonly name = 'NotSentError';
+
+  constructor() {
+    super('the store has not answered for a while');
+  }
+}
+
+/** Whether a call that failed was never made, and so has done nothing. false: nobody knows. */
+export function wasNotSent(error: unknown): boolean {
+  return error instanceof Error && (error instanceof NotSentError || wasNotSent(error.cause));
+}
+
 export interface CircuitOptions {
   clock: Clock;
   /** After so many failures without an answer in between, calls are let through no more. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type Circuit, createCircuit } from './circuit.ts';
+import { type Circuit, createCircuit, NotSentError } from './circuit.ts';
 import { type StoreLogger, tell } from './logger.ts';
 import { isOutage, nameOfError } from './outage.ts';
 import type { Address, Storage } from './storage.ts';
@@ -83,7 +83,7 @@ function guard(part: 'records' | 'ledger', store: Storage['kind'], options: Guar
   });
   return async (work) => {
     const passage = circuit.enter();
-    if (!passage) throw unavailable(new Error('the store has not answered for a while'));
+    if (!passage) throw unavailable(new NotSentError());
     try {
       const result = await within(clock, timeoutMs, work);
       passage.answered();

@@ -6,6 +6,7 @@ import type { Ledger } from '../../../../src/stores/ledger/ledger.ts';
 import { memoryLedger } from '../../../../src/stores/ledger/memory.ts';
 import { createSpending, type SpendingDeps } from '../../../../src/stores/spending/create-spending.ts';
 import { type HoldScope, isRefusal, type Refusal, type Reservation } from '../../../../src/stores/spending/spending.ts';
+import { NotSentError } from '../../../../src/stores/storage/circuit.ts';
 import { type ManualClock, manualClock, settle } from '../../../support/manual-clock.ts';
 
 export const workspaceId = 'acme' as WorkspaceId;
@@ -18,6 +19,10 @@ export type Fault = (run: () => Promise<unknown>) => Promise<unknown>;
 
 export const away: Fault = async () => {
   throw new GatewayError('unavailable', 'The store does not answer');
+};
+/** Nobody asked it: it has not answered for a while. */
+export const notSent: Fault = async () => {
+  throw new GatewayError('unavailable', 'The store does not answer', { cause: new NotSentError() });
 };
 /** It was done, but nobody learns of it. */
 export const replyLost: Fault = async (run) => {

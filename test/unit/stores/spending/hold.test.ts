@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isGatewayError } from '../../../../src/base/errors.ts';
 import type { BudgetLimit, HoldScope } from '../../../../src/stores/spending/spending.ts';
-import { away, createBench, daily, late, noonMs, replyLost, scopeOf, slow, workspaceId } from './bench.ts';
+import { away, createBench, daily, late, noonMs, notSent, replyLost, scopeOf, slow, workspaceId } from './bench.ts';
 
 const dayMs = 86_400_000;
 const usd = (dollars: number) => Math.round(dollars * 1e9);
@@ -203,6 +203,13 @@ describe('a hold of unknown outcome', () => {
     await expect(clock.until(spending.hold(scopeOf(daily(100)), 60))).rejects.toThrow();
     await clock.advance(10_000);
     expect(await state('workspace', 'daily')).toEqual([0, 0]);
+  });
+  it('that was never asked for is not released', async () => {
+    const { spending, clock, faults, calls } = createBench();
+    faults.hold = notSent;
+    await expect(spending.hold(scopeOf(daily(100)), 60)).rejects.toMatchObject({ status: 503 });
+    await clock.advance(60_000);
+    expect(calls.map(({ method }) => method)).toEqual(['hold']);
   });
   it('is released when the store is back', async () => {
     const { spending, clock, faults, state, countOf } = createBench();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitedWindow } from '../../../../src/stores/ledger/ledger.ts';
-import { away, createBench, daily, type Fault, late, noonMs, replyLost, slow, workspaceId } from './bench.ts';
+import { away, createBench, daily, type Fault, late, noonMs, notSent, replyLost, slow, workspaceId } from './bench.ts';
 
 const cost = (nanoUsd: number, byokNanoUsd = 0) => ({ nanoUsd, byokNanoUsd });
 
@@ -235,6 +235,17 @@ describe('a hold that the store has lost', () => {
     expect(await state('workspace', 'daily')).toEqual([40, 0]);
     expect(await state('workspace', 'weekly')).toEqual([40, 0]);
     expect(warnings).toEqual([expect.stringMatching(/the store has lost a hold/)]);
+  });
+  it('is booked also where the first settlements were never sent', async () => {
+    const { held, ledger, clock, faults, state } = createBench();
+    const reservation = await held(100, daily(1_000));
+    await ledger.forget(workspaceId);
+    faults.settle = notSent;
+    reservation.settle(cost(40));
+    await clock.advance(5_000);
+    faults.settle = undefined;
+    await clock.advance(30_000);
+    expect(await state('workspace', 'daily')).toEqual([40, 0]);
   });
   it('of a workspace that was deleted is not booked', async () => {
     const { held, spending, state, countOf, clock } = createBench();
