@@ -17,7 +17,7 @@ export async function timeRequests(
   const endMs = performance.now() + durationMs;
   for (let turn = 0; turn === 0 || performance.now() < endMs; turn += 1) {
     for (const name of turn % 2 === 0 ? (['floor', 'gateway'] as const) : (['gateway', 'floor'] as const)) {
-      const question = { ...target(servers[name], name, { kind: 'json' }), count: perTurn };
+      const question = { ...target(servers[name], { kind: 'json' }), count: perTurn };
       const takenMs = await load.ask<number[]>('latencies', question);
       found[name].p50Ms.push(percentile(takenMs, 0.5));
       found[name].p99Ms.push(percentile(takenMs, 0.99));

@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { apiKey } from './bodies.ts';
 import { answerParent, measuring } from './control.ts';
 import { type MessageReader, messageReader } from './read-message.ts';
 
@@ -7,6 +6,7 @@ import { type MessageReader, messageReader } from './read-message.ts';
 
 export interface Target {
   port: number;
+  apiKey: string;
   body: string;
   /** Texts that a whole, right answer holds: looked for in the first answer of every connection. */
   expect: readonly string[];
@@ -94,7 +94,7 @@ function release(): void {
   held = [];
 }
 
-async function openConnection({ port, body }: Target): Promise<Connection> {
+async function openConnection({ port, apiKey, body }: Target): Promise<Connection> {
   const request = Buffer.from(
     `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n` +
       `authorization: Bearer ${apiKey}\r\nx-service-metadata: enabled\r\nuser-agent: bench\r\naccept: */*\r\n` +

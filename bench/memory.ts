@@ -1,12 +1,15 @@
 import type { Memory } from './control.ts';
 import { startWorker } from './processes.ts';
-import { type Contestant, type Field, target } from './throughput.ts';
+import { type Contestant, type Field, gatewaySigns, target } from './throughput.ts';
 
 /** What one open stream takes, in bytes. */
 export type PerStream = Memory;
 
 /** Fresh servers: in one that has been busy, open streams fill room that is already there. */
-const scripts = { floor: 'serve-floor.ts', gateway: 'serve-gateway.ts' } satisfies Partial<Record<Contestant, string>>;
+const scripts = {
+  floor: { script: 'serve-floor.ts', signs: [] },
+  gateway: { script: 'serve-gateway.ts', signs: gatewaySigns },
+} satisfies Partial<Record<Contestant, object>>;
 
 /** Opens idle streams, whose first event has come and whose next is long in coming, and weighs the server. */
 export async function weighStreams(
@@ -15,9 +18,10 @@ export async function weighStreams(
   streams: number,
 ): Promise<PerStream> {
   await upstream.ask('mode', 'idle');
-  const server = await startWorker(scripts[name], 'under-test', [String(upstream.port)]);
+  const { script, signs } = scripts[name];
+  const server = await startWorker(script, 'under-test', [String(upstream.port)]);
   try {
-    const hold = { ...target(server, name, { kind: 'stream' }), connections: streams };
+    const hold = { ...target({ ...server, signs }, { kind: 'stream' }), connections: streams };
     // What is made once, at the first streams, is no stream's.
     await load.ask('hold', { ...hold, connections: 100 });
     await load.ask('release');

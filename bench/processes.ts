@@ -45,6 +45,8 @@ export async function startWorker(script: string, side: Side, args: readonly str
   const command = [process.execPath, '--expose-gc', fileURLToPath(new URL(script, import.meta.url)), ...args];
   const [file = '', ...rest] = cores === null ? command : ['taskset', '-c', String(cores[side]), ...command];
   const child = spawn(file, rest, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   const ask = asker(child, script);
   return {
     ask,
@@ -56,6 +58,13 @@ export async function startWorker(script: string, side: Side, args: readonly str
         else child.disconnect();
       }),
   };
+}
+
+const running = new Set<ChildProcess>();
+
+/** Ends all of them at once: whoever waits for one is told. */
+export function killWorkers(): void {
+  for (const child of running) child.kill('SIGKILL');
 }
 
 function asker(child: ChildProcess, script: string): Worker['ask'] {

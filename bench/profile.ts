@@ -1,5 +1,5 @@
-// `node bench/profile.ts [import] [json] [stream] [memory] [--top 40] [--out folder]`: where the gateway spends its time,
-// at its first import and under load, and what an open stream keeps in memory.
+// `node bench/profile.ts [import] [json] [stream] [tenants] [memory] [--top 40] [--out folder]`: where the gateway spends
+// its time, at its first import and under load, and what an open stream keeps in memory.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { HeapProfiler, Profiler } from 'node:inspector';
 import { join } from 'node:path';
@@ -11,7 +11,8 @@ import type { RateQuestion } from './load.ts';
 import { startWorker, type Worker } from './processes.ts';
 import { bundledSources, formatShares, type Summary, summariseCpu, summariseHeap } from './profile-summary.ts';
 import { startProfile, stopProfile } from './profiling.ts';
-import { target } from './throughput.ts';
+import type { Place } from './stores.ts';
+import { gatewaySigns, type Server, target } from './throughput.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -23,7 +24,8 @@ const idleStreams = 1000;
 
 await ensureBuilt();
 if (wants('import')) printCpu('import', await profileImport());
-for (const kind of ['json', 'stream'] as const) if (wants(kind)) printCpu(kind, await profileUnderLoad(kind));
+for (const kind of ['json', 'stream', 'tenants'] as const)
+  if (wants(kind)) printCpu(kind, await profileUnderLoad(kind));
 if (wants('memory')) printHeap(await profileStreams());
 
 /** In this process, which has not loaded the package. */
@@ -33,11 +35,14 @@ async function profileImport(): Promise<Profiler.Profile> {
   return stopProfile();
 }
 
-function profileUnderLoad(kind: 'json' | 'stream'): Promise<Profiler.Profile> {
-  return withGateway(kind, async (server, load) => {
+/** @param kind  `tenants`: as `json`, with budgets and a sealed credential in memory */
+function profileUnderLoad(kind: 'json' | 'stream' | 'tenants'): Promise<Profiler.Profile> {
+  const mode = kind === 'stream' ? 'stream' : 'json';
+  const profiled = kind === 'tenants' ? startTenants : startGateway;
+  return withGateway(profiled, mode, async (server, load) => {
     const question: RateQuestion = {
-      ...target(server, 'gateway', { kind }),
-      connections: kind === 'json' ? 64 : 32,
+      ...target(server, { kind: mode }),
+      connections: mode === 'json' ? 64 : 32,
       durationMs: 3000,
     };
     await load.ask('open', question);
@@ -49,8 +54,8 @@ function profileUnderLoad(kind: 'json' | 'stream'): Promise<Profiler.Profile> {
 }
 
 function profileStreams(): Promise<HeapProfiler.SamplingHeapProfile> {
-  return withGateway('idle', async (server, load) => {
-    const question = target(server, 'gateway', { kind: 'stream' });
+  return withGateway(startGateway, 'idle', async (server, load) => {
+    const question = target(server, { kind: 'stream' });
     await load.ask('hold', { ...question, connections: 100 });
     await load.ask('release');
     await server.ask('startHeapProfile');
@@ -59,10 +64,25 @@ function profileStreams(): Promise<HeapProfiler.SamplingHeapProfile> {
   });
 }
 
-async function withGateway<T>(mode: string, run: (server: Worker, load: Worker) => Promise<T>): Promise<T> {
+async function startGateway(upstream: Worker): Promise<Server> {
+  const worker = await startWorker('serve-gateway.ts', 'under-test', [String(upstream.port)]);
+  return { ...worker, signs: gatewaySigns };
+}
+
+async function startTenants(upstream: Worker): Promise<Server> {
+  const place = JSON.stringify({ kind: 'memory' } satisfies Place);
+  const worker = await startWorker('serve-tenants.ts', 'under-test', [String(upstream.port), place]);
+  return { ...worker, apiKey: await worker.ask<string>('apiKey'), signs: gatewaySigns };
+}
+
+async function withGateway<T>(
+  start: (upstream: Worker) => Promise<Server>,
+  mode: string,
+  run: (server: Server, load: Worker) => Promise<T>,
+): Promise<T> {
   const upstream = await startWorker('upstream.ts', 'peer');
   const load = await startWorker('load.ts', 'peer');
-  const server = await startWorker('serve-gateway.ts', 'under-test', [String(upstream.port)]);
+  const server = await start(upstream);
   try {
     await upstream.ask('mode', mode);
     return await run(server, load);

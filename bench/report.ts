@@ -1,8 +1,11 @@
 import { chunksPerStream } from './bodies.ts';
 import type { Latency } from './latency.ts';
+import type { LedgerFindings } from './ledger.ts';
 import type { InProcess } from './measure-in-process.ts';
 import type { PerStream } from './memory.ts';
 import { median, medianDifference, medianRatio, percentile } from './statistics.ts';
+import { type StoreName, storeTitles } from './stores.ts';
+import type { TenantRounds } from './tenants.ts';
 import type { Contestant, Rounds } from './throughput.ts';
 
 /** What was measured; what was not is absent. */
@@ -15,6 +18,12 @@ export interface Findings {
   inProcess?: InProcess;
   memory?: { streams: number; floor: PerStream; gateway: PerStream };
   importMs?: number[];
+  /** With budgets and sealed credentials. */
+  tenants?: TenantRounds;
+  /** Holds and settlements alone. */
+  ledger?: LedgerFindings;
+  /** What is said of stores that are not there. */
+  missing?: readonly string[];
 }
 
 export interface Machine {
@@ -42,7 +51,7 @@ export interface Verdict {
 const eventsPerStream = chunksPerStream + 1;
 
 /** Holds what was measured against what is promised. */
-export function judge({ json, stream, latency, memory, importMs }: Findings): Verdict[] {
+export function judge({ json, stream, latency, memory, importMs, tenants }: Findings): Verdict[] {
   const verdicts: Verdict[] = [];
   const atLeast = (what: string, value: number, least: number, unit: string) =>
     verdicts.push(verdict(what, value, `at least ${least.toFixed(2)}${unit}`, value >= least, unit));
@@ -59,6 +68,17 @@ export function judge({ json, stream, latency, memory, importMs }: Findings): Ve
   if (latency) atMost('added latency, p50', addedMs(latency, 'p50Ms'), 0.2, ' ms');
   if (memory) atMost('memory per open stream', memory.gateway.rss / 1024, 60, ' KB');
   if (importMs) atMost('import', median(importMs), 60, ' ms');
+  if (tenants) {
+    for (const [store, least] of [
+      ['memory', 0.5],
+      ['redis', 0.3],
+    ] as const) {
+      const rounds = tenants[store];
+      if (!rounds) continue;
+      const value = medianRatio(rounds.perSecond, tenants.floor.perSecond);
+      atLeast(`JSON with budget and credential, ${storeTitles[store]}, of the floor`, value, least, '');
+    }
+  }
   return verdicts;
 }
 
@@ -92,7 +112,7 @@ export function headline({ json, stream }: Findings): string {
 
 /** The findings as Markdown. */
 export function report(findings: Findings, machine: Machine): string {
-  const { json, large, stream, latency, inProcess, memory, importMs } = findings;
+  const { json, large, stream, latency, inProcess, memory, importMs, tenants, ledger, missing = [] } = findings;
   const sections = [
     '# Results of `npm run bench`',
     `${machine.date}, Node ${machine.node}, ${machine.system}, ${machine.processor}. ` +
@@ -105,10 +125,12 @@ export function report(findings: Findings, machine: Machine): string {
   ];
   const verdicts = judge(findings);
   if (verdicts.length > 0) sections.push(section('Targets', ['', 'measured', 'target', ''], verdicts.map(verdictRow)));
-  if (json) sections.push(section('JSON, 64 connections, requests of 1 KB', contestHead, contestRows(json)));
-  if (large) sections.push(section('JSON, 64 connections, requests of 40 KB', contestHead, contestRows(large)));
+  if (json) sections.push(section('JSON, 64 connections, requests of 1 KB', contestHead, contestRows(json, names)));
+  if (large) sections.push(section('JSON, 64 connections, requests of 40 KB', contestHead, contestRows(large, names)));
   if (stream) {
-    sections.push(section(`Streams of ${chunksPerStream} events, 32 connections`, contestHead, contestRows(stream)));
+    sections.push(
+      section(`Streams of ${chunksPerStream} events, 32 connections`, contestHead, contestRows(stream, names)),
+    );
     sections.push(section('CPU per forwarded event', ['', 'µs'], eventRows(stream, inProcess)));
   }
   if (latency)
@@ -151,6 +173,15 @@ export function report(findings: Findings, machine: Machine): string {
     ];
     sections.push(section('First import of the package', ['', 'median ms', 'least ms', 'most ms'], [row]));
   }
+  if (tenants) {
+    const title = 'JSON, 64 connections, a budgeted workspace and a sealed credential';
+    const rows = contestRows(tenants, { floor: names.floor, ...storeTitles });
+    sections.push([section(title, contestHead, rows), ...missing].join('\n\n'));
+  }
+  if (ledger) {
+    const head = ['', 'per second', 'best round', 'our CPU µs'];
+    sections.push([section('Hold and settle alone, 64 at once', head, ledgerRows(ledger)), ...missing].join('\n\n'));
+  }
   return `${sections.join('\n\n')}\n`;
 }
 
@@ -172,20 +203,38 @@ const contestHead = [
 
 const names: Record<Contestant, string> = { floor: 'floor', fetchProxy: 'fetch proxy', gateway: 'gateway' };
 
-function contestRows(rounds: Record<Contestant, Rounds>): string[][] {
-  return (Object.keys(names) as Contestant[]).map((name) => {
-    const { perSecond, cpuUs, serverLoad, peerLoad, pieces } = rounds[name];
+/** Of those that took part, in the order of their titles; `floor` is what they are held against. */
+function contestRows<Name extends string>(
+  rounds: { readonly [name in Name]?: Rounds } & { readonly floor: Rounds },
+  titles: Record<Name, string>,
+): string[][] {
+  return (Object.keys(titles) as Name[]).flatMap((name) => {
+    const one: Rounds | undefined = rounds[name];
+    if (!one) return [];
+    const { perSecond, cpuUs, serverLoad, peerLoad, pieces } = one;
     return [
-      names[name],
-      median(perSecond).toFixed(0),
-      percentile(perSecond, 1).toFixed(0),
-      medianRatio(perSecond, rounds.floor.perSecond).toFixed(2),
-      median(cpuUs).toFixed(0),
-      medianRatio(rounds.floor.cpuUs, cpuUs).toFixed(2),
-      percent(median(serverLoad)),
-      percent(median(peerLoad)),
-      median(pieces).toFixed(1),
+      [
+        titles[name],
+        median(perSecond).toFixed(0),
+        percentile(perSecond, 1).toFixed(0),
+        medianRatio(perSecond, rounds.floor.perSecond).toFixed(2),
+        median(cpuUs).toFixed(0),
+        medianRatio(rounds.floor.cpuUs, cpuUs).toFixed(2),
+        percent(median(serverLoad)),
+        percent(median(peerLoad)),
+        median(pieces).toFixed(1),
+      ],
     ];
+  });
+}
+
+function ledgerRows(found: LedgerFindings): string[][] {
+  return (Object.keys(storeTitles) as StoreName[]).flatMap((store) => {
+    const rounds = found[store];
+    if (!rounds) return [];
+    const { perSecond, cpuUs } = rounds;
+    const best = percentile(perSecond, 1);
+    return [[storeTitles[store], median(perSecond).toFixed(0), best.toFixed(0), median(cpuUs).toFixed(1)]];
   });
 }
 

@@ -1,4 +1,4 @@
-// `npm run bench`: how fast the gateway is, measured beside what it could at best be. About a minute.
+// `npm run bench`: how fast the gateway is, measured beside what it could at best be. About two minutes.
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import process from 'node:process';
@@ -7,15 +7,18 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from './built.ts';
 import { timeImports } from './import-time.ts';
 import { timeRequests } from './latency.ts';
+import { compareLedgers, type LedgerContest } from './ledger.ts';
 import type { InProcess } from './measure-in-process.ts';
 import { weighStreams } from './memory.ts';
-import { cores, startWorker, type Worker } from './processes.ts';
+import { findPlaces, type Places } from './places.ts';
+import { cores, killWorkers, startWorker, type Worker } from './processes.ts';
 import { byCpu, type Findings, headline, judge, report } from './report.ts';
-import { type Contest, compare, type Field } from './throughput.ts';
+import { compareTenants } from './tenants.ts';
+import { type Contest, compare, type Field, gatewaySigns } from './throughput.ts';
 
 const { values } = parseArgs({
   options: {
-    /** json, stream, latency, cpu, memory or import: only that, printed and not written. */
+    /** One of `parts`: only that, printed and not written. */
     only: { type: 'string' },
     /** Multiplies the rounds. */
     effort: { type: 'string', default: '1' },
@@ -24,6 +27,11 @@ const { values } = parseArgs({
     out: { type: 'string', default: fileURLToPath(new URL('results.md', import.meta.url)) },
   },
 });
+const parts = ['json', 'stream', 'latency', 'cpu', 'memory', 'import', 'tenants', 'ledger'];
+if (values.only !== undefined && !parts.includes(values.only)) {
+  process.stderr.write(`There is no part ${values.only}. There are: ${parts.join(', ')}.\n`);
+  process.exit(1);
+}
 const effort = Number(values.effort);
 const rounds = (count: number) => Math.max(1, Math.round(count * effort));
 
@@ -31,7 +39,9 @@ const contests = {
   json: { kind: 'json', connections: 64, rounds: rounds(14), roundMs: 350, enoughMs: 19_000 },
   large: { kind: 'json', connections: 64, rounds: rounds(6), roundMs: 350, enoughMs: 9000, extraBytes: 39_000 },
   stream: { kind: 'stream', connections: 32, rounds: rounds(14), roundMs: 350, enoughMs: 19_000 },
+  tenants: { kind: 'json', connections: 64, rounds: rounds(10), roundMs: 350, enoughMs: 32_000 },
 } satisfies Record<string, Contest>;
+const pairs = { atOnce: 64, durationMs: 350, rounds: rounds(6) } satisfies LedgerContest;
 const idleStreams = 2000;
 
 await ensureBuilt();
@@ -81,6 +91,15 @@ async function measure(): Promise<Findings> {
         gateway: await step('memory of the gateway', () => weighStreams({ upstream, load }, 'gateway', idleStreams)),
       };
     }
+    if (wants('tenants') || wants('ledger')) {
+      await withPlaces(async ({ found: places, missing }) => {
+        found.missing = missing;
+        for (const line of missing) say(line);
+        if (wants('tenants'))
+          found.tenants = await step('budgets', () => compareTenants({ upstream, load }, places, contests.tenants));
+        if (wants('ledger')) found.ledger = await step('ledgers', () => compareLedgers(places, pairs));
+      });
+    }
   } finally {
     for (const worker of started) await worker.stop();
   }
@@ -88,16 +107,33 @@ async function measure(): Promise<Findings> {
 }
 
 async function startServers(upstream: Worker, load: Worker): Promise<Field> {
-  const start = (script: string) => startWorker(script, 'under-test', [String(upstream.port)]);
+  const start = async (script: string, signs: readonly string[] = []) => ({
+    ...(await startWorker(script, 'under-test', [String(upstream.port)])),
+    signs,
+  });
   return {
     upstream,
     load,
     servers: {
       floor: await start('serve-floor.ts'),
       fetchProxy: await start('serve-fetch-proxy.ts'),
-      gateway: await start('serve-gateway.ts'),
+      gateway: await start('serve-gateway.ts', gatewaySigns),
     },
   };
+}
+
+/** Leaves nothing behind on servers that others use, however the run ends. */
+async function withPlaces(run: (places: Places) => Promise<void>): Promise<void> {
+  const places = await findPlaces();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  // What waits for a worker fails, and the end of that is below.
+  for (const signal of signals) process.once(signal, killWorkers);
+  try {
+    await run(places);
+  } finally {
+    await places.remove();
+    for (const signal of signals) process.off(signal, killWorkers);
+  }
 }
 
 async function inProcess(): Promise<InProcess> {

@@ -1,19 +1,32 @@
-import { chatRequest } from './bodies.ts';
+import { chatRequest, apiKey as knownKey } from './bodies.ts';
 import type { Rate, RateQuestion, Target } from './load.ts';
 import type { Worker } from './processes.ts';
 
 export const contestants = ['floor', 'fetchProxy', 'gateway'] as const;
 export type Contestant = (typeof contestants)[number];
 
+/** A server that takes part. */
+export interface Server extends Worker {
+  /** What callers present. Default: the key that all know. */
+  apiKey?: string;
+  /** What a right answer of it holds beside what the upstream has said. */
+  signs: readonly string[];
+}
+
+/** Of the gateway's answers, in JSON and in streams. */
+export const gatewaySigns = ['"service_metadata":', '"model":"bench/model-25"', '"cost":'];
+
 /** Everything that runs during a measurement. */
-export interface Field {
+export interface Field<Name extends string = Contestant> {
   upstream: Worker;
   load: Worker;
-  servers: Record<Contestant, Worker>;
+  servers: Record<Name, Server>;
 }
 
 /** What one server did in each round. */
 export interface Rounds {
+  /** Requests it has answered in all, those before the first round included. */
+  requests: number;
   /** Requests per second. */
   perSecond: number[];
   /** CPU of the server per request, in microseconds. */
@@ -37,40 +50,51 @@ export interface Contest {
 }
 
 /** Lets the servers take turns, in short rounds, in another order each time. */
-export async function compare(field: Field, contest: Contest): Promise<Record<Contestant, Rounds>> {
-  const { upstream, load } = field;
-  const results = { floor: noRounds(), fetchProxy: noRounds(), gateway: noRounds() };
+export async function compare<Name extends string>(
+  field: Field<Name>,
+  contest: Contest,
+): Promise<Record<Name, Rounds>> {
+  const { upstream, load, servers } = field;
+  const names = Object.keys(servers) as Name[];
+  const results = Object.fromEntries(names.map((name) => [name, noRounds()])) as Record<Name, Rounds>;
   const endMs = performance.now() + contest.enoughMs;
   await upstream.ask('mode', contest.kind);
-  for (const name of contestants) {
-    await load.ask('open', question(field, name, contest));
-    await warmUp(field, name, contest);
+  for (const name of names) {
+    results[name].requests += await load.ask<number>('open', question(servers[name], contest));
+    results[name].requests += await warmUp(load, servers[name], contest);
   }
   for (let round = 0; round < contest.rounds; round += 1) {
     if (round >= 3 && performance.now() > endMs) break;
-    for (const name of rotated(contestants, round)) await runRound(field, name, contest, results[name]);
+    for (const name of rotated(names, round)) await runRound(field, servers[name], contest, results[name]);
   }
   await load.ask('close');
   return results;
 }
 
 /** Until the server has had a second of its core, or has waited long for it: only then is its code compiled. */
-async function warmUp({ servers, load }: Field, name: Contestant, contest: Contest): Promise<void> {
-  const server = servers[name];
+async function warmUp(load: Worker, server: Server, contest: Contest): Promise<number> {
   const startUs = await cpuOf([server]);
   const start = performance.now();
+  let requests = 0;
   while ((await cpuOf([server])) - startUs < 1e6 && performance.now() - start < 4000) {
-    await load.ask('rate', { ...question({ servers }, name, contest), durationMs: 250 });
+    const rate = await load.ask<Rate>('rate', { ...question(server, contest), durationMs: 250 });
+    requests += rate.requests;
   }
+  return requests;
 }
 
-async function runRound(field: Field, name: Contestant, contest: Contest, into: Rounds): Promise<void> {
-  const server = field.servers[name];
-  const peers = [field.upstream, field.load];
+async function runRound(
+  { upstream, load }: Pick<Field, 'upstream' | 'load'>,
+  server: Server,
+  contest: Contest,
+  into: Rounds,
+): Promise<void> {
+  const peers = [upstream, load];
   const before = { server: await cpuOf([server]), peers: await cpuOf(peers) };
-  const rate = await field.load.ask<Rate>('rate', question(field, name, contest));
+  const rate = await load.ask<Rate>('rate', question(server, contest));
   const serverUs = (await cpuOf([server])) - before.server;
   const peersUs = (await cpuOf(peers)) - before.peers;
+  into.requests += rate.requests;
   into.perSecond.push((rate.requests / rate.elapsedMs) * 1000);
   into.cpuUs.push(serverUs / rate.requests);
   into.serverLoad.push(serverUs / 1000 / rate.elapsedMs);
@@ -84,28 +108,27 @@ async function cpuOf(workers: readonly Worker[]): Promise<number> {
   return us;
 }
 
-function question({ servers }: Pick<Field, 'servers'>, name: Contestant, contest: Contest): RateQuestion {
+function question(server: Server, contest: Contest): RateQuestion {
   const { connections, roundMs: durationMs } = contest;
-  return { ...target(servers[name], name, contest), connections, durationMs };
+  return { ...target(server, contest), connections, durationMs };
 }
 
 /** Where a request goes, and what the answer to it holds. */
 export function target(
-  { port }: Worker,
-  name: Contestant,
+  { port, apiKey = knownKey, signs }: Server,
   { kind, extraBytes = 0 }: Pick<Contest, 'kind' | 'extraBytes'>,
 ): Target {
   const body = chatRequest({ stream: kind === 'stream', extraBytes });
-  const ours = name === 'gateway' ? ['"service_metadata":', '"model":"bench/model-25"', '"cost":'] : [];
   const ends = kind === 'stream' ? ['"finish_reason":"stop"', 'data: [DONE]'] : ['"finish_reason":"stop"', '"usage":'];
-  return { port, body, expect: [...ends, ...ours] };
+  return { port, apiKey, body, expect: [...ends, ...signs] };
 }
 
-function rotated<T>(values: readonly T[], by: number): T[] {
+/** The values, beginning with another one each time. */
+export function rotated<T>(values: readonly T[], by: number): T[] {
   const first = by % values.length;
   return [...values.slice(first), ...values.slice(0, first)];
 }
 
 function noRounds(): Rounds {
-  return { perSecond: [], cpuUs: [], serverLoad: [], peerLoad: [], pieces: [] };
+  return { requests: 0, perSecond: [], cpuUs: [], serverLoad: [], peerLoad: [], pieces: [] };
 }

@@ -1,11 +1,15 @@
 import type { HeapProfiler, Profiler } from 'node:inspector';
 import { describe, expect, it } from 'vitest';
-import { chatAnswer, chatEvents, chatRequest, chunksPerStream } from '../../bench/bodies.ts';
+import { apiKey, chatAnswer, chatEvents, chatRequest, chunksPerStream } from '../../bench/bodies.ts';
+import { costNanoUsd, gatewayOptions, managementKey, tenantOptions } from '../../bench/gateway-options.ts';
 import { bundledSources, formatShares, summariseCpu, summariseHeap } from '../../bench/profile-summary.ts';
 import { messageReader } from '../../bench/read-message.ts';
 import { byCpu, type Findings, headline, judge, report, table } from '../../bench/report.ts';
 import { median, medianDifference, medianRatio, percentile } from '../../bench/statistics.ts';
 import type { Rounds } from '../../bench/throughput.ts';
+import { createGateway, type Recorder, type RequestRecord } from '../../src/index.ts';
+
+const url = 'http://127.0.0.1:9/v1';
 
 describe('statistics', () => {
   it('interpolates percentiles and leaves the values as they were', () => {
@@ -79,8 +83,35 @@ describe('bodies', () => {
   });
 });
 
+describe('the gateway of the measurements', () => {
+  it.each([
+    ['', apiKey, (onRecord: Recorder) => gatewayOptions(url, onRecord)],
+    [' for workspaces', managementKey, (onRecord: Recorder) => tenantOptions(url, onRecord, undefined)],
+  ])('charges for a request what the audit of the ledgers expects%s', async (_, key, options) => {
+    const records: RequestRecord[] = [];
+    const answer = { 'content-type': 'application/json' };
+    const gateway = createGateway({
+      ...options((record) => records.push(record)),
+      apiKeys: [{ key, permissions: ['inference'] }],
+      fetch: async () => new Response(chatAnswer, { headers: answer }),
+    });
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+    const request = { method: 'POST', headers, body: chatRequest() };
+    const response = await gateway.fetch('http://127.0.0.1/v1/chat/completions', request);
+    expect(response.status).toBe(200);
+    expect(records.map((record) => record.costNanoUsd)).toEqual([costNanoUsd]);
+    expect(JSON.parse(chatAnswer).usage).toMatchObject({
+      prompt_tokens: 84 + 128,
+      completion_tokens: 98,
+      prompt_tokens_details: { cached_tokens: 128 },
+    });
+    await gateway.close();
+  });
+});
+
 describe('the report', () => {
   const rounds = (perSecond: number, cpuUs: number): Rounds => ({
+    requests: 2 * perSecond,
     perSecond: [perSecond, perSecond / 2],
     cpuUs: [cpuUs, cpuUs],
     serverLoad: [1, 1],
@@ -99,6 +130,9 @@ describe('the report', () => {
     },
     importMs: [50, 70, 60],
     inProcess: { jsonUs: 90, webObjectsUs: 20, eventUs: 2, webEventUs: 0.5 },
+    tenants: { floor: rounds(1000, 50), memory: rounds(490, 100), sqlite: rounds(50, 400), redis: rounds(300, 150) },
+    ledger: { memory: { perSecond: [80_000], cpuUs: [12] }, sqlite: { perSecond: [3000, 1000], cpuUs: [300, 310] } },
+    missing: ['PostgreSQL is left out: it is not there'],
   };
   const machine = {
     date: '2026-01-02',
@@ -118,10 +152,13 @@ describe('the report', () => {
       ['added latency, p50', '0.15 ms', true],
       ['memory per open stream', '60.00 KB', false],
       ['import', '60.00 ms', true],
+      ['JSON with budget and credential, memory, of the floor', '0.49', false],
+      ['JSON with budget and credential, Redis, of the floor', '0.30', true],
     ]);
   });
   it('judges only what was measured', () => {
     expect(judge({})).toEqual([]);
+    expect(judge({ tenants: { floor: rounds(10, 1), sqlite: rounds(1, 10) } })).toEqual([]);
     expect(judge({ importMs: [90] }).map(({ line }) => line)).toEqual(['FAIL  import: 90.00 ms (at most 60 ms)']);
   });
   it('ends in one line', () => {
@@ -142,12 +179,24 @@ describe('the report', () => {
       'Latency',
       'Memory',
       'First import',
+      'JSON, 64 connections, a budgeted workspace and a sealed credential',
+      'Hold and settle alone',
     ]) {
       expect(text).toContain(`## ${title}`);
     }
     expect(text).toMatch(/\| gateway, over the floor +\| +4\.00 \|/);
     expect(text).toMatch(/\| added +\| +0\.150 \| +0\.200 \|/);
+    expect(text).toMatch(/\| memory +\| +368 \| +490 \| +0\.49 \| +100 \| +0\.50 \|/);
+    expect(text).toMatch(/\| SQLite +\| +2000 \| +3000 \| +305\.0 \|/);
     expect(text).not.toMatch(/NaN|undefined/);
+  });
+  it('says which stores are not there, where they would be', () => {
+    const { tenants, ledger, missing } = findings;
+    for (const shown of [{ tenants }, { ledger }]) {
+      expect(report({ ...shown, missing }, machine)).toContain('\n\nPostgreSQL is left out: it is not there\n');
+      expect(report({ ...shown, missing }, machine)).not.toContain('| PostgreSQL');
+    }
+    expect(report({ importMs: [1], missing }, machine)).not.toContain('PostgreSQL');
   });
   it('lines up its tables', () => {
     expect(table(['', 'many'], [['x', '1']])).toBe('|     | many |\n| --- | ---: |\n| x   |    1 |');

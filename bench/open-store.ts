@@ -1,0 +1,28 @@
+import { KeyvPostgres } from '@keyv/postgres';
+import KeyvRedis from '@keyv/redis';
+import type { sqliteStore } from '../adapters/sqlite.ts';
+import type { StoreOption } from '../src/index.ts';
+import type { Place } from './stores.ts';
+
+export interface OpenStore {
+  /** undefined: the gateway's own, in memory. */
+  store: StoreOption | undefined;
+  close(): Promise<unknown>;
+}
+
+/**
+ * What an embedder would pass as `store`.
+ * @param makeSqlite  `sqliteStore`, of the sources or of the built package
+ */
+export function openStore(place: Place, makeSqlite: typeof sqliteStore): OpenStore {
+  if (place.kind === 'memory') return { store: undefined, close: async () => undefined };
+  if (place.kind === 'sqlite') {
+    const store = makeSqlite(place.path);
+    return { store, close: () => store.disconnect() };
+  }
+  const store =
+    place.kind === 'redis'
+      ? new KeyvRedis(place.url, { namespace: place.namespace })
+      : new KeyvPostgres({ uri: place.url, schema: place.schema });
+  return { store: store as StoreOption, close: () => store.disconnect() };
+}
