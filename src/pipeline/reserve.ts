@@ -4,7 +4,13 @@ import type { Plan, Try } from '../call/plan.ts';
 import type { Trace } from '../call/trace.ts';
 import { affordableTokens, boundPrompt, type Ceiling, ceilingOf, type PromptBound } from '../catalog/ceiling.ts';
 import type { ChatRequest } from '../schema/chat.ts';
-import { type BudgetLimit, type HoldScope, isRefusal, type Reservation } from '../stores/spending/spending.ts';
+import {
+  type BudgetLimit,
+  type HoldScope,
+  isRefusal,
+  type Refusal,
+  type Reservation,
+} from '../stores/spending/spending.ts';
 import type { PipelineDeps } from './deps.ts';
 
 /** What a call spent, by whose account at the provider it was. Integer nano-USD. */
@@ -60,11 +66,14 @@ export async function reserve(
     if ('reservations' in held) {
       return { plan: withTries(plan, tries), reserved: reservedIn(purses, held.reservations) };
     }
-    const { purse, availableNanoUsd, error } = held;
+    const { purse, refusal } = held;
+    const { availableNanoUsd } = refusal;
     const fitting = deps.budgets.shrinkToFit
       ? shrunk(deps, call.request, tries, purse, prompt, availableNanoUsd)
       : tries.filter((step) => costIn(purse, step) <= availableNanoUsd);
-    if (fitting.length === 0 || round === maxRounds) throw error;
+    // What stands in the way of the cheapest, rather than of the dearest that it could have been.
+    if (fitting.length === 0) throw refusal.errorFor(Math.min(...tries.map((step) => costIn(purse, step))));
+    if (round === maxRounds) throw refusal.error;
     tries = fitting;
   }
 }
@@ -143,7 +152,7 @@ function costIn({ countsByok }: Purse, step: Try): number {
   return step.isByok && !countsByok ? 0 : (step.ceilingNanoUsd ?? 0);
 }
 
-type Held = { reservations: Reservation[] } | { purse: Purse; availableNanoUsd: number; error: GatewayError };
+type Held = { reservations: Reservation[] } | { purse: Purse; refusal: Refusal };
 
 /** All purses, or none. */
 async function holdAll(deps: PipelineDeps, purses: readonly Purse[], amounts: readonly number[]): Promise<Held> {
@@ -156,7 +165,7 @@ async function holdAll(deps: PipelineDeps, purses: readonly Purse[], amounts: re
       const held = await deps.spending.hold(purse.scope, amounts[at] as number);
       if (isRefusal(held)) {
         giveBack();
-        return { purse, availableNanoUsd: held.availableNanoUsd, error: held.error };
+        return { purse, refusal: held };
       }
       reservations.push(held);
     }

@@ -217,6 +217,14 @@ describe('tries of different prices', () => {
     expect(upstream.sent.map(({ url }) => new URL(url).host)).toEqual(['up.test']);
     expect((await post(mixed)).status).toBe(200);
   });
+  it('when none fits, what stands in the way of the cheapest is named, not of the dearest alone', async () => {
+    // 0.0001 and 0.01 USD at most: of the lifetime there is enough left for the one, of the day for neither.
+    const { post } = await budgeted({ daily: 0.00005, lifetime: 0.005 }, { models: mixedModels });
+    expect((await post(mixed)).json.error).toMatchObject({
+      message: expect.stringMatching(/up to \$0\.0001, .*daily budget/),
+      metadata: { interval: 'daily', limit_usd: 0.00005 },
+    });
+  });
   it('one that fits is tried', async () => {
     const { post, upstream } = await budgeted(
       { daily: 0.1 },
@@ -285,7 +293,7 @@ describe('who may manage', () => {
 
 it('usage is settled where the provider reported none, from what was counted, and marked', async () => {
   const { post, upstream, call } = await budgeted({ daily: 1 });
-  const { usage: _, ...rest } = completion() as Record<string, unknown>;
+  const { usage: _, ...rest } = completion() as { usage: object };
   upstream.answer({ body: rest });
   const { json } = await post(ask);
   expect(json.usage).toMatchObject({ estimated: true });
@@ -295,7 +303,10 @@ it('usage is settled where the provider reported none, from what was counted, an
 
 it('what is counted here is no more than was asked for, and the client is told what is booked', async () => {
   const { post, upstream, call, records } = await budgeted({ daily: 1 });
-  const { usage: _, ...rest } = completion({}, { content: 'Far more words than that. '.repeat(20) }) as never;
+  const { usage: _, ...rest } = completion({}, { content: 'Far more words than that. '.repeat(20) }) as Record<
+    string,
+    unknown
+  >;
   upstream.answer({ body: rest });
   const { json } = await post({ ...ask, max_tokens: 5 });
   expect(json.usage).toMatchObject({ estimated: true, completion_tokens: 5, cost: 0.00004 });
