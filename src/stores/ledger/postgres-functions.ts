@@ -1,4 +1,4 @@
-import { functionText, lockFor, type PostgresNames } from '../storage/postgres-sql.ts';
+import { type Definition, defineFunction, lockFor, type PostgresNames } from '../storage/postgres-sql.ts';
 import { keepEndedMs, keepWindowsMs, lapseBatch } from './ledger.ts';
 import { ledgerNames } from './postgres-tables.ts';
 
@@ -15,8 +15,7 @@ const columnNames = 'account, "interval", "startMs", "endMs", "limitNanoUsd"';
 const isAsked = `w.namespace = p_namespace AND w.workspace = p_workspace
         AND w.account = asked.account AND w."interval" = asked."interval" AND w.start_ms = asked."startMs"`;
 
-/** Statements that make the functions. */
-export function ledgerFunctions(names: PostgresNames): string[] {
+export function defineLedgerFunctions(names: PostgresNames): Definition[] {
   const { windows, holds, additions, book, lapse, states, take } = ledgerNames(names);
   /** What is given is added to windows that are there, and the beginning of those that are not. */
   const into = `${windows} AS w (namespace, workspace, account, "interval", start_ms, end_ms, spent, held)`;
@@ -25,8 +24,10 @@ export function ledgerFunctions(names: PostgresNames): string[] {
 
   return [
     // Books into windows. That one is new is the occasion to drop some that ended long ago.
-    functionText({
-      signature: `${book}(p_namespace text, p_workspace text, p_windows jsonb, p_spent bigint, p_held bigint, p_now bigint)`,
+    defineFunction({
+      isPart: true,
+      name: book,
+      parameters: 'p_namespace text, p_workspace text, p_windows jsonb, p_spent bigint, p_held bigint, p_now bigint',
       returns: 'void',
       body: `DECLARE
   v_is_new boolean;
@@ -46,8 +47,10 @@ END`,
     }),
 
     // How windows stand, in the order asked.
-    functionText({
-      signature: `${states}(p_namespace text, p_workspace text, p_windows jsonb)`,
+    defineFunction({
+      isPart: true,
+      name: states,
+      parameters: 'p_namespace text, p_workspace text, p_windows jsonb',
       returns: 'jsonb',
       body: `BEGIN
   RETURN (
@@ -64,8 +67,10 @@ END`,
     }),
 
     // Ends holds whose lease has run out, and says how many.
-    functionText({
-      signature: `${lapse}(p_namespace text, p_workspace text, p_charges boolean, p_now bigint)`,
+    defineFunction({
+      isPart: true,
+      name: lapse,
+      parameters: 'p_namespace text, p_workspace text, p_charges boolean, p_now bigint',
       returns: 'integer',
       body: `DECLARE
   v_count integer;
@@ -90,8 +95,9 @@ END`,
     }),
 
     // Takes steps, one after the other, and answers each.
-    functionText({
-      signature: `${take}(p_namespace text, p_workspace text, p_charges boolean, p_steps jsonb)`,
+    defineFunction({
+      name: take,
+      parameters: 'p_namespace text, p_workspace text, p_charges boolean, p_steps jsonb',
       returns: 'SETOF jsonb',
       body: `DECLARE
   v_step jsonb;

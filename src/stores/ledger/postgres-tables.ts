@@ -1,4 +1,4 @@
-import type { PostgresNames } from '../storage/postgres-sql.ts';
+import type { Definition, PostgresNames } from '../storage/postgres-sql.ts';
 
 /** Names, as they stand in SQL, of what the ledger has on its server. */
 export interface LedgerNames {
@@ -25,42 +25,52 @@ export function ledgerNames(names: PostgresNames): LedgerNames {
 }
 
 /**
- * Statements that make the tables. A hold is `held`, then gone, `lapsed` or `released`; `charged` is what its lapsing has
- * cost. Of additions only the ids are kept.
+ * A hold is `held`, then gone, `lapsed` or `released`; `charged` is what its lapsing has cost. Of additions only the ids
+ * are kept.
  */
-export function ledgerTables(names: PostgresNames): string[] {
+export function defineLedgerTables(names: PostgresNames): Definition[] {
   const { windows, holds, additions } = ledgerNames(names);
-  const key = (name: string) => `${name} text COLLATE "C" NOT NULL`;
+  const keys = (...columns: string[]) => columns.map((column) => `${column} text COLLATE "C" NOT NULL`).join(', ');
+  const table = (name: string, ...text: string[]): Definition => ({ kind: 'table', name, text });
   return [
     // Windows are written all the time. With room beside it a row stays in its page, and indexes stay as they are.
-    `CREATE TABLE IF NOT EXISTS ${windows} (
-      ${['namespace', 'workspace', 'account', '"interval"'].map(key).join(', ')},
-      start_ms bigint NOT NULL,
-      end_ms bigint,
-      spent bigint NOT NULL,
-      held bigint NOT NULL,
-      PRIMARY KEY (namespace, workspace, account, "interval", start_ms)
-    ) WITH (fillfactor = 50)`,
-    `CREATE INDEX IF NOT EXISTS ${names.index('windows_end')} ON ${windows} (namespace, workspace, end_ms)`,
-    `CREATE TABLE IF NOT EXISTS ${holds} (
-      ${['namespace', 'workspace', 'id'].map(key).join(', ')},
-      state text NOT NULL,
-      amount bigint NOT NULL,
-      windows jsonb NOT NULL,
-      lease_until_ms bigint NOT NULL,
-      charged bigint NOT NULL,
-      ended_ms bigint,
-      PRIMARY KEY (namespace, workspace, id)
-    )`,
-    `CREATE INDEX IF NOT EXISTS ${names.index('holds_lease')}
-      ON ${holds} (namespace, workspace, lease_until_ms) WHERE ended_ms IS NULL`,
-    `CREATE INDEX IF NOT EXISTS ${names.index('holds_ended')}
-      ON ${holds} (namespace, workspace, ended_ms) WHERE ended_ms IS NOT NULL`,
-    `CREATE TABLE IF NOT EXISTS ${additions} (
-      ${['namespace', 'workspace', 'id'].map(key).join(', ')},
-      at_ms bigint NOT NULL,
-      PRIMARY KEY (namespace, workspace, id)
-    )`,
-    `CREATE INDEX IF NOT EXISTS ${names.index('additions_at')} ON ${additions} (namespace, workspace, at_ms)`,
+    table(
+      windows,
+      `CREATE TABLE ${windows} (
+        ${keys('namespace', 'workspace', 'account', '"interval"')},
+        start_ms bigint NOT NULL,
+        end_ms bigint,
+        spent bigint NOT NULL,
+        held bigint NOT NULL,
+        PRIMARY KEY (namespace, workspace, account, "interval", start_ms)
+      ) WITH (fillfactor = 50)`,
+      `CREATE INDEX ${names.index('windows_end')} ON ${windows} (namespace, workspace, end_ms)`,
+    ),
+    table(
+      holds,
+      `CREATE TABLE ${holds} (
+        ${keys('namespace', 'workspace', 'id')},
+        state text NOT NULL,
+        amount bigint NOT NULL,
+        windows jsonb NOT NULL,
+        lease_until_ms bigint NOT NULL,
+        charged bigint NOT NULL,
+        ended_ms bigint,
+        PRIMARY KEY (namespace, workspace, id)
+      )`,
+      `CREATE INDEX ${names.index('holds_lease')}
+        ON ${holds} (namespace, workspace, lease_until_ms) WHERE ended_ms IS NULL`,
+      `CREATE INDEX ${names.index('holds_ended')}
+        ON ${holds} (namespace, workspace, ended_ms) WHERE ended_ms IS NOT NULL`,
+    ),
+    table(
+      additions,
+      `CREATE TABLE ${additions} (
+        ${keys('namespace', 'workspace', 'id')},
+        at_ms bigint NOT NULL,
+        PRIMARY KEY (namespace, workspace, id)
+      )`,
+      `CREATE INDEX ${names.index('additions_at')} ON ${additions} (namespace, workspace, at_ms)`,
+    ),
   ];
 }

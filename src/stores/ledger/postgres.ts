@@ -12,8 +12,7 @@ import type {
   Window,
   WindowState,
 } from './ledger.ts';
-import { ledgerFunctions } from './postgres-functions.ts';
-import { ledgerNames, ledgerTables } from './postgres-tables.ts';
+import { ledgerNames } from './postgres-tables.ts';
 
 type Step =
   | {
@@ -40,11 +39,6 @@ interface Waiting {
 
 /** Steps that go together at most: some ten milliseconds of the server's time. */
 const maxSteps = 128;
-
-/** Statements that make what the ledger needs on the server. */
-export function ledgerSetup(names: PostgresNames): string[] {
-  return [...ledgerTables(names), ...ledgerFunctions(names)];
-}
 
 /**
  * One function, which takes the steps of one workspace in one transaction under a lock of that workspace: nobody waits

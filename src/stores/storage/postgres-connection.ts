@@ -34,9 +34,9 @@ const conflictCodes = ['40001', '40P01'];
 const duplicateCodes = ['23505', '42P06', '42P07', '42710', '42723', ...conflictCodes];
 
 /**
- * @param setup  statements that make all tables and functions, and leave alone what is there; run when one is missing
+ * @param setup  a statement that makes all tables and functions that are missing; run when one is
  */
-export function connectPostgres(adapter: PostgresAdapter, setup: readonly string[]): PostgresConnection {
+export function connectPostgres(adapter: PostgresAdapter, setup: string): PostgresConnection {
   // Taken once: another Keyv on the same adapter would change it, and budgets would begin anew.
   const namespace = adapter.namespace ?? '';
   const pool = openPool(adapter);
@@ -54,7 +54,7 @@ export function connectPostgres(adapter: PostgresAdapter, setup: readonly string
         if (attempt === maxAttempts) throw error;
         const code = codeOf(error);
         if (missingCodes.includes(code)) {
-          settingUp ??= setUp(pool, { text: setup.join(';\n') }).finally(() => {
+          settingUp ??= setUp(pool, { text: setup }).finally(() => {
             settingUp = undefined;
           });
           await settingUp;

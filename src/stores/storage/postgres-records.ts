@@ -1,15 +1,18 @@
-import { functionText, lockFor, type PostgresNames } from './postgres-sql.ts';
+import { type Definition, defineFunction, lockFor, type PostgresNames } from './postgres-sql.ts';
 
 /** Functions over records, by name. With another text goes another number: old and new processes run side by side. */
 export const recordFunctions = { read: 'read_1', list: 'list_1', commit: 'commit_1' };
 
-/** Statements that make the table of records and its functions. */
-export function recordsSetup(names: PostgresNames): string[] {
+/** The table of records and its functions. */
+export function defineRecords(names: PostgresNames): Definition[] {
   const table = names.of('records');
-  const signature = (name: string, parameters: string) => `${names.of(name)}(${parameters})`;
   return [
-    // In the order of bytes, whatever the language of the database.
-    `CREATE TABLE IF NOT EXISTS ${table} (
+    {
+      kind: 'table',
+      name: table,
+      text: [
+        // In the order of bytes, whatever the language of the database.
+        `CREATE TABLE ${table} (
       namespace text COLLATE "C" NOT NULL,
       partition text COLLATE "C" NOT NULL,
       kind text COLLATE "C" NOT NULL,
@@ -18,10 +21,13 @@ export function recordsSetup(names: PostgresNames): string[] {
       rank bigint,
       PRIMARY KEY (namespace, partition, kind, id)
     )`,
-    `CREATE INDEX IF NOT EXISTS ${names.index('records_rank')}
+        `CREATE INDEX ${names.index('records_rank')}
       ON ${table} (namespace, partition, kind, rank, id) WHERE rank IS NOT NULL`,
-    functionText({
-      signature: signature(recordFunctions.read, 'p_namespace text, p_partition text, p_at jsonb'),
+      ],
+    },
+    defineFunction({
+      name: names.of(recordFunctions.read),
+      parameters: 'p_namespace text, p_partition text, p_at jsonb',
       returns: 'SETOF text',
       body: `BEGIN
   RETURN QUERY SELECT r.value
@@ -31,11 +37,9 @@ export function recordsSetup(names: PostgresNames): string[] {
     ORDER BY asked.position;
 END`,
     }),
-    functionText({
-      signature: signature(
-        recordFunctions.list,
-        'p_namespace text, p_partition text, p_kind text, p_offset bigint, p_limit bigint',
-      ),
+    defineFunction({
+      name: names.of(recordFunctions.list),
+      parameters: 'p_namespace text, p_partition text, p_kind text, p_offset bigint, p_limit bigint',
       returns: 'json',
       body: `BEGIN
   RETURN json_build_object(
@@ -54,8 +58,9 @@ END`,
   );
 END`,
     }),
-    functionText({
-      signature: signature(recordFunctions.commit, 'p_namespace text, p_partition text, p_changes jsonb'),
+    defineFunction({
+      name: names.of(recordFunctions.commit),
+      parameters: 'p_namespace text, p_partition text, p_changes jsonb',
       returns: 'boolean',
       body: `DECLARE
   v_change jsonb;

@@ -29,14 +29,15 @@ export function quoteText(text: string): string {
 }
 
 function quoteName(name: string): string {
-  if (name.includes(bodyQuote) || name.includes('\0') || new TextEncoder().encode(name).length > maxBytes) {
+  if (name.includes('$gateway') || name.includes('\0') || new TextEncoder().encode(name).length > maxBytes) {
     throw new Error(`PostgreSQL cannot have the name ${name}: choose another table or schema for the Keyv adapter`);
   }
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Begins and ends the text of a function. */
+/** Begins and ends the text of a function, and the one of the statement that makes it. */
 const bodyQuote = '$gateway$';
+const setupQuote = '$gateway_setup$';
 
 /** Longest wait of a function for a lock: the server itself ends it, so that nothing of it is left there. */
 export const lockTimeoutMs = 2_000;
@@ -44,25 +45,38 @@ export const lockTimeoutMs = 2_000;
 /** What a function throws that must see all that was committed before its lock was granted. */
 export const wrongIsolationCode = 'MG001';
 
+const settings = `SET lock_timeout = ${lockTimeoutMs} SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off`;
+
+/** Something the store has on its server. */
+export interface Definition {
+  kind: 'table' | 'function';
+  /** Quoted, with its schema. */
+  name: string;
+  /** Statements that make it where it is not. */
+  text: string[];
+}
+
 export interface FunctionText {
-  /** With its parameters, such as `names.of('f') + '(p_at jsonb)'`. */
-  signature: string;
+  /** Quoted, with its schema. */
+  name: string;
+  /** Such as `p_at jsonb`. */
+  parameters: string;
   returns: string;
   /** PL/pgSQL, of a `DECLARE` or `BEGIN` to its `END`. */
   body: string;
+  /** Called by another function alone, whose settings hold for it as well. */
+  isPart?: boolean;
 }
 
-/**
- * Makes or replaces a function. Its plans are made once per connection, perhaps while tables are empty: they search
- * indexes alone, so that they stay right when tables are large.
- */
-export function functionText({ signature, returns, body }: FunctionText): string {
-  return `CREATE OR REPLACE FUNCTION ${signature} RETURNS ${returns} LANGUAGE plpgsql
-SET lock_timeout = ${lockTimeoutMs} SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off
+/** Plans are made once per connection, perhaps while tables are empty: by indexes alone they stay right when those grow. */
+export function defineFunction({ name, parameters, returns, body, isPart = false }: FunctionText): Definition {
+  const text = `CREATE FUNCTION ${name}(${parameters}) RETURNS ${returns} LANGUAGE plpgsql
+${isPart ? '' : settings}
 AS ${bodyQuote}
 #variable_conflict use_column
 ${body}
 ${bodyQuote}`;
+  return { kind: 'function', name, text: [text] };
 }
 
 /**
@@ -77,14 +91,23 @@ export function lockFor(names: PostgresNames, key: string): string {
   PERFORM pg_advisory_xact_lock(hashtextextended(concat_ws(chr(31), ${names.lockText}, ${key}), 0));`;
 }
 
-/** Statements that go before all others that make things, together with them one transaction: processes take turns. */
-export function setupStart(names: PostgresNames): string[] {
-  return [
-    `SELECT set_config('lock_timeout', '${lockTimeoutMs}', true)`,
-    `SELECT pg_advisory_xact_lock(hashtextextended(concat_ws(chr(31), ${names.lockText}, 'setup'), 0))`,
-    // IF NOT EXISTS asks for the right to make schemas even where there is nothing to make.
-    `DO ${bodyQuote} BEGIN
-      IF to_regnamespace(${quoteText(names.schema)}) IS NULL THEN CREATE SCHEMA ${names.schema}; END IF;
-    END ${bodyQuote}`,
-  ];
+/**
+ * One statement that makes what is missing, and touches nothing that is there: to look for an index of a table in use
+ * would wait for its writers, and they for us. Processes that start at the same time take turns.
+ */
+export function setupText(names: PostgresNames, definitions: readonly Definition[]): string {
+  const looks = { table: 'to_regclass', function: 'to_regproc' };
+  const steps = definitions.map(
+    ({ kind, name, text }) => `IF ${looks[kind]}(${quoteText(name)}) IS NULL THEN
+${text.join(';\n')};
+END IF;`,
+  );
+  return `DO ${setupQuote} BEGIN
+PERFORM set_config('lock_timeout', '${lockTimeoutMs}', true);
+PERFORM pg_advisory_xact_lock(hashtextextended(concat_ws(chr(31), ${names.lockText}, 'setup'), 0));
+IF to_regnamespace(${quoteText(names.schema)}) IS NULL THEN
+CREATE SCHEMA ${names.schema};
+END IF;
+${steps.join('\n')}
+END ${setupQuote}`;
 }

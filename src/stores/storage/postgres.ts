@@ -1,9 +1,11 @@
 import type { LedgerOptions } from '../ledger/ledger.ts';
-import { ledgerSetup, postgresLedger } from '../ledger/postgres.ts';
+import { postgresLedger } from '../ledger/postgres.ts';
+import { defineLedgerFunctions } from '../ledger/postgres-functions.ts';
+import { defineLedgerTables } from '../ledger/postgres-tables.ts';
 import { connectPostgres } from './postgres-connection.ts';
 import type { PostgresAdapter } from './postgres-pool.ts';
-import { recordFunctions, recordsSetup } from './postgres-records.ts';
-import { postgresNames, setupStart } from './postgres-sql.ts';
+import { defineRecords, recordFunctions } from './postgres-records.ts';
+import { postgresNames, setupText } from './postgres-sql.ts';
 import type { Address, Listed, Storage } from './storage.ts';
 
 /**
@@ -12,7 +14,10 @@ import type { Address, Listed, Storage } from './storage.ts';
  */
 export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions): Storage {
   const names = postgresNames(adapter.schema, adapter.table);
-  const connection = connectPostgres(adapter, [...setupStart(names), ...recordsSetup(names), ...ledgerSetup(names)]);
+  const connection = connectPostgres(
+    adapter,
+    setupText(names, [...defineRecords(names), ...defineLedgerTables(names), ...defineLedgerFunctions(names)]),
+  );
   const { namespace } = connection;
 
   async function getMany(at: readonly Address[]): Promise<(string | null)[]> {

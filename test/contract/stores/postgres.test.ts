@@ -206,6 +206,41 @@ describeWithPostgres('PostgreSQL', (url) => {
         );
         expect(won.filter(Boolean)).toHaveLength(1);
       });
+      it('that are ended under a statement make it run again, if that does nothing twice', async () => {
+        const storage = await open({ table: 'ended', application_name: `${schema}_ended` });
+        const workspaceId = newWorkspace();
+        const window = limited('daily', 100);
+        const add = () => storage.ledger.add(workspaceId, randomUUID(), [{ window, nanoUsd: 1 }], noonMs);
+        await add();
+        await storage.commit([{ at: at('a'), value: 'before' }]);
+        const session = await connectTo(await url());
+        /** Ends the connection of what waits behind a lock. */
+        const endUnder = async <T>(table: string, work: () => Promise<T>) => {
+          await session.query(`BEGIN; LOCK TABLE ${schema}.ended_${table}`);
+          const outcome = work().then(
+            (value) => ({ value }),
+            (error: Error) => ({ error: error.message }),
+          );
+          const end = async () => {
+            const { rows } = await session.query(
+              `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock'`,
+              [`${schema}_ended`],
+            );
+            return rows.length;
+          };
+          await expect.poll(end).toBe(1);
+          await session.query('COMMIT');
+          return outcome;
+        };
+        expect(await endUnder('windows', add)).toHaveProperty('value');
+        expect(await endUnder('records', () => storage.get(at('a')))).toEqual({ value: 'before' });
+        // Not a write with expectations: it might find what it has itself written.
+        const commit = () => storage.commit([{ at: at('a'), expect: 'before', value: 'after' }]);
+        expect(await endUnder('records', commit)).toMatchObject({ error: expect.stringMatching(/terminat/) });
+        await session.end();
+        expect(await storage.ledger.read(workspaceId, [window], noonMs)).toEqual([{ spentNanoUsd: 2, heldNanoUsd: 0 }]);
+        expect(await storage.get(at('a'))).toBe('before');
+      });
       it('are closed by close, and none is opened afterwards', async () => {
         const storage = await open({ application_name: schema });
         await Promise.all(Array.from({ length: 5 }, () => storage.get(at('a'))));
@@ -400,7 +435,9 @@ describeWithPostgres('PostgreSQL', (url) => {
       const answers = children.map((child) => once(child, 'message'));
       const startAtMs = Date.now() + 200;
       for (const child of children) child.send(startAtMs);
-      return (await Promise.all(answers)).map(([answer]) => answer);
+      const told = (await Promise.all(answers)).map(([answer]) => answer);
+      expect(told.filter((answer) => answer.error !== undefined)).toEqual([]);
+      return told;
     } finally {
       for (const child of children) child.kill();
     }
