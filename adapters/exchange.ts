@@ -19,13 +19,27 @@ export interface Exchange {
 export async function answer(gateway: RequestHandler, exchange: Exchange, context: HandleContext): Promise<void> {
   const { res } = exchange;
   try {
-    const response = await gateway.handle(toRequest(exchange), { ...context, Response: fastResponse });
+    const response = await gateway.handle(toRequest(exchange), {
+      ...context,
+      Response: fastResponse,
+      onLeave: (callback) => onLeave(exchange, callback),
+    });
     await send(res, response);
   } catch {
     // The gateway answers its own failures; what arrives here is a status or a header that cannot be sent.
     if (res.headersSent) cut(res);
     else writeHead(res, 500, ['content-length', '0']).end();
   }
+}
+
+/** Calls back when the connection closes before the response was ended. */
+function onLeave({ req, res }: Exchange, callback: () => void): () => void {
+  const onClose = () => {
+    if (req.errored || !res.writableEnded) callback();
+  };
+  if (res.destroyed || req.aborted || req.errored || (req.destroyed && !req.complete)) onClose();
+  else res.once('close', onClose);
+  return () => res.off('close', onClose);
 }
 
 /** Keeps its body as it was given, so that JSON reaches the socket without a web stream in between. */

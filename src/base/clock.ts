@@ -1,3 +1,5 @@
+import type { StopSignal } from './stop.ts';
+
 /** Time, passed in so that tests are exact. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
@@ -18,7 +20,7 @@ export const systemClock: Clock = {
 };
 
 /** Waits `ms` milliseconds; rejects with the signal's reason as soon as it aborts. */
-export function wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+export function wait(clock: Clock, ms: number, signal: StopSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const onAbort = () => {

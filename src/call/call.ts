@@ -1,3 +1,4 @@
+import type { StopSignal } from '../base/stop.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { Trace } from './trace.ts';
 import type { ClientWire } from './wire.ts';
@@ -37,7 +38,7 @@ export interface Call {
   request: ChatRequest;
   caller: Caller;
   /** Aborted when the client leaves or the request's time is up; its reason says which (see `Abort`). */
-  signal: AbortSignal;
+  signal: StopSignal;
   receivedAtMs: number;
   /** Unix seconds: `created` in results and chunks. */
   created: number;

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { type StopSignal, StopSwitch } from '../base/stop.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -15,6 +16,11 @@ export interface HandleContext {
   basePath?: string;
   /** The body, where the host has already read and parsed it; the request's own body is then not read. */
   body?: unknown;
+  /**
+   * How the host tells that the client has left; the request's signal is then not looked at. Calls back at most once, and
+   * no more once the function it returns was called. A signal costs more than it takes to answer from memory.
+   */
+  onLeave?: (callback: () => void) => () => void;
   /** A host's faster Response class, with the constructor of the standard one. */
   Response?: typeof Response;
 }
@@ -43,7 +49,7 @@ type Stop = (why: CallAborted['why'], cause?: unknown) => void;
 /** A request that is under way. */
 interface Watch {
   /** Aborted when the request is stopped. */
-  signal: AbortSignal;
+  signal: StopSignal;
   /** The client has left. */
   leave: () => void;
   /** The request has ended. */
@@ -75,7 +81,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       if ('allow' in found) return new ResponseOf(null, { status: 204, headers: { allow: found.allow } });
       isHead = found.isHead;
       const receivedAtMs = clock.now();
-      const watch = watchRequest(request);
+      const watch = watchRequest(request, context.onLeave);
       try {
         const authenticated = deps.authenticate(request);
         caller = authenticated instanceof Promise ? await watch.unlessStopped(authenticated, itself) : authenticated;
@@ -111,31 +117,29 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   /** One signal for all that may stop a request: the client, the clock, the gateway. */
-  function watchRequest(request: Request): Watch {
-    const controller = new AbortController();
+  function watchRequest(request: Request, onLeave: HandleContext['onLeave']): Watch {
+    const controller = new StopSwitch();
     let waiting: ((reason: CallAborted) => void) | null = null;
     const stop: Stop = (why, cause) => {
       const reason = new CallAborted(why, cause);
       controller.abort(reason);
       waiting?.(reason);
     };
-    const { signal } = request;
-    const leave = () => stop('client_left', signal.reason);
-    if (signal.aborted) leave();
-    else signal.addEventListener('abort', leave, { once: true });
+    const leave = () => stop('client_left', onLeave ? undefined : request.signal.reason);
+    const stay = onLeave ? onLeave(leave) : onSignal(request.signal, leave);
     const stopClock = clock.after(allowedMs(request.headers), () => stop('deadline'));
     open.add(stop);
     return {
-      signal: controller.signal,
+      signal: controller,
       leave,
       release() {
         stopClock();
-        signal.removeEventListener('abort', leave);
+        stay();
         open.delete(stop);
       },
       unlessStopped: (pending, failed) =>
         new Promise((resolve, reject) => {
-          if (controller.signal.aborted) return reject(controller.signal.reason);
+          if (controller.aborted) return reject(controller.reason);
           waiting = reject;
           pending.then(
             (value) => {
@@ -183,6 +187,13 @@ export function createEdge(deps: EdgeDeps): Edge {
       for (const stop of open) stop('closing');
     },
   };
+}
+
+/** @returns what stops listening */
+function onSignal(signal: AbortSignal, leave: () => void): () => void {
+  if (signal.aborted) leave();
+  else signal.addEventListener('abort', leave, { once: true });
+  return () => signal.removeEventListener('abort', leave);
 }
 
 /** Of an error that says nothing, why it came to it. */

@@ -1,4 +1,5 @@
 import type { ZodType } from 'zod';
+import type { StopSignal } from '../base/stop.ts';
 import type { Caller, Permission } from '../call/call.ts';
 import type { Reply } from '../call/reply.ts';
 
@@ -10,7 +11,7 @@ export interface OperationInput<Body = unknown, Query = unknown> {
   caller: Caller;
   headers: Headers;
   /** Aborted when the client leaves or the request's time is up. */
-  signal: AbortSignal;
+  signal: StopSignal;
   /** For an answer that streams: how to stop the request, and whom to tell that the stream has ended. */
   control: { abort: () => void; ended: () => void };
   receivedAtMs: number;

@@ -48,7 +48,8 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Re
   const rules = (): Options => ({
     retries: retry.maxAttempts - 1,
     minTimeout: 0,
-    signal: call.signal,
+    // What p-retry asks of a signal, ours can do.
+    signal: call.signal as AbortSignal,
     onFailedAttempt({ error }) {
       if (error instanceof UpstreamError) {
         errors.push(error);

@@ -1,4 +1,5 @@
 import { type ByteSource, joinBytes } from '../base/bytes.ts';
+import type { StopSignal } from '../base/stop.ts';
 
 /** As much as may wait for the reader before the socket is paused, in bytes. */
 const highWaterBytes = 64 * 1024;
@@ -19,7 +20,7 @@ export interface PieceBuffer {
  * falls behind catches up in one step; a pending read is resolved by the very call that brings the bytes.
  * @param signal  checked on each read, so that an abort also reaches bytes that had already arrived
  */
-export function pieceBuffer(signal: AbortSignal, resume: () => void, cancel: () => void): PieceBuffer {
+export function pieceBuffer(signal: StopSignal, resume: () => void, cancel: () => void): PieceBuffer {
   let pieces: Uint8Array[] = [];
   let bytes = 0;
   let ended = false;
