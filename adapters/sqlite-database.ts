@@ -136,6 +136,8 @@ export function openDatabase(path: string, busyTimeoutMs: number): OpenDatabase 
         turnEndsMs = performance.now() + turnMs;
       }
     }
+    // In the same step as the last look at the line: whoever comes next finds nobody moving.
+    isMoving = false;
   }
 
   return {
@@ -162,9 +164,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): OpenDatabase 
         line.push({ work, resolve: resolve as Waiting['resolve'], reject, untilMs });
         if (isMoving) return;
         isMoving = true;
-        void move().finally(() => {
-          isMoving = false;
-        });
+        void move();
       });
     },
     close() {

@@ -436,6 +436,22 @@ describe('work on the database', () => {
     await next;
     expect(await store.getMany(['a', 'b'])).toEqual(['before', 'after']);
   });
+  it('is not left waiting when it finds the lock taken the moment that the last in line is done', async () => {
+    const path = newPath();
+    const [store, other] = [open(path), open({ path, busyTimeoutMs: 5_000 })];
+    await store.set('a', 'x');
+    await other.set('a', 'x');
+    store.database.exec('BEGIN IMMEDIATE');
+    const first = other.database.transact(() => 1);
+    store.database.exec('ROLLBACK');
+    const second = first.then(() => {
+      store.database.exec('BEGIN IMMEDIATE');
+      return { work: other.database.transact(() => 2) };
+    });
+    const { work } = await second;
+    store.database.exec('ROLLBACK');
+    expect(await work).toBe(2);
+  });
   it('is done in the order of the calls, also while it waits for the lock', async () => {
     const path = newPath();
     const [store, other] = [open(path), open({ path, busyTimeoutMs: 5_000 })];
