@@ -11,10 +11,10 @@ import { cache, root } from './paths.mjs';
 
 const report = join(cache, 'vitest.json');
 /** A run that hangs fails instead. */
-const testsLimitMs = 10 * 60_000;
+const testsLimitMs = 15 * 60_000;
 const bin = (path) => join(root, 'node_modules', path);
 
-/** Quick ones run beside each other with their output held back; `tests` runs alone, with its output as it comes. */
+/** Quick ones run beside each other with their output held back; tests run alone, with its output as it comes. */
 const steps = {
   types: () => runQuietly('types', [bin('typescript/bin/tsc'), '--noEmit', '--project', root]),
   lint: () => runQuietly('lint', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings']),
@@ -22,18 +22,25 @@ const steps = {
     ensureBuilt({ types: true });
     return { ...noCounts, passed: 1 };
   },
-  tests: runTests,
+  tests: () => runTests([]),
+  races: () => runTests(['--config', 'vitest.races.config.ts']),
 };
+
+/** With their output as it comes. */
+const testSteps = ['tests', 'races'];
 
 const wanted = process.argv.slice(2).filter((argument) => Object.hasOwn(steps, argument));
 const filters = process.argv.slice(2).filter((argument) => !Object.hasOwn(steps, argument));
 // `npm test -- test/unit/sse.test.ts` is somebody at work on one file.
 const chosen = filters.length > 0 && wanted.includes('tests') ? ['tests'] : wanted;
 
-const early = chosen.filter((name) => name !== 'tests' && name !== 'build');
+const early = chosen.filter((name) => !testSteps.includes(name) && name !== 'build');
 const waves = availableParallelism() > 1 ? [early] : early.map((name) => [name]);
 let counts = noCounts;
-for (const wave of [...waves, ...['tests', 'build'].filter((name) => chosen.includes(name)).map((name) => [name])]) {
+for (const wave of [
+  ...waves,
+  ...[...testSteps, 'build'].filter((name) => chosen.includes(name)).map((name) => [name]),
+]) {
   for (const result of await Promise.all(wave.map(guarded))) counts = addCounts(counts, result);
 }
 process.stdout.write(`\n${countsLine(counts)}\n`);
@@ -56,7 +63,7 @@ async function runQuietly(name, args) {
   return { ...noCounts, [code === 0 ? 'passed' : 'failed']: 1 };
 }
 
-async function runTests() {
+async function runTests(options) {
   mkdirSync(cache, { recursive: true });
   // An old report must not stand in for a run that never got to write one.
   rmSync(report, { force: true });
@@ -64,6 +71,7 @@ async function runTests() {
     [
       bin('vitest/vitest.mjs'),
       'run',
+      ...options,
       '--reporter=default',
       '--reporter=json',
       `--outputFile.json=${report}`,

@@ -12,6 +12,7 @@ const tasks = {
   start: ['scripts/start.mjs'],
   test: ['scripts/check.mjs', 'types', 'lint', 'tests'],
   check: ['scripts/check.mjs', 'types', 'lint', 'tests', 'build'],
+  'test:races': ['scripts/check.mjs', 'races'],
   'test:matrix': ['scripts/matrix.mjs'],
   types: ['scripts/check.mjs', 'types'],
   lint: ['scripts/check.mjs', 'lint'],
