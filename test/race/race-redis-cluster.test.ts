@@ -1,0 +1,18 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { raceOn } from '../support/race-story.ts';
+import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
+import { redisProgram } from '../support/services.ts';
+
+describe.skipIf(redisProgram === null)('gateways in four processes on a cluster of three masters', () => {
+  let cluster: RedisCluster;
+  beforeAll(async () => {
+    cluster = (await startRedisCluster()) as RedisCluster;
+  }, 60_000);
+  afterAll(() => cluster?.stop());
+
+  it('overrun no budget, refuse nothing that fits, and keep books to the nano-dollar', {
+    timeout: 240_000,
+  }, async () => {
+    await raceOn({ kind: 'redis-cluster', rootNodes: cluster.rootNodes, namespace: 'race' });
+  });
+});

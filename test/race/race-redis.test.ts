@@ -1,0 +1,16 @@
+import { afterEach, it } from 'vitest';
+import { newNamespace, type Place } from '../support/race-stores.ts';
+import { raceOn } from '../support/race-story.ts';
+import { describeWithRedis } from '../support/services.ts';
+
+describeWithRedis('gateways in four processes on one Redis', (url) => {
+  let place: Place;
+  afterEach(() => place?.clear());
+
+  it('overrun no budget, refuse nothing that fits, and keep books to the nano-dollar', {
+    timeout: 240_000,
+  }, async () => {
+    place = newNamespace(await url());
+    await raceOn(place.at);
+  });
+});

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { limitToNano } from '../../src/base/money.ts';
+import { type Interval, intervals, windowOf } from '../../src/base/windows.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../../src/call/workspace.ts';
+import type { Gateway } from '../../src/gateway.ts';
+import type { Ledger, Window, WindowState } from '../../src/stores/ledger/ledger.ts';
+import { manage } from './race-gateway.ts';
+import type { Booked } from './race-run.ts';
+
+/** A workspace that several processes spend the budgets of. */
+export interface Tenant {
+  workspaceId: WorkspaceId;
+  keys: { key: string; hash: string }[];
+  /** All of its limits, by account and interval. Integer nano-USD. */
+  limits: { account: string; interval: Interval; limitNanoUsd: number }[];
+}
+
+export interface TenantLimits {
+  /** USD by interval. */
+  budgets: Partial<Record<Interval, number>>;
+  /** Of each key but the first, which has none. */
+  keys: readonly { limit: number; limit_reset: 'daily' | 'weekly' | 'monthly' | null }[];
+}
+
+export async function newTenant(gateway: Gateway, { budgets, keys }: TenantLimits): Promise<Tenant> {
+  const { data } = await manage(gateway, 'POST', '/workspaces', { name: 'Race', slug: `race-${crypto.randomUUID()}` });
+  const tenant: Tenant = { workspaceId: parseWorkspaceId(data.id) as WorkspaceId, keys: [], limits: [] };
+  for (const [interval, limit_usd] of Object.entries(budgets) as [Interval, number][]) {
+    await manage(gateway, 'PUT', `/workspaces/${data.id}/budgets/${interval}`, { limit_usd });
+    tenant.limits.push({ account: 'workspace', interval, limitNanoUsd: limitToNano(limit_usd) as number });
+  }
+  for (const limited of [null, ...keys]) {
+    const made = await manage(gateway, 'POST', '/keys', { name: 'Race', workspace_id: data.id, ...limited });
+    tenant.keys.push({ key: made.key, hash: made.data.hash });
+    if (limited === null) continue;
+    tenant.limits.push({
+      account: `key:${made.data.hash}`,
+      interval: limited.limit_reset ?? 'lifetime',
+      limitNanoUsd: limitToNano(limited.limit) as number,
+    });
+  }
+  return tenant;
+}
+
+/** All windows of all accounts, limited or not, that an instant of these lies in. */
+export function windowsOf({ keys }: Tenant, instants: readonly number[]): Window[] {
+  const windows = new Map<string, Window>();
+  for (const account of ['workspace', ...keys.map(({ hash }) => `key:${hash}`)]) {
+    for (const interval of intervals) {
+      for (const atMs of instants) {
+        const window = { account, interval, ...windowOf(interval, atMs) };
+        windows.set(`${account} ${interval} ${window.startMs}`, window);
+      }
+    }
+  }
+  return [...windows.values()];
+}
+
+/** What the books have to say of these windows when all is settled. */
+export function statesOf(windows: readonly Window[], booked: readonly Booked[]): WindowState[] {
+  return windows.map(({ account, startMs, endMs }) => {
+    const ofWindow = booked.filter(
+      ({ apiKeyHash, receivedAtMs }) =>
+        (account === 'workspace' || account === `key:${apiKeyHash}`) &&
+        receivedAtMs >= startMs &&
+        (endMs === null || receivedAtMs < endMs),
+    );
+    return { spentNanoUsd: ofWindow.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0), heldNanoUsd: 0 };
+  });
+}
+
+export interface Observed {
+  reads: number;
+  /** The most that was held at once by the workspace. */
+  highestHeldNanoUsd: number;
+  /** What should not be possible. */
+  wrong: string[];
+}
+
+/** Reads the books all the time, as somebody else on the same store, until it is stopped. */
+export function observe(
+  ledger: Ledger,
+  tenant: Tenant,
+  windows: readonly Window[],
+  now: () => number,
+): { stop(): Promise<Observed> } {
+  const observed: Observed = { reads: 0, highestHeldNanoUsd: 0, wrong: [] };
+  const limitsOf = windows.map(
+    ({ account, interval }) =>
+      tenant.limits.find((limit) => limit.account === account && limit.interval === interval)?.limitNanoUsd ??
+      Number.POSITIVE_INFINITY,
+  );
+  let isOver = false;
+
+  async function look(): Promise<void> {
+    let before: WindowState[] = [];
+    while (!isOver) {
+      const states = await ledger.read(tenant.workspaceId, windows, now());
+      observed.reads++;
+      for (const [at, { spentNanoUsd, heldNanoUsd }] of states.entries()) {
+        const limit = limitsOf[at] as number;
+        const { account, interval } = windows[at] as Window;
+        const note = (what: string) => observed.wrong.push(`${account} ${interval}: ${what}`);
+        if (spentNanoUsd + heldNanoUsd > limit) note(`${spentNanoUsd} + ${heldNanoUsd} > ${limit}`);
+        if (spentNanoUsd < 0 || heldNanoUsd < 0) note(`${spentNanoUsd} spent, ${heldNanoUsd} held`);
+        const spentBefore = before[at]?.spentNanoUsd ?? 0;
+        if (spentNanoUsd < spentBefore) note(`${spentNanoUsd} spent after ${spentBefore}`);
+        if (account === 'workspace') {
+          observed.highestHeldNanoUsd = Math.max(observed.highestHeldNanoUsd, heldNanoUsd);
+        }
+      }
+      before = states;
+      await sleep(2);
+    }
+  }
+
+  const looking = look();
+  // Told to whoever stops it.
+  looking.catch(() => undefined);
+  return {
+    async stop() {
+      isOver = true;
+      await looking;
+      return observed;
+    },
+  };
+}
