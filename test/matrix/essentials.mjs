@@ -1,5 +1,20 @@
-// What must hold on every runtime, in plain JavaScript with web-standard globals only: the same file runs on Node, Bun,
+// What must hold on every runtime, in plain JavaScript with web-standard globals only: the same files run on Node, Bun,
 // Deno, workerd and in a browser bundle.
+import {
+  check,
+  chunk,
+  completion,
+  cut,
+  encode,
+  equal,
+  events,
+  json,
+  notEqual,
+  stream,
+  streamText,
+  withinSeconds,
+} from './essentials-support.mjs';
+import { sqliteChecks, tenantChecks } from './essentials-tenants.mjs';
 
 /**
  * Runs every check.
@@ -11,7 +26,7 @@
  */
 export async function runEssentials({ createGateway, upstreamUrl, log, sqliteStore }) {
   const counts = { passed: 0, failed: 0 };
-  for (const [name, check] of Object.entries({ ...checks, ...(sqliteStore ? sqliteChecks : {}) })) {
+  for (const [name, check] of Object.entries({ ...checks, ...tenantChecks, ...(sqliteStore ? sqliteChecks : {}) })) {
     try {
       await withinSeconds(20, check({ createGateway, upstreamUrl, sqliteStore }));
       counts.passed++;
@@ -174,37 +189,6 @@ const checks = {
   },
 };
 
-const sqliteChecks = {
-  async 'keeps what is written in an SQLite file, or says which runtime could'({ sqliteStore }) {
-    const path = `essentials-${crypto.randomUUID()}.db`;
-    let store;
-    try {
-      store = sqliteStore(path);
-    } catch (error) {
-      // Node always has it.
-      check(!globalThis.process?.release?.sourceUrl?.includes('nodejs.org'), error.message);
-      check(/^sqliteStore needs node:sqlite.*Node 22/.test(error.message), `it says so: ${error.message}`);
-      return;
-    }
-    equal(await store.set('key', 'Grüße'), true, 'set');
-    await store.disconnect();
-    const again = sqliteStore(path);
-    equal(await again.get('key'), 'Grüße', 'value');
-    equal(await again.get('none'), undefined, 'no value');
-    await again.database.transact(() => again.database.exec("UPDATE keyv SET value = 'x'"));
-    const undone = await again.database
-      .transact(() => {
-        again.database.exec("UPDATE keyv SET value = 'y'");
-        throw new Error('mine');
-      })
-      .catch(({ message }) => message);
-    equal(undone, 'mine', 'reason');
-    equal(await again.get('key'), 'x', 'value after what was undone');
-    await again.disconnect();
-    equal(await again.get('key').catch(({ message }) => message), 'sqliteStore: the database is closed', 'once closed');
-  },
-};
-
 const apiKey = { key: 'gateway-key', permissions: ['inference'] };
 
 /** A gateway whose upstreams are a function. */
@@ -263,75 +247,4 @@ async function readEvents(response) {
   const data = text.split('\n').flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []));
   const chunks = data.filter((item) => item !== '[DONE]').map((item) => JSON.parse(item));
   return { chunks, done: data.at(-1) === '[DONE]' };
-}
-
-const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
-
-function completion(content) {
-  const choices = [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }];
-  return { id: 'upstream-1', object: 'chat.completion', created: 1, model: 'fast-1', choices, usage };
-}
-
-function chunk(delta, finishReason = null) {
-  const choices = [{ index: 0, delta, finish_reason: finishReason }];
-  return { id: 'upstream-1', object: 'chat.completion.chunk', created: 1, model: 'fast-1', choices };
-}
-
-function streamText(words) {
-  const parts = words.map((content, at) => chunk(at === 0 ? { role: 'assistant', content } : { content }));
-  return `${events([...parts, chunk({}, 'stop'), { ...chunk({}), choices: [], usage }])}data: [DONE]\n\n`;
-}
-
-function events(chunks) {
-  return chunks.map((data) => `data: ${JSON.stringify(data)}\n\n`).join('');
-}
-
-function encode(text) {
-  return new TextEncoder().encode(text);
-}
-
-function cut(bytes, size) {
-  const pieces = [];
-  for (let at = 0; at < bytes.length; at += size) pieces.push(bytes.subarray(at, at + size));
-  return pieces;
-}
-
-function json(body, status = 200) {
-  return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
-}
-
-function stream(pieces) {
-  const left = [...pieces];
-  const body = new ReadableStream({
-    pull(sink) {
-      const piece = left.shift();
-      if (piece === undefined) sink.close();
-      else sink.enqueue(piece);
-    },
-  });
-  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
-}
-
-async function withinSeconds(seconds, promise) {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`not within ${seconds} s`)), seconds * 1000);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function check(condition, claim) {
-  if (!condition) throw new Error(`does not hold: ${claim}`);
-}
-
-function equal(actual, expected, what) {
-  check(Object.is(actual, expected), `${what} is ${JSON.stringify(expected)}; it is ${JSON.stringify(actual)}`);
-}
-
-function notEqual(actual, unwanted, what) {
-  check(!Object.is(actual, unwanted), `${what} is not ${JSON.stringify(unwanted)}`);
 }

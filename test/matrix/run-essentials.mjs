@@ -18,7 +18,8 @@ if (app === undefined) throw new Error('MODEL_GATEWAY_APP is not set: run this w
 export async function runEssentials(name, command, { start = 'await main();', hasFiles = false } = {}) {
   const upstream = await startUpstream();
   try {
-    copyFileSync(join(import.meta.dirname, 'essentials.mjs'), join(app, 'essentials.mjs'));
+    for (const file of ['essentials.mjs', 'essentials-support.mjs', 'essentials-tenants.mjs'])
+      copyFileSync(join(import.meta.dirname, file), join(app, file));
     const program = join(app, `${name}.mjs`);
     writeFileSync(program, programText(upstream.url, start, hasFiles));
     const [executable, ...args] = await command(program);

@@ -10,6 +10,7 @@ import process from 'node:process';
 import { npm } from '../../../scripts/install.mjs';
 import { root } from '../../../scripts/paths.mjs';
 import { checkApp } from './checks.mjs';
+import { checkInstances } from './instances.mjs';
 import { startUpstream } from './upstream.mjs';
 
 const examples = join(root, 'examples');
@@ -31,6 +32,8 @@ const mounts = {
   bun: [{ path: '/v1', headers: bearer }],
   next: [{ path: '/api/v1', headers: bearer }],
   'custom-server': [{ path: '/platform/models', headers: { cookie: `session=${session}` } }],
+  // Runs to its end and says what it found.
+  'multi-instance': [],
 };
 
 const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
@@ -67,6 +70,7 @@ async function runExample(name) {
   manifest.dependencies['model-gateway'] = `file:${tarball}`;
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   if (!npm(folder, ['install', ...quiet])) throw new Error('npm install failed');
+  if (name === 'multi-instance') return checkInstances({ folder, report });
   const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1' };
   if (manifest.scripts.build) {
     const built = npm(folder, ['run', 'build', '--loglevel=error'], { env, timeout: 300_000 });
