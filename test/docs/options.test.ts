@@ -1,10 +1,9 @@
-import { join } from 'node:path';
-import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { createGateway } from '../../src/gateway.ts';
 import { OptionsError, optionsSchema } from '../../src/options.ts';
 import { newApiKeySchema } from '../../src/schema/api-key.ts';
-import { quoted, readDoc, root, tableRows } from './markdown.ts';
+import { quoted, readDoc, tableRows } from './markdown.ts';
+import { membersOf } from './members.ts';
 import { optionsOf } from './option-paths.ts';
 
 const rows = tableRows(readDoc('docs/options.md'));
@@ -101,12 +100,4 @@ function thrownBy(run: () => unknown): unknown {
     return error;
   }
   throw new Error('Nothing was thrown');
-}
-
-/** Names of the members of an interface, in order. */
-function membersOf(path: string, name: string): string[] {
-  const source = ts.createSourceFile(path, readDoc(path), ts.ScriptTarget.Latest);
-  const found = source.statements.find((one) => ts.isInterfaceDeclaration(one) && one.name.text === name);
-  if (!found || !ts.isInterfaceDeclaration(found)) throw new Error(`${join(root, path)} has no interface ${name}`);
-  return found.members.map((member) => (member.name as ts.Identifier).text);
 }
