@@ -75,7 +75,10 @@ export function openStores(settings: StoreSettings): Stores {
     limits,
   } = settings;
   const { secrets, sealer, logger = null } = settings;
-  const storage = guardStorage(chosen(settings), { clock, timeoutMs, logger });
+  const bare = chosen(settings);
+  const storage = guardStorage(bare, { clock, timeoutMs, logger });
+  // What answers from memory is never late: a time limit would cost more than the ledger itself.
+  const ledger = bare.kind === 'memory' && !settings.ledger ? bare.ledger : storage.ledger;
   const owners = createOwners(storage);
   const vault = createVault({
     sealer: sealer ? limitSealer(sealer, clock, timeoutMs) : secrets ? keyRing(secrets, randomBytes) : null,
@@ -93,7 +96,7 @@ export function openStores(settings: StoreSettings): Stores {
   });
   const apiKeys = createApiKeys({ storage, owners, clock, randomBytes, cacheMs });
   const budgetsOf = createBudgets({ storage, clock, ids, cacheMs });
-  const spending = createSpending({ ledger: storage.ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs });
+  const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs });
   const workspaces = createWorkspaces({
     storage,
     clock,
