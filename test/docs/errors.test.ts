@@ -1,8 +1,9 @@
+import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/options.ts';
 import { chatChunkSchema } from '../../src/schema/chunk.ts';
-import { hello, managementKey, testGateway } from '../support/gateway.ts';
-import { chunk, errorBody, type ScriptedAnswer, sse } from '../support/upstream.ts';
+import { type CallAnswer, hello, managementKey, testGateway } from '../support/gateway.ts';
+import { chunk, completion, errorBody, type ScriptedAnswer, sse } from '../support/upstream.ts';
 import { codeBlocks, quoted, readDoc, tableRows } from './markdown.ts';
 
 const doc = readDoc('docs/errors.md');
@@ -109,6 +110,106 @@ describe('docs/errors.md', () => {
     expect((await gateway.fetch('http://gateway.test/v1/gone')).status).toBe(404);
     const response = await gateway.fetch('http://gateway.test/v1/chat/completions');
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+  });
+  describe('of tenants', () => {
+    const secrets = { current: 'a master secret of the tests, which is long enough' };
+    const credential = { provider: 'groq', key: 'gsk-0123456789' };
+    const metadataOf = ({ json }: CallAnswer) =>
+      Object.keys(json.error.metadata ?? {}).filter((one) => one !== 'error_type');
+    const said = (status: number, when: string) => quoted(rowOf({ status, when }).cells[2] as string);
+    const put = (limit_usd: number) => ['PUT', '/workspaces/default/budgets/daily', { limit_usd }] as const;
+
+    it('is right about 402: of a workspace and of a key', async () => {
+      const { call, post, upstream } = testGateway();
+      upstream.always({ body: completion() });
+      await call(...put(0.0001));
+      const refused = await post(ask);
+      expect([refused.status, refused.json.error.metadata]).toEqual([
+        402,
+        expect.objectContaining({ scope: 'workspace', interval: 'daily' }),
+      ]);
+      const names = said(402, 'may cost more');
+      for (const name of Object.keys(refused.json.error.metadata ?? {}))
+        if (name !== 'error_type') expect(names).toContain(name);
+      await call('PUT', '/workspaces/default/budgets/lifetime', { limit_usd: 0.0001 });
+      expect((await post(ask)).json.error.metadata).toMatchObject({ interval: 'lifetime', resets_at: null });
+      await call(...put(1));
+      await call('DELETE', '/workspaces/default/budgets/lifetime');
+      const { json } = await call('POST', '/keys', { name: 'k', limit: 0.0001 });
+      const limited = await post(ask, { authorization: `Bearer ${json.key}` });
+      expect([limited.status, limited.json.error.metadata]).toEqual([402, expect.objectContaining({ scope: 'key' })]);
+    });
+    it('is right about 400 for a price that is not known', async () => {
+      const { call, post } = testGateway();
+      await call(...put(1));
+      const refused = await post({ ...ask, model: 'acme/free' });
+      expect([refused.status, Object.keys(refused.json.error.metadata ?? {})]).toEqual([
+        400,
+        ['error_type', 'unpriced'],
+      ]);
+      expect(said(400, 'the price of no endpoint')).toEqual(['unpriced']);
+    });
+    it('is right about what a workspace may not be or hold', async () => {
+      const { call } = testGateway();
+      const made = await call('POST', '/workspaces', { name: 'x', slug: 'x' });
+      const taken = await call('POST', '/workspaces', { name: 'x', slug: 'x' });
+      expect([taken.status, metadataOf(taken)]).toEqual([400, said(400, 'slug')]);
+      await call('POST', '/keys', { name: 'k', workspace_id: made.json.data.id });
+      const live = await call('DELETE', '/workspaces/x');
+      expect([live.status, metadataOf(live)]).toEqual([400, said(400, 'live keys')]);
+      expect((await call('DELETE', '/workspaces/default')).status).toBe(400);
+      rowOf({ status: 400, when: 'is the default one' });
+    });
+    it('is right about 403 and 404 for keys of one workspace', async () => {
+      const { call } = testGateway();
+      const { json } = await call('POST', '/workspaces', { name: 'x', slug: 'x' });
+      const key = await call('POST', '/keys', { name: 'k', workspace_id: json.data.id, permissions: ['management'] });
+      const headers = { authorization: `Bearer ${key.json.key}` };
+      expect((await call('POST', '/workspaces', { name: 'y', slug: 'y' }, headers)).status).toBe(403);
+      rowOf({ status: 403, when: 'bound to one workspace' });
+      const [foreign, unknown] = [
+        await call('GET', '/workspaces/default', undefined, headers),
+        await call('GET', '/workspaces/nobody', undefined, headers),
+      ];
+      expect([foreign.status, foreign.text]).toEqual([404, unknown.text]);
+      rowOf({ status: 404, when: 'in the same words' });
+    });
+    it('is right about 503: the store, the key service, and no secrets', async () => {
+      const silent = new Keyv();
+      Object.assign(silent.store, { get: () => new Promise(() => undefined) });
+      const stuck = testGateway({ store: silent });
+      const lost = await stuck.post(ask);
+      expect([lost.status, lost.headers.get('retry-after')]).toEqual([503, '1']);
+      const sealer = {
+        keyId: 'k',
+        seal: () => Promise.reject(new Error('away')),
+        open: () => Promise.reject(new Error('away')),
+      };
+      const away = await testGateway({ sealer }).call('POST', '/byok', credential);
+      expect([away.status, away.headers.get('retry-after')]).toEqual([503, '1']);
+      rowOf({ status: 503, when: 'the store or the key service' });
+      const unsealed = await testGateway().call('POST', '/byok', credential);
+      expect([unsealed.status, unsealed.headers.get('retry-after')]).toEqual([503, null]);
+      expect(unsealed.json.error.message).toContain('`secrets`');
+      rowOf({ status: 503, when: 'without `Retry-After`' });
+      expect((await testGateway({ secrets }).call('POST', '/byok', credential)).status).toBe(201);
+    });
+    it('is right about a credential of the workspace’s own: the next at once, and 502 for the last', async () => {
+      const retried = tableRows(doc).find(({ cells }) => cells[0]?.endsWith("a credential of the workspace's own"));
+      for (const status of (retried?.cells[0]?.match(/\d+/g) ?? []).map(Number)) {
+        const { call, post, upstream, clock } = testGateway({ secrets });
+        for (let n = 0; n < 2; n++) expect((await call('POST', '/byok', credential)).status).toBe(201);
+        upstream.answer({ status, body: errorBody('No') }, { body: completion() });
+        const from = clock.now();
+        expect((await post({ ...ask, model: 'groq/llama' })).status).toBe(200);
+        expect([upstream.sent.length, clock.now() - from]).toEqual([2, 0]);
+      }
+      const { call, post, upstream } = testGateway({ secrets });
+      await call('POST', '/byok', credential);
+      upstream.always({ status: 401, body: errorBody('No') });
+      expect((await post({ ...ask, model: 'groq/llama' })).status).toBe(502);
+      rowOf({ status: 502, when: "the last of the workspace's" });
+    });
   });
   it('is right about 500: neither metadata nor details', async () => {
     const authenticate = () => {

@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
 import { type HttpUpstream, httpUpstream } from '../support/upstream.ts';
@@ -84,6 +87,7 @@ describe('README.md', () => {
     '// Bun',
     '// Plain Node',
     '// Your own server',
+    '// Workspaces, budgets and keys',
   ];
 
   it('shows no example that is not run here', () => {
@@ -145,6 +149,35 @@ declare const Bun: { serve(options: { port: number; fetch: (request: Request, se
     const server = { timeout: () => undefined, stop: async () => undefined };
     const request = new Request('http://bun.test/v1/chat/completions', chat());
     await expectEcho((await serve.mock.calls[0]?.[0].fetch(request, server)) as Response);
+  });
+  it('keeps workspaces, budgets and keys in one file, and says what it lacks', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'model-gateway-readme-'));
+    const replace = { 'gateway.db': join(folder, 'gateway.db') };
+    const tenants = holding('// Workspaces, budgets and keys');
+    await expect(run('readme-unsealed', tenants, { replace })).rejects.toThrow(
+      /secrets\.current: expected at least 32/,
+    );
+    vi.stubEnv('GATEWAY_SECRET', 'a master secret of the tests, which is long enough');
+    const gateway = (await run('readme-tenants', tenants, { replace })).gateway as Gateway;
+    const manage = async (method: string, path: string, body: object, status: number) => {
+      const { headers } = chat();
+      const response = await gateway.fetch(`http://in-process/v1${path}`, {
+        method,
+        headers,
+        body: JSON.stringify(body),
+      });
+      expect(response.status).toBe(status);
+      return response.json();
+    };
+    const { data } = await manage('POST', '/workspaces', { name: 'Acme', slug: 'acme' }, 201);
+    await manage('PUT', '/workspaces/acme/budgets/daily', { limit_usd: 1 }, 200);
+    await manage('POST', '/byok', { provider: 'openai', key: 'sk-of-acme-0123456789', workspace_id: data.id }, 201);
+    const made = await manage('POST', '/keys', { name: 'one', workspace_id: data.id }, 201);
+    const again = (await run('readme-tenants-again', tenants, { replace })).gateway as Gateway;
+    const headers = { authorization: `Bearer ${made.key}` };
+    await expectEcho(await again.fetch('http://in-process/v1/chat/completions', { ...chat(), headers }));
+    for (const one of [gateway, again]) await one.close();
+    rmSync(folder, { recursive: true });
   });
   it('serves without a socket', async () => {
     const { response, client } = await run('readme-own', holding('// Your own server'), { from });
@@ -215,7 +248,7 @@ describe('docs/options.md', () => {
 
 describe('every example above', () => {
   it('compiles with the settings of the project', { timeout: 120_000 }, () => {
-    expect(written).toHaveLength(11);
+    expect(written).toHaveLength(14);
     const mistaken = writeExample(
       'mistaken',
       "import { createGateway } from 'model-gateway';\ncreateGateway({ apiKey: 1 });",
