@@ -143,7 +143,7 @@ function tenantGateway({ createGateway }, options = {}) {
   return { gateway, sent };
 }
 
-/** A workspace with a budget, a key and a credential. */
+/** A workspace with a budget of a lifetime, so that midnight changes nothing, a key and a credential. */
 async function makeTenant(gateway) {
   const make = async (path, body) => answerOf(send(gateway, 'POST', path, body), 201);
   const workspaceId = (await make('/workspaces', { name: 'Ünï', slug: 'uni' })).data.id;
@@ -154,7 +154,7 @@ async function makeTenant(gateway) {
 }
 
 async function setBudget(gateway, workspaceId, usd) {
-  await answerOf(send(gateway, 'PUT', `/workspaces/${workspaceId}/budgets/daily`, { limit_usd: usd }), 200);
+  await answerOf(send(gateway, 'PUT', `/workspaces/${workspaceId}/budgets/lifetime`, { limit_usd: usd }), 200);
 }
 
 /**
@@ -174,7 +174,7 @@ async function askUntilRefused(gateway, key, before = 0) {
   const { error } = await answerOf(response, 402);
   equal(error.code, 402, 'error.code');
   const { scope, interval, limit_usd: limit, spent_usd: spent, held_usd: held } = error.metadata;
-  equal([scope, interval, limit, held].join(' '), `workspace daily ${limitUsd} 0`, 'what is spent');
+  equal([scope, interval, limit, held].join(' '), `workspace lifetime ${limitUsd} 0`, 'what is spent');
   equal(spent.toFixed(9), ((before + served) * costUsd).toFixed(9), 'spent');
   const current = await answerOf(send(gateway, 'GET', '/key', undefined, key), 200);
   equal(current.data.byok_usage.toFixed(9), spent.toFixed(9), 'usage of the key');

@@ -6,9 +6,12 @@ import { APICallError, generateText, streamText } from 'ai';
 import { checkLeaving, checkUsage } from '../clients/answers.mjs';
 import { errorOf, finish, runChecks } from '../clients/check.mjs';
 import { startService } from '../clients/service.mjs';
+import { checkAskedOnce, checkRefusal, makeTenant } from '../clients/tenant.mjs';
+import { managementChecks } from './management.mjs';
 
 const service = await startService({ options: { brand: 'openrouter' } });
 await runChecks('@openrouter/sdk', sdkChecks(sdk(service)), service.begin);
+await runChecks('@openrouter/sdk', managementChecks(service), service.begin);
 await runChecks('@openrouter/ai-sdk-provider', providerChecks(aiProvider(service)), service.begin);
 await service.close();
 finish('clients-openrouter');
@@ -91,6 +94,21 @@ function sdkChecks(client) {
       const refused = await errorOf(stranger.chat.send({ chatRequest: { model: 'sandbox/echo', messages } }));
       equal(refused.constructor.name, 'UnauthorizedResponseError');
     },
+    async 'a budget that is spent is its own class, and not retried'() {
+      const tenant = await makeTenant(service);
+      // With the retries that the client has by itself.
+      const own = new OpenRouter({ apiKey: tenant.apiKey, serverURL: service.baseURL });
+      const ask = (stream) => own.chat.send({ chatRequest: { model: 'sandbox/echo', messages, stream } });
+      equal((await ask(false)).choices[0].message.content, 'Good morning');
+      await tenant.spend();
+      for (const stream of [false, true]) {
+        service.begin();
+        const error = await errorOf(ask(stream));
+        deepEqual([error.constructor.name, error.statusCode], ['PaymentRequiredResponseError', 402]);
+        checkRefusal(error.error);
+        await checkAskedOnce(service);
+      }
+    },
     async 'a stream that breaks off: a chunk with an error, which does not throw'() {
       for (const model of ['sandbox/cut-stream', 'sandbox/error-mid-stream']) {
         const last = (await chunksOf({ model })).at(-1);
@@ -125,6 +143,26 @@ function providerChecks(provider) {
       const error = await errorOf(generateText(ask('sandbox/error-400')));
       ok(APICallError.isInstance(error));
       deepEqual([error.statusCode, error.message.includes('sandbox/error-400')], [400, true]);
+    },
+    async 'errors: a budget that is spent is a 402, which the client does not retry'() {
+      const tenant = await makeTenant(service);
+      const options = { model: aiProvider({ ...service, apiKey: tenant.apiKey })('sandbox/echo'), prompt: 'Hi' };
+      equal((await generateText(options)).text, 'Hi');
+      await tenant.spend();
+      for (const askOwn of [
+        () => errorOf(generateText(options)),
+        async () => {
+          const parts = await Array.fromAsync(streamText({ ...options, onError: () => undefined }).fullStream);
+          return parts.find(({ type }) => type === 'error').error;
+        },
+      ]) {
+        service.begin();
+        const error = await askOwn();
+        ok(APICallError.isInstance(error));
+        deepEqual([error.statusCode, error.isRetryable], [402, false]);
+        checkRefusal(JSON.parse(error.responseBody).error);
+        await checkAskedOnce(service);
+      }
     },
     async 'a stream that breaks off has an error part and finishes with "error"'() {
       for (const model of ['sandbox/cut-stream', 'sandbox/error-mid-stream']) {

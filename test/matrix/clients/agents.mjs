@@ -1,10 +1,11 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
-import { Agent, tool } from '@openai/agents';
+import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents';
 import OpenAI, { APIError } from 'openai';
 import { checkCut, checkLeaving, checkUsage } from './answers.mjs';
 import { errorOf } from './check.mjs';
 import { agents } from './connect.mjs';
 import { bothCities, City, longAnswer, ToolInput, toolDescription, toolName, weatherIn } from './scenarios.mjs';
+import { checkAskedOnce, checkRefusal, makeTenant } from './tenant.mjs';
 
 /** @returns the checks of `@openai/agents` in chat-completions mode */
 export function agentsChecks(service, runner) {
@@ -135,6 +136,26 @@ export function agentsChecks(service, runner) {
           deepEqual([error.constructor, error.status], [Class, status]);
           match(error.message, message);
         }
+      }
+    },
+    async 'errors: a budget that is spent is a 402, which the client does not retry'() {
+      const tenant = await makeTenant(service);
+      // With the retries that the client has by itself.
+      const openAIClient = new OpenAI({ baseURL: service.baseURL, apiKey: tenant.apiKey });
+      const modelProvider = new OpenAIProvider({ openAIClient, useResponses: false });
+      const own = new Runner({ modelProvider, tracingDisabled: true });
+      const agent = agentOf('sandbox/echo');
+      equal((await own.run(agent, 'Good morning')).finalOutput, 'Good morning');
+      await tenant.spend();
+      for (const ask of [
+        () => own.run(agent, 'Good morning'),
+        async () => Array.fromAsync(await own.run(agent, 'Good morning', { stream: true })),
+      ]) {
+        service.begin();
+        const error = await errorOf(ask());
+        deepEqual([error.constructor, error.status], [APIError, 402]);
+        checkRefusal(error.error);
+        await checkAskedOnce(service);
       }
     },
     async 'a stream that breaks off rejects the run, and is in its error'() {

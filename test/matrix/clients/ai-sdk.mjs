@@ -13,6 +13,7 @@ import { checkCut, checkLeaving, checkUsage } from './answers.mjs';
 import { errorOf } from './check.mjs';
 import { aiSdk } from './connect.mjs';
 import { bothCities, City, longAnswer, ToolInput, toolDescription, toolName, weatherIn } from './scenarios.mjs';
+import { checkAskedOnce, checkRefusal, makeTenant } from './tenant.mjs';
 
 /** @returns the checks of `ai` with `@ai-sdk/openai-compatible` */
 export function aiSdkChecks(service, provider) {
@@ -141,6 +142,25 @@ export function aiSdkChecks(service, provider) {
         const parts = await partsOf(ask('', { ...options, model }));
         equal(parts.at(-1).type, 'error');
         deepEqual([parts.at(-1).error.statusCode, parts.at(-1).error.message], [status, error.message]);
+      }
+    },
+    async 'errors: a budget that is spent is a 402, which the client does not retry'() {
+      const tenant = await makeTenant(service);
+      const model = aiSdk({ ...service, apiKey: tenant.apiKey })('sandbox/echo');
+      const options = { model, prompt: 'Good morning' };
+      equal((await generateText(options)).text, 'Good morning');
+      await tenant.spend();
+      for (const ask of [
+        () => errorOf(generateText(options)),
+        async () => (await partsOf(options)).find(({ type }) => type === 'error').error,
+      ]) {
+        service.begin();
+        const error = await ask();
+        ok(APICallError.isInstance(error));
+        deepEqual([error.statusCode, error.isRetryable], [402, false]);
+        checkRefusal(JSON.parse(error.responseBody).error);
+        match(error.message, /lifetime budget/);
+        await checkAskedOnce(service);
       }
     },
     async 'errors: the client’s own retry gets through, or says how often it tried'() {

@@ -6,6 +6,7 @@ import { checkCut, checkLeaving, checkUsage } from './answers.mjs';
 import { errorOf } from './check.mjs';
 import { langchain } from './connect.mjs';
 import { bothCities, City, longAnswer, ToolInput, toolDescription, toolName, weatherIn } from './scenarios.mjs';
+import { checkAskedOnce, checkRefusal, makeTenant } from './tenant.mjs';
 
 /** @returns the checks of `@langchain/openai` */
 export function langchainChecks(service) {
@@ -135,6 +136,19 @@ export function langchainChecks(service) {
           deepEqual([error.status, error.lc_error_code], [status, code]);
           match(error.message, message);
         }
+      }
+    },
+    async 'errors: a budget that is spent is a 402, which the client does not retry'() {
+      const tenant = await makeTenant(service);
+      const model = modelOf('sandbox/echo', { apiKey: tenant.apiKey, maxRetries: 6 });
+      equal((await model.invoke('Good morning')).text, 'Good morning');
+      await tenant.spend();
+      for (const ask of [() => model.invoke('Good morning'), () => gather(model.stream('Good morning'))]) {
+        service.begin();
+        const error = await errorOf(ask());
+        deepEqual([error.constructor.name, error.status, error.lc_error_code], ['APIError', 402, undefined]);
+        checkRefusal(error.error);
+        await checkAskedOnce(service);
       }
     },
     async 'errors: the client’s own retry gets through'() {

@@ -4,6 +4,7 @@ import { zodFunction, zodResponseFormat } from 'openai/helpers/zod';
 import { checkCut, checkLeaving, checkUsage } from './answers.mjs';
 import { errorOf } from './check.mjs';
 import { bothCities, City, longAnswer, ToolInput, toolDescription, toolName, weatherIn } from './scenarios.mjs';
+import { checkAskedOnce, checkRefusal, makeTenant } from './tenant.mjs';
 
 /** @returns the checks of the client `openai` */
 export function openaiChecks(service, client) {
@@ -174,6 +175,20 @@ export function openaiChecks(service, client) {
       }
       const limited = await errorOf(ask({ model: 'sandbox/rate-limited' }));
       equal(limited.headers.get('retry-after'), '1');
+    },
+    async 'errors: a budget that is spent is a 402, which the client does not retry'() {
+      const tenant = await makeTenant(service);
+      const own = client.withOptions({ apiKey: tenant.apiKey }).chat.completions;
+      const body = { model: 'sandbox/echo', messages };
+      equal((await own.create(body)).choices[0].message.content, 'Good morning');
+      await tenant.spend();
+      for (const stream of [false, true]) {
+        service.begin();
+        const error = await errorOf(own.create({ ...body, stream }));
+        deepEqual([error.constructor, error.status], [APIError, 402]);
+        checkRefusal(error.error);
+        await checkAskedOnce(service);
+      }
     },
     async 'errors: the client’s own retry gets through'() {
       const answer = await ask({ model: 'sandbox/flaky' }, { maxRetries: 1 });

@@ -14,6 +14,8 @@ const { serve } = await load('model-gateway/node');
 
 /** What callers authenticate with. */
 const apiKey = 'sk-client-0123456789';
+/** What workspaces, budgets and keys are managed with. */
+export const managementKey = 'sk-management-0123456789';
 /** What the gateway authenticates with at the mock server. */
 export const mockKey = 'sk-upstream-0123456789';
 
@@ -36,7 +38,8 @@ export async function startService({ mockUrl, options = {} } = {}) {
       mockUrl === undefined
         ? []
         : [{ slug: 'acme/fast', endpoints: [{ provider: 'mock', model: 'gpt-4o-mini', pricing }] }],
-    apiKeys: [{ key: apiKey }],
+    apiKeys: [{ key: apiKey }, { key: managementKey, permissions: ['management'] }],
+    secrets: { current: 'a master secret that seals what is in memory' },
     // The clients' own retries are looked at here.
     retry: { attemptsPerEndpoint: 1 },
     onRecord: records.add,
@@ -49,6 +52,8 @@ export async function startService({ mockUrl, options = {} } = {}) {
     apiKey,
     /** The gateway's record of the next finished request; waits for it. */
     nextRecord: records.next,
+    /** How many more records have come. */
+    recordsLeft: records.count,
     /** What was sent to the sandbox next: `{ body, stopped }`, the latter a promise of the time it was stopped at. */
     nextSent: upstream.next,
     /** Forgets records and requests that nobody asked for. */
@@ -100,6 +105,7 @@ function queue() {
       else values.push(value);
     },
     next: () => (values.length > 0 ? Promise.resolve(values.shift()) : new Promise((resolve) => waiting.push(resolve))),
+    count: () => values.length,
     clear() {
       values = [];
       waiting = [];
