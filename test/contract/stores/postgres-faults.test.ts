@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeyvPostgres } from '@keyv/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -96,6 +97,8 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
         );
         await session.query(`BEGIN; LOCK TABLE ${tables.rows.map(({ name }) => name).join(', ')}`);
         return async () => {
+          // Those that were given up do not go on waiting there, one for each try.
+          expect(await sessions()).toBeLessThanOrEqual(poolSize + 2);
           await session.query('COMMIT');
           await session.end();
         };
@@ -118,6 +121,43 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
     await load.settlesUp();
     await expectFewConnections();
     expect(await storage.get({ partition: 'p', kind: 'thing', id: 'here' })).toBe('value');
+  });
+
+  it('to which the network goes silent: its connections are given up, and others made', async () => {
+    const sockets: { isSilent: boolean; end(): void }[] = [];
+    const port = Number(new URL(server.url).port);
+    const network = createServer((client) => {
+      const upstream = connect(port, '127.0.0.1');
+      const pair = { isSilent: false, end: () => [client, upstream].map((socket) => socket.destroy()) };
+      sockets.push(pair);
+      for (const [from, to] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        from.on('data', (data) => pair.isSilent || to.write(data));
+        from.on('error', () => {});
+        from.on('close', () => pair.isSilent || to.destroy());
+      }
+    });
+    await new Promise<void>((resolve) => network.listen(0, '127.0.0.1', resolve));
+    const uri = server.url.replace(String(port), String((network.address() as AddressInfo).port));
+    try {
+      const storage = open(uri);
+      await recovered(storage, 10_000);
+      const load = startLoad(storage);
+      await load.succeeds();
+      // As behind a router that has lost its table: nothing arrives, and nobody is told.
+      for (const pair of sockets) pair.isSilent = true;
+      await sleep(timeoutMs);
+      expect(load.seen.failed).toBeGreaterThan(0);
+      await load.succeeds();
+      await load.stop();
+      expect(load.seen.wrong).toEqual([]);
+      await load.settlesUp();
+    } finally {
+      for (const pair of sockets) pair.end();
+      network.close();
+    }
   });
 
   it('that ends connections again and again: reads and money go on, and nothing wrong is said', async () => {
@@ -279,16 +319,18 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
     }
   });
 
+  /** How many there are on the server but the one that asks. */
+  async function sessions(): Promise<number> {
+    const [row] = await ask(
+      `SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+    );
+    return Number(row?.count);
+  }
+
   /** After a fault no session of ours is left on the server but those of the pool. */
   async function expectFewConnections(): Promise<void> {
-    const count = async () => {
-      const [row] = await ask(
-        `SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()`,
-      );
-      return Number(row?.count);
-    };
     // What waited in a server that was paused or locked finds out after a moment that nobody waits for it any more.
-    await expect.poll(count, { timeout: 10_000, interval: 100 }).toBeLessThanOrEqual(poolSize);
+    await expect.poll(sessions, { timeout: 10_000, interval: 100 }).toBeLessThanOrEqual(poolSize);
   }
 });
 

@@ -181,8 +181,9 @@ describeWithPostgres('PostgreSQL', (url) => {
         ]);
       });
       it.each(['repeatable read', 'serializable'])('may be %s by default', async (isolation) => {
+        const table = `default-${isolation.replace(' ', '-')}`;
         const options = `-c default_transaction_isolation=${isolation.replace(' ', '\\ ')}`;
-        const stores = [await open({ options }), await open({ options }), await open()];
+        const stores = [await open({ table, options }), await open({ table, options }), await open({ table })];
         const workspaceId = newWorkspace();
         const windows = [limited('daily', 100), limited('lifetime', 100)];
         const hold = (storage: Storage) =>
@@ -198,13 +199,35 @@ describeWithPostgres('PostgreSQL', (url) => {
           Array.from({ length: 150 }, (_, index) => hold(stores[index % 3] as Storage)),
         );
         expect(outcomes.filter(({ isHeld }) => isHeld)).toHaveLength(100);
-        const place = at(`isolation-${isolation.replace(' ', '-')}`);
         const won = await Promise.all(
           Array.from({ length: 30 }, (_, n) =>
-            (stores[n % 3] as Storage).commit([{ at: place, expect: null, value: `${n}` }]),
+            (stores[n % 3] as Storage).commit([{ at: at('a'), expect: null, value: `${n}` }]),
           ),
         );
         expect(won.filter(Boolean)).toHaveLength(1);
+
+        // A transaction of that kind would not see what is changed while it waits.
+        const session = await connectTo(await url());
+        await session.query(`BEGIN; LOCK TABLE ${schema}."${table}_windows"`);
+        const waiting = hold(stores[0] as Storage);
+        await expect
+          .poll(async () => (await session.query(`SELECT FROM pg_locks WHERE NOT granted`)).rows.length)
+          .toBeGreaterThan(0);
+        await session.query(`UPDATE ${schema}."${table}_windows" SET held = 99; COMMIT`);
+        await session.end();
+        expect(await waiting).toEqual({ isHeld: true });
+      });
+      it('are kept when the server refuses a statement', async () => {
+        const storage = await open({ max: 1, application_name: `${schema}_kept` });
+        const sessions = () => ask('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [`${schema}_kept`]);
+        await storage.get(at('a'));
+        // The adapter has let go of its own by now.
+        await expect.poll(async () => (await sessions()).length).toBe(1);
+        const before = await sessions();
+        const bad = { window: limited('daily', 1), nanoUsd: Number.NaN };
+        await expect(storage.ledger.add(newWorkspace(), randomUUID(), [bad], noonMs)).rejects.toThrow();
+        await storage.get(at('a'));
+        expect(await sessions()).toEqual(before);
       });
       it('that are ended under a statement make it run again, if that does nothing twice', async () => {
         const storage = await open({ table: 'ended', application_name: `${schema}_ended` });
@@ -332,6 +355,15 @@ describeWithPostgres('PostgreSQL', (url) => {
         await storage.ledger.add(workspaceId, randomUUID(), [{ window: limited('daily', 1), nanoUsd: 1 }], laterMs);
         expect([await count('holds', workspaceId), await count('additions', workspaceId)]).toEqual([2, 1]);
       });
+      it('is dropped after a day also where holds only ever lapse', async () => {
+        const storage = await open();
+        const workspaceId = newWorkspace();
+        await hold(storage, workspaceId, noonMs, 1);
+        await storage.ledger.lapse(workspaceId, noonMs + 1);
+        await hold(storage, workspaceId, noonMs, 2);
+        await storage.ledger.lapse(workspaceId, noonMs + 1 + keepEndedMs);
+        expect(await count('holds', workspaceId)).toBe(1);
+      });
       it('goes faster than it comes, and in steps that are bounded', async () => {
         const storage = await open();
         const workspaceId = newWorkspace();
@@ -357,7 +389,7 @@ describeWithPostgres('PostgreSQL', (url) => {
     });
 
     it('lists a page of 1,000 records among 200,000 foreign ones in milliseconds', { timeout: 60_000 }, async () => {
-      const storage = await open({ table: 'many' });
+      const storage = await open({ table: 'many', max: 1 });
       // The plan of the first call is kept, and was made while nothing was there.
       expect((await storage.list('mine', 'thing', { offset: 0, limit: 100 })).total).toBe(0);
       await ask(`INSERT INTO ${schema}.many_records (namespace, partition, kind, id, value, rank)
@@ -399,6 +431,17 @@ describeWithPostgres('PostgreSQL', (url) => {
       });
     });
 
+    it('never brings a lease forward, though renewals come in another order than they were sent', async () => {
+      const storage = await open();
+      const workspaceId = newWorkspace();
+      const id = randomUUID();
+      const request = { id, workspaceId, amountNanoUsd: 3, windows: [limited('daily', 10)], nowMs: noonMs };
+      await storage.ledger.hold({ ...request, leaseUntilMs: noonMs + 10 });
+      await storage.ledger.renew(workspaceId, [id], noonMs + 30);
+      await storage.ledger.renew(workspaceId, [id], noonMs + 20);
+      expect(await storage.ledger.lapse(workspaceId, noonMs + 29)).toBe(0);
+      expect(await storage.ledger.lapse(workspaceId, noonMs + 30)).toBe(1);
+    });
     it('ends holds that are lost a batch at a time, however many there are', async () => {
       const storage = await open();
       const workspaceId = newWorkspace();
