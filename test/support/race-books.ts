@@ -77,12 +77,16 @@ export interface Observed {
   wrong: string[];
 }
 
-/** Reads the books all the time, as somebody else on the same store, until it is stopped. */
+/**
+ * Reads the books all the time, as somebody else on the same store, until it is stopped.
+ * @param options  `mayLapse`: what is charged of a hold that has lapsed may become less when it is settled after all
+ */
 export function observe(
   ledger: Ledger,
   tenant: Tenant,
   windows: readonly Window[],
   now: () => number,
+  { mayLapse = false }: { mayLapse?: boolean } = {},
 ): { stop(): Promise<Observed> } {
   const observed: Observed = { reads: 0, highestHeldNanoUsd: 0, wrong: [] };
   const limitsOf = windows.map(
@@ -104,7 +108,7 @@ export function observe(
         if (spentNanoUsd + heldNanoUsd > limit) note(`${spentNanoUsd} + ${heldNanoUsd} > ${limit}`);
         if (spentNanoUsd < 0 || heldNanoUsd < 0) note(`${spentNanoUsd} spent, ${heldNanoUsd} held`);
         const spentBefore = before[at]?.spentNanoUsd ?? 0;
-        if (spentNanoUsd < spentBefore) note(`${spentNanoUsd} spent after ${spentBefore}`);
+        if (spentNanoUsd < spentBefore && !mayLapse) note(`${spentNanoUsd} spent after ${spentBefore}`);
         if (account === 'workspace') {
           observed.highestHeldNanoUsd = Math.max(observed.highestHeldNanoUsd, heldNanoUsd);
         }
@@ -124,4 +128,21 @@ export function observe(
       return observed;
     },
   };
+}
+
+/** @throws Error when something is still held after so long */
+export async function untilNothingHeld(
+  ledger: Ledger,
+  { workspaceId }: Tenant,
+  windows: readonly Window[],
+  now: () => number,
+  limitMs = 20_000,
+): Promise<void> {
+  const endMs = performance.now() + limitMs;
+  for (;;) {
+    const held = (await ledger.read(workspaceId, windows, now())).map(({ heldNanoUsd }) => heldNanoUsd);
+    if (held.every((nanoUsd) => nanoUsd === 0)) return;
+    if (performance.now() > endMs) throw new Error(`Still held after ${limitMs} ms: ${held.join(', ')}`);
+    await sleep(20);
+  }
 }

@@ -9,6 +9,7 @@ import {
   statesOf,
   type Tenant,
   type TenantLimits,
+  untilNothingHeld,
   windowsOf,
 } from './race-books.ts';
 import type { ChildPlan } from './race-child.ts';
@@ -62,6 +63,9 @@ export async function raceOn(at: StoreAt): Promise<void> {
     return startProcess<RaceResult>('race-child.ts', { at, nowMs: clock.now(), race } satisfies ChildPlan);
   });
   try {
+    await Promise.all(processes.map(({ ready }) => ready));
+    // The clocks are moved on by more than a lease: what was asked beforehand has to be settled by then.
+    await untilNothingHeld(storage.ledger, tenant, windowsOfRace(tenant), clock.now);
     const startAtMs = await startTogether(processes, raceStartsMs);
     clock.set(raceStartsMs - (startAtMs - Date.now()));
     const watching = observe(storage.ledger, tenant, windowsOfRace(tenant), clock.now);

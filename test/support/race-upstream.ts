@@ -122,10 +122,8 @@ function words(count: number): string {
   return `${'word '.repeat(count)}end`;
 }
 
-/** Long enough for requests to meet, short enough for thousands. */
-const longestPauseMs = 6;
-
-export function raceTransport(): Transport {
+/** @param longestPauseMs  of the pauses in an answer: long enough for requests to meet, short enough for thousands */
+export function raceTransport(longestPauseMs = 6): Transport {
   // Of a request's attempts, each draws where the one before has stopped.
   const draws = new Map<number, () => number>();
 

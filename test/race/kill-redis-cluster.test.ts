@@ -1,0 +1,18 @@
+import { afterAll, beforeAll, describe, it } from 'vitest';
+import { killOn } from '../support/race-kill-story.ts';
+import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
+import { redisProgram } from '../support/services.ts';
+
+describe.skipIf(redisProgram === null)('of four processes on a cluster of three masters', () => {
+  let cluster: RedisCluster;
+  beforeAll(async () => {
+    cluster = (await startRedisCluster()) as RedisCluster;
+  }, 60_000);
+  afterAll(() => cluster?.stop());
+
+  it('one is killed ten times over: what it held is charged after the lease, and nothing is lost', {
+    timeout: 240_000,
+  }, async () => {
+    await killOn({ kind: 'redis-cluster', rootNodes: cluster.rootNodes, namespace: 'kill' });
+  });
+});

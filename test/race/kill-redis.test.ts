@@ -1,0 +1,16 @@
+import { afterEach, it } from 'vitest';
+import { killOn } from '../support/race-kill-story.ts';
+import { newNamespace, type Place } from '../support/race-stores.ts';
+import { describeWithRedis } from '../support/services.ts';
+
+describeWithRedis('of four processes on one Redis', (url) => {
+  let place: Place;
+  afterEach(() => place?.clear());
+
+  it('one is killed ten times over: what it held is charged after the lease, and nothing is lost', {
+    timeout: 240_000,
+  }, async () => {
+    place = newNamespace(await url());
+    await killOn(place.at);
+  });
+});
