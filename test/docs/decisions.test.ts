@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Answer, hello, testGateway, upstreamKeys } from '../support/gateway.ts';
 import { chunk, completion, errorBody, sse, usageChunk } from '../support/upstream.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
+import { tenantChecks, tenantMeans } from './tenant-decisions.ts';
 
 const rows = tableRows(readDoc('docs/decisions.md'));
 
@@ -272,6 +273,7 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
     expect((await waiting.post(ask, headers)).status).toBe(503);
     expect(waiting.clock.now() - from).toBe(Number(/503 within (\d+) ms/.exec(answer)?.[1]));
   },
+  ...tenantChecks,
 };
 
 /** Rows about how something is built, by what shows that it still is. */
@@ -279,6 +281,7 @@ const means: Record<string, [path: string, shows: RegExp]> = {
   'Own event framing instead of a parser library': ['src/pipeline/events.ts', /from '\.\.\/base\/sse\.ts'/],
   'SHA-256': ['src/base/secrets.ts', /from '@noble\/hashes/],
   'HTTP on Node': ['src/transport/exchange.ts', /\.dispatch\(/],
+  ...tenantMeans,
 };
 
 describe('docs/decisions.md', () => {
