@@ -45,7 +45,9 @@ export const lockTimeoutMs = 2_000;
 /** What a function throws that must see all that was committed before its lock was granted. */
 export const wrongIsolationCode = 'MG001';
 
-const settings = `SET lock_timeout = ${lockTimeoutMs} SET enable_seqscan = off SET plan_cache_mode = force_generic_plan SET jit = off`;
+/** Each looks for a few rows by their keys: reading a whole table, or starting further processes for it, is never right. */
+const settings = `SET lock_timeout = ${lockTimeoutMs} SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 SET jit = off`;
 
 /** Something the store has on its server. */
 export interface Definition {
@@ -68,7 +70,6 @@ export interface FunctionText {
   isPart?: boolean;
 }
 
-/** Plans are made once per connection, perhaps while tables are empty: by indexes alone they stay right when those grow. */
 export function defineFunction({ name, parameters, returns, body, isPart = false }: FunctionText): Definition {
   const text = `CREATE FUNCTION ${name}(${parameters}) RETURNS ${returns} LANGUAGE plpgsql
 ${isPart ? '' : settings}

@@ -390,11 +390,12 @@ describeWithPostgres('PostgreSQL', (url) => {
 
     it('lists a page of 1,000 records among 200,000 foreign ones in milliseconds', { timeout: 60_000 }, async () => {
       const storage = await open({ table: 'many', max: 1 });
-      // The plan of the first call is kept, and was made while nothing was there.
-      expect((await storage.list('mine', 'thing', { offset: 0, limit: 100 })).total).toBe(0);
+      await storage.get(at('a'));
+      // Of a partition the server then expects half of all: it would read the whole table rather than an index.
       await ask(`INSERT INTO ${schema}.many_records (namespace, partition, kind, id, value, rank)
-      SELECT '', CASE WHEN n <= 1000 THEN 'mine' ELSE 'p' || n % 1000 END, 'thing', 'id-' || n, repeat('x', 200), n
-      FROM generate_series(1, 201000) AS n`);
+        SELECT '', CASE WHEN n <= 1000 THEN 'mine' ELSE 'theirs' END, 'thing', 'id-' || n, repeat('x', 200), n
+        FROM generate_series(1, 201000) AS n`);
+      await ask(`ANALYZE ${schema}.many_records`);
       const times: number[] = [];
       for (let turn = 0; turn < 20; turn++) {
         const startMs = performance.now();
