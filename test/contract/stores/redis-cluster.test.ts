@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import KeyvRedis from '@keyv/redis';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { LedgerOptions } from '../../../src/stores/ledger/ledger.ts';
 import { redisStorage } from '../../../src/stores/storage/redis.ts';
 import { slotOf } from '../../../src/stores/storage/redis-client.ts';
 import { command, type RedisCluster, startRedisCluster } from '../../support/redis-cluster.ts';
-import { redisProgram } from '../../support/services.ts';
+import { describeWithOwnRedis } from '../../support/services.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 import { testStorage } from './storage.ts';
 
@@ -20,7 +20,7 @@ function openOn(cluster: RedisCluster, ledgerOptions: Partial<LedgerOptions> = {
   return { storage, ledger: storage.ledger, close: () => storage.close() };
 }
 
-describe.skipIf(redisProgram === null)('on a cluster of three masters', () => {
+describeWithOwnRedis('on a cluster of three masters', () => {
   let cluster: RedisCluster;
   const opened: { close(): Promise<void> }[] = [];
   beforeAll(async () => {
@@ -135,7 +135,7 @@ async function moveSlot(
   for (const node of [to, from, ...cluster.nodes]) await set(node, 'NODE', to.id);
 }
 
-describe.skipIf(redisProgram === null)('on a cluster that loses a master for good', () => {
+describeWithOwnRedis('on a cluster that loses a master for good', () => {
   let cluster: RedisCluster;
   beforeAll(async () => {
     cluster = (await startRedisCluster(['--cluster-require-full-coverage', 'no'])) as RedisCluster;

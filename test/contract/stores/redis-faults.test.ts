@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import KeyvRedis from '@keyv/redis';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { isGatewayError } from '../../../src/base/errors.ts';
 import { guardStorage } from '../../../src/stores/storage/guard.ts';
 import { redisStorage } from '../../../src/stores/storage/redis.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { command } from '../../support/redis-cluster.ts';
-import { redisProgram } from '../../support/services.ts';
+import { describeWithOwnRedis } from '../../support/services.ts';
 import { freePort, type StartedService, startRedis } from '../../support/start-service.ts';
 import { limited, newWorkspace, noonMs } from './ledger.ts';
 
@@ -22,7 +22,7 @@ const longestMs = 2_000;
 const workers = 16;
 
 /** Faults of a real server under load. A rejection that nobody handles fails the run by itself. */
-describe.skipIf(redisProgram === null)('a Redis that fails', () => {
+describeWithOwnRedis('a Redis that fails', (program) => {
   let folder: string;
   let port: number;
   let server: StartedService;
@@ -31,7 +31,7 @@ describe.skipIf(redisProgram === null)('a Redis that fails', () => {
   /** What was answered outlives the server. */
   const start = async () => {
     const settings = ['--dir', folder, '--appendonly', 'yes'];
-    server = await startRedis(redisProgram as string, { port, settings });
+    server = await startRedis(program, { port, settings });
   };
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'model-gateway-redis-faults-'));

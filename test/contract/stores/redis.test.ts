@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { keepEndedMs, keepWindowsMs, type LedgerOptions } from '../../../src/stores/ledger/ledger.ts';
 import { redisStorage } from '../../../src/stores/storage/redis.ts';
 import type { RedisAdapter } from '../../../src/stores/storage/redis-client.ts';
-import { describeWithRedis, redisProgram } from '../../support/services.ts';
+import { describeWithOwnRedis, describeWithRedis } from '../../support/services.ts';
 import { type StartedService, startRedis } from '../../support/start-service.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 import { testStorage } from './storage.ts';
@@ -33,12 +33,12 @@ describeWithRedis('on Redis', (url) => {
 });
 
 // What is counted is counted on a server that nobody else uses.
-describe.skipIf(redisProgram === null)('on a Redis of its own', () => {
+describeWithOwnRedis('on a Redis of its own', (program) => {
   let server: StartedService;
   let client: ReturnType<typeof createClient>;
   const opened: { close(): Promise<unknown> }[] = [];
   beforeAll(async () => {
-    server = await startRedis(redisProgram as string);
+    server = await startRedis(program);
     client = createClient({ url: server.url });
     await client.connect();
   });
