@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { PostgresConnection } from '../storage/postgres-connection.ts';
-import { codeOf } from '../storage/postgres-pool.ts';
+import { codeOf, isLost } from '../storage/postgres-pool.ts';
 import type { PostgresNames } from '../storage/postgres-sql.ts';
 import type {
   Addition,
@@ -88,13 +88,21 @@ export function postgresLedger(
 
   async function send(workspaceId: WorkspaceId, together: readonly Waiting[]): Promise<void> {
     const steps = JSON.stringify(together.map(({ step }) => step));
-    const answers = await connection.call(
-      take,
-      [connection.namespace, workspaceId, onLostHold === 'charge', steps],
-      true,
-    );
+    const values = [connection.namespace, workspaceId, onLostHold === 'charge', steps];
+    let lost: unknown = null;
+    const answers = await connection.call(take, values, false).catch((error: unknown) => {
+      if (!isLost(error)) throw error;
+      // No step does anything twice. Once: when the server is down, the next attempt is told so.
+      lost = error;
+      return connection.call(take, values, false);
+    });
     const parsed = together.map((_, index): unknown => JSON.parse(answers[index] ?? ''));
-    for (const [index, { resolve }] of together.entries()) resolve(parsed[index]);
+    for (const [index, { step, resolve, reject }] of together.entries()) {
+      // A hold that has ended may have been ended by this very settlement, before the connection was lost: whoever
+      // took it for one that was never made would book it again.
+      if (lost !== null && step.kind === 'settle' && parsed[index] === 'unknown') reject(lost);
+      else resolve(parsed[index]);
+    }
   }
 
   return {

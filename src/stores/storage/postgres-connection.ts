@@ -47,8 +47,9 @@ export function connectPostgres(adapter: PostgresAdapter, setup: string): Postgr
     const parameters = values.map((_, index) => `$${index + 1}`).join(', ');
     const statement = { text: `SELECT answer::text AS answer FROM ${functionName}(${parameters}) AS answer`, values };
     for (let attempt = 1; ; attempt++) {
+      const isTransaction = needsTransaction;
       try {
-        const rows = await (needsTransaction ? pool.transact(statement) : pool.query(statement));
+        const rows = await (isTransaction ? pool.transact(statement) : pool.query(statement));
         return rows.map(readAnswer);
       } catch (error) {
         if (attempt === maxAttempts) throw error;
@@ -58,7 +59,7 @@ export function connectPostgres(adapter: PostgresAdapter, setup: string): Postgr
             settingUp = undefined;
           });
           await settingUp;
-        } else if (code === wrongIsolationCode && !needsTransaction) needsTransaction = true;
+        } else if (code === wrongIsolationCode && !isTransaction) needsTransaction = true;
         // Once: when the server is down, the next attempt is told so.
         else if (isRepeatable && isLost(error) && attempt === 1) continue;
         else if (!conflictCodes.includes(code)) throw error;
@@ -83,8 +84,10 @@ async function setUp(pool: PostgresPool, statement: Statement): Promise<void> {
   }
 }
 
+/** Whatever else it is, it is not the answer that there is nothing. */
 function readAnswer({ answer }: Row): string | null {
-  return typeof answer === 'string' ? answer : null;
+  if (typeof answer === 'string' || answer === null) return answer;
+  throw new TypeError('PostgreSQL has answered something else than text');
 }
 
 function messageOf(error: unknown): string {

@@ -23,7 +23,10 @@ export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions
   async function getMany(at: readonly Address[]): Promise<(string | null)[]> {
     if (at.length === 0) return [];
     const asked = at.map(({ kind, id }) => ({ kind, id }));
-    return connection.call(names.of(recordFunctions.read), [namespace, at[0]?.partition, JSON.stringify(asked)], true);
+    const values = [namespace, at[0]?.partition, JSON.stringify(asked)];
+    const answers = await connection.call(names.of(recordFunctions.read), values, true);
+    if (answers.length !== at.length) throw new Error('PostgreSQL has not answered all that it was asked');
+    return answers;
   }
 
   // Ahead of the first request, which has not the time to wait for it. Without a server, that one tries again.
@@ -47,6 +50,7 @@ export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions
         [namespace, changes[0]?.at.partition, JSON.stringify(flat)],
         false,
       );
+      if (isDone !== 'true' && isDone !== 'false') throw new Error('PostgreSQL has not said whether it has written');
       return isDone === 'true';
     },
     async list(partition, kind, { offset, limit }) {

@@ -206,6 +206,12 @@ describeWithPostgres('PostgreSQL', (url) => {
         );
         expect(won.filter(Boolean)).toHaveLength(1);
 
+        // Several at once are told on the same occasion that they need another way.
+        const fresh = await open({ table, options });
+        await Promise.all(
+          Array.from({ length: 8 }, (_, n) => fresh.commit([{ at: at(`b${n}`), expect: null, value: 'x' }])),
+        );
+
         // A transaction of that kind would not see what is changed while it waits.
         const session = await connectTo(await url());
         await session.query(`BEGIN; LOCK TABLE ${schema}."${table}_windows"`);
@@ -263,6 +269,18 @@ describeWithPostgres('PostgreSQL', (url) => {
         await session.end();
         expect(await storage.ledger.read(workspaceId, [window], noonMs)).toEqual([{ spentNanoUsd: 2, heldNanoUsd: 0 }]);
         expect(await storage.get(at('a'))).toBe('before');
+      });
+      it('on which the embedder has text read as something else give no answer rather than a wrong one', async () => {
+        const types = { getTypeParser: () => (text: string) => ({ text }) };
+        await (await open()).commit([{ at: at('a'), value: 'x' }]);
+        const storage = await open({ types: types as never });
+        await expect(storage.get(at('a'))).rejects.toThrow(/something else than text/);
+        await expect(storage.commit([{ at: at('a'), value: 'x' }])).rejects.toThrow(/something else than text/);
+        await expect(storage.ledger.lapse(newWorkspace(), noonMs)).rejects.toThrow(/something else than text/);
+        const numbers = { getTypeParser: () => (text: string) => text };
+        const other = await open({ types: numbers as never });
+        await other.ledger.add(newWorkspace(), randomUUID(), [{ window: limited('daily', 1), nanoUsd: 7 }], noonMs);
+        expect((await other.list('shared', 'no-such-kind', { offset: 0, limit: 9 })).total).toBe(0);
       });
       it('are closed by close, and none is opened afterwards', async () => {
         const storage = await open({ application_name: schema });
