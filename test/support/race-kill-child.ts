@@ -28,7 +28,7 @@ const storage = chooseStorage(opened.store, { clock, timeoutMs: 30_000, onLostHo
 const gateway = raceGateway(opened.store, {
   clock,
   // Most of the time a request waits: many are under way at once, and a new process is not kept from starting.
-  transport: raceTransport(60),
+  transport: raceTransport({ longestPauseMs: 60 }),
   storeTimeoutMs: 30_000,
   budgets: { leaseMs },
   ledger: journal.watched(storage.ledger),

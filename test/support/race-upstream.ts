@@ -122,8 +122,14 @@ function words(count: number): string {
   return `${'word '.repeat(count)}end`;
 }
 
-/** @param longestPauseMs  of the pauses in an answer: long enough for requests to meet, short enough for thousands */
-export function raceTransport(longestPauseMs = 6): Transport {
+export interface RaceUpstream {
+  /** Of the pauses in an answer: long enough for requests to meet, short enough for thousands. Default 6. */
+  longestPauseMs?: number;
+  /** true: every answer is whole, and says what was used. */
+  isReliable?: boolean;
+}
+
+export function raceTransport({ longestPauseMs = 6, isReliable = false }: RaceUpstream = {}): Transport {
   // Of a request's attempts, each draws where the one before has stopped.
   const draws = new Map<number, () => number>();
 
@@ -136,7 +142,8 @@ export function raceTransport(longestPauseMs = 6): Transport {
       const maxTokens = asked.max_completion_tokens ?? asked.max_tokens;
       // Where a budget is set, no provider is left to decide how much it writes.
       if (!Number.isInteger(maxTokens)) throw new Error(`${asked.model} was asked for any number of tokens`);
-      const answer = pick(asked.stream ? streams : whole, random)({ random, upTo, maxTokens });
+      const answers = asked.stream ? streams : whole;
+      const answer = pick(isReliable ? answers.slice(0, 1) : answers, random)({ random, upTo, maxTokens });
       await paused(upTo(longestPauseMs), request.signal);
       if (Array.isArray(answer.body) && answer.body.length === 1 && answer.body[0] === 'breaks')
         throw connectionError();
