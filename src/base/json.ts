@@ -8,7 +8,7 @@ export class JsonError extends Error {}
  */
 export function parseJson(text: string, maxDepth: number): unknown {
   // A level needs at least two characters, or one where the text is cut.
-  if (text.length > maxDepth && nestsDeeper(text, maxDepth)) {
+  if (text.length > maxDepth && opensMore(text, maxDepth) && nestsDeeper(text, maxDepth)) {
     throw new JsonError(`nested deeper than ${maxDepth} levels`);
   }
   try {
@@ -17,6 +17,18 @@ export function parseJson(text: string, maxDepth: number): unknown {
     // V8 quotes the input in its message, and the input may hold a secret.
     throw new JsonError('not valid JSON');
   }
+}
+
+/** Whether there are more opening brackets than `limit`, wherever: usual texts have too few to nest deep. */
+function opensMore(text: string, limit: number): boolean {
+  let count = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      count++;
+      if (count > limit) return true;
+    }
+  }
+  return false;
 }
 
 /** Counts brackets up to one past `limit`, also in text that is no JSON. Strings, most of a request, are jumped over. */

@@ -1,6 +1,6 @@
 import { JsonError, parseJson } from '../base/json.ts';
 import { createRedactor, type Redactor, redact } from '../base/secrets.ts';
-import { StopSwitch } from '../base/stop.ts';
+import { type StopSignal, StopSwitch } from '../base/stop.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
 import type { Try } from '../call/plan.ts';
@@ -9,7 +9,7 @@ import type { EncodedRequest, StreamPart } from '../dialects/dialect.ts';
 import type { Credential, OutgoingRequest, Provider } from '../providers/provider.ts';
 import type { ChatRequest, ChatResult, Usage } from '../schema/chat.ts';
 import { readText, readTextBounded, send } from '../transport/send.ts';
-import { stoppable, type TransportResponse } from '../transport/transport.ts';
+import type { TransportResponse } from '../transport/transport.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type EventReader, eventReader, foldEvents, readToFirstToken } from './events.ts';
 import { badBody, looksLikeStream, peek, sentinelWatch } from './peek.ts';
@@ -96,9 +96,9 @@ export async function attempt(
     const request = outgoing instanceof Promise ? await outgoing : outgoing;
     if (step.isByok && !canBeSent(request.headers)) throw unusable();
     watchdog.arm(timeouts.headersMs, 'response headers');
-    const response = await send(deps.transportOf(provider), stoppable({ ...request, limits }, controller), {
-      bodyBytes: limits.streamBytes,
-    });
+    const transport = deps.transportOf(provider);
+    const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
+    const response = await send(transport, { ...request, signal, limits }, { bodyBytes: limits.streamBytes });
     if (response.status < 200 || response.status > 299) throw await refusal(exchange, response);
     watchdog.arm(timeouts.firstEventMs, 'the first of its answer');
     if (call.request.stream === true) return await openStream(exchange, response, release);

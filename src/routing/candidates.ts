@@ -36,5 +36,5 @@ export function reaches(endpoints: readonly Endpoint[], facts: Facts, fits: Fits
 
 /** When a reach has rested, epoch ms; undefined: it need not. */
 export function restsUntil({ endpoint, credential }: Reach, facts: Facts): number | undefined {
-  return facts.resting.size === 0 ? undefined : facts.resting.get(restKey(endpoint, credential));
+  return facts.resting.get(restKey(endpoint, credential));
 }

@@ -8,24 +8,28 @@ import type { ServiceMetadata } from '../schema/envelope.ts';
  */
 export function describeRoute(plan: Plan, trace: Trace, served: number, region: string | null): ServiceMetadata {
   const selected = plan.tries[served];
-  // With several credentials an endpoint is tried several times, and is still one.
-  const endpoints = [...new Set(plan.tries.map(({ endpoint }) => endpoint))];
+  const shown = plan.tries.some(({ isByok }) => isByok) ? plan.tries.filter(isFirst) : plan.tries;
   const attempts = trace.attempts.map(({ provider, model, status }) => ({ provider, model, status }));
   return {
     requested: plan.requested,
     strategy: plan.strategy,
     region,
-    summary: `available=${endpoints.length}${selected ? `, selected=${selected.providerName}` : ', selected=none'}`,
+    summary: `available=${shown.length}${selected ? `, selected=${selected.providerName}` : ', selected=none'}`,
     attempt: trace.attempts.length,
     is_byok: selected?.isByok ?? false,
     endpoints: {
-      total: endpoints.length + plan.excluded.length,
-      available: endpoints.map((endpoint) => ({
-        provider: (plan.tries.find((one) => one.endpoint === endpoint) as Try).providerName,
+      total: shown.length + plan.excluded.length,
+      available: shown.map(({ endpoint, providerName }) => ({
+        provider: providerName,
         model: endpoint.modelSlug,
         selected: endpoint === selected?.endpoint,
       })),
     },
     ...(attempts.length > 1 || (attempts.length === 1 && !selected) ? { attempts } : {}),
   };
+}
+
+/** With several credentials an endpoint is tried several times, and is still one. */
+function isFirst({ endpoint }: Try, at: number, tries: readonly Try[]): boolean {
+  return tries.findIndex((one) => one.endpoint === endpoint) === at;
 }

@@ -4,7 +4,7 @@ import type { Endpoint, Model } from '../call/model.ts';
 import type { Exclusion, Plan, Try } from '../call/plan.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { credentialFits } from '../stores/credential-fits.ts';
-import { reaches, restsUntil } from './candidates.ts';
+import { type Reach, reaches, restsUntil } from './candidates.ts';
 import { matchesProvider, preferenceRules } from './filter.ts';
 
 export interface PlanInput {
@@ -40,12 +40,15 @@ export function planRoute({ request, models, facts, providerName, verbatim }: Pl
       else exclude(endpoint, failed);
     }
     const all = reaches(passing, facts, (one, { modelSlug }) => credentialFits(one, { ...of, model: modelSlug }));
-    const awake = all.filter((reach) => {
+    const isAwake = (reach: Reach) => {
       const untilMs = restsUntil(reach, facts);
       if (untilMs !== undefined) rests.push(untilMs);
       return untilMs === undefined;
-    });
-    for (const endpoint of passing) {
+    };
+    const awake = facts.resting.size === 0 ? all : all.filter(isAwake);
+    // As many ways as endpoints, all of them the operator's: each is there.
+    const isWhole = facts.ownCredentials.length === 0 && awake.length === passing.length;
+    for (const endpoint of isWhole ? [] : passing) {
       if (awake.some((reach) => reach.endpoint === endpoint)) continue;
       exclude(endpoint, all.some((reach) => reach.endpoint === endpoint) ? 'resting' : 'credentials');
     }

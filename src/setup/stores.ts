@@ -1,4 +1,5 @@
 import type { Keyv, KeyvStorageAdapter } from 'keyv';
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
@@ -84,7 +85,7 @@ export function openStores(settings: StoreSettings): Stores {
     sealer: sealer ? limitSealer(sealer, clock, timeoutMs) : secrets ? keyRing(secrets, randomBytes) : null,
     randomBytes,
   });
-  const credentials = createCredentials({
+  const credentialsOf = createCredentials({
     storage,
     vault,
     owners,
@@ -94,8 +95,9 @@ export function openStores(settings: StoreSettings): Stores {
     maxPerWorkspace: limits.credentials,
     ...(logger ? { warn: logger.warn.bind(logger) } : {}),
   });
+  const credentials = handles(credentialsOf);
   const apiKeys = createApiKeys({ storage, owners, clock, randomBytes, cacheMs });
-  const budgetsOf = createBudgets({ storage, clock, ids, cacheMs });
+  const budgetsOf = handles(createBudgets({ storage, clock, ids, cacheMs }));
   const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs });
   const workspaces = createWorkspaces({
     storage,
@@ -152,6 +154,21 @@ function chosen({ store, ledger, budgets, clock, storeTimeoutMs: timeoutMs, logg
     if (error instanceof TypeError) throw new SettingsError('store', error.message);
     throw error;
   }
+}
+
+/** Workspaces in use at the same time, whose handles are worth keeping. */
+const maxHandles = 1000;
+
+/** Every request asks for its workspace's handles: what they are made of is kept. */
+function handles<T extends object>(make: (workspaceId: WorkspaceId) => T): (workspaceId: WorkspaceId) => T {
+  const made = new LRUCache<WorkspaceId, T>({ max: maxHandles });
+  return (workspaceId) => {
+    const known = made.get(workspaceId);
+    if (known) return known;
+    const handle = make(workspaceId);
+    made.set(workspaceId, handle);
+    return handle;
+  };
 }
 
 /** Every request asks: what was made of a record once is kept with it. */

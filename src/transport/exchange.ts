@@ -4,7 +4,7 @@ import { joinHeaders } from './headers.ts';
 import { codeOf, toUpstreamError } from './network-error.ts';
 import { pieceBuffer } from './piece-buffer.ts';
 import type { Connection, SocketWatch } from './socket-watch.ts';
-import { stopOf, type TransportRequest, type TransportResponse } from './transport.ts';
+import type { TransportRequest, TransportResponse } from './transport.ts';
 
 export interface Dispatchers {
   /** Keeps connections for the next request. */
@@ -29,7 +29,7 @@ export function exchange(
   decoded: (response: TransportResponse) => TransportResponse,
 ): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
-    const signal = stopOf(request);
+    const { signal } = request;
     let controller: Dispatcher.DispatchController | null = null;
     let connection: Connection | null = null;
     let stopped = false;

@@ -1,7 +1,7 @@
 import { type ByteSource, joinBytes } from '../base/bytes.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { toUpstreamError } from './network-error.ts';
-import { stopOf, type Transport, type TransportRequest, type TransportResponse } from './transport.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 export interface SendLimits {
   /** Longest body, decompressed, in bytes. */
@@ -15,7 +15,7 @@ export interface SendLimits {
  *         signal's reason as it is
  */
 export function send(transport: Transport, request: TransportRequest, limits: SendLimits): Promise<TransportResponse> {
-  const signal = stopOf(request);
+  const { signal } = request;
   const failed = (error: unknown): never => {
     throw signal.aborted ? signal.reason : toUpstreamError(error);
   };

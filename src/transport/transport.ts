@@ -1,7 +1,4 @@
 import type { ByteSource } from '../base/bytes.ts';
-import type { StopSignal, StopSwitch } from '../base/stop.ts';
-
-const stop = Symbol('model-gateway.stop');
 
 export interface TransportRequest {
   method: 'GET' | 'POST';
@@ -12,29 +9,6 @@ export interface TransportRequest {
   /** Aborting it closes the socket at once and rejects what is pending with `signal.reason`. */
   signal: AbortSignal;
   limits: TransportLimits;
-  /** The same as `signal`, where it comes from our own pipeline: cheaper. See `stopOf`. */
-  [stop]?: StopSignal;
-}
-
-/** A request that `stopSwitch` stops; its `signal` is made only if a transport asks for it. */
-export function stoppable(request: Omit<TransportRequest, 'signal'>, stopSwitch: StopSwitch): TransportRequest {
-  const { method, url, headers, body, limits } = request;
-  return {
-    method,
-    url,
-    headers,
-    body,
-    limits,
-    get signal() {
-      return stopSwitch.signal;
-    },
-    [stop]: stopSwitch,
-  };
-}
-
-/** What stops a request. */
-export function stopOf(request: TransportRequest): StopSignal {
-  return request[stop] ?? request.signal;
 }
 
 /** What an upstream, which is not trusted, may send. */
@@ -59,6 +33,8 @@ export interface TransportResponse {
  */
 export interface Transport {
   send(request: TransportRequest): Promise<TransportResponse>;
+  /** true: what `StopSignal` offers is all it asks of a request's signal, and it may be given no more; cheaper. */
+  takesStopSignal?: boolean;
   /** Closes idle connections. */
   close?(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { type Dispatchers, exchange } from './exchange.ts';
 import { withoutEncoding } from './headers.ts';
 import { socketWatch } from './socket-watch.ts';
 import { checkTarget } from './target.ts';
-import { stopOf, type Transport, type TransportRequest, type TransportResponse } from './transport.ts';
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /**
  * How long an idle connection is kept when the provider does not say, in milliseconds. Model APIs are called in bursts
@@ -60,7 +60,7 @@ export function undiciTransport(): Transport {
   };
 
   const sendLoaded = (request: TransportRequest, modules: Loaded): Promise<TransportResponse> => {
-    const signal = stopOf(request);
+    const { signal } = request;
     if (signal.aborted) return Promise.reject(signal.reason);
     let target: URL;
     try {
@@ -74,6 +74,7 @@ export function undiciTransport(): Transport {
   };
 
   return {
+    takesStopSignal: true,
     send(request) {
       if (loaded !== null) return sendLoaded(request, loaded);
       return load().then((modules) => {

@@ -9,7 +9,7 @@ import { createDeliveries } from './deliveries.ts';
 import { createHeartbeat } from './heartbeat.ts';
 import { createHolds, isHold } from './holds.ts';
 import { refuse } from './refuse.ts';
-import { reservationOf } from './reserve.ts';
+import { FreeReservation, reservationOf } from './reserve.ts';
 import type { HoldScope, Spending } from './spending.ts';
 import { createTally } from './tally.ts';
 import { keyAccount, type Limited, limitedIn, rememberWindows, workspaceAccount } from './windows.ts';
@@ -53,6 +53,7 @@ export function createSpending({
   const holds = createHolds({ ledger, clock, ids, deliveries, heartbeat, logger, leaseMs, forgotten });
   const tally = createTally({ ledger, clock, ids, deliveries, flushMs, forgotten });
   const windowsOf = rememberWindows();
+  const books = { holds, tally, logger };
   let isClosed = false;
 
   /** What was spent here before there was a limit. */
@@ -64,14 +65,15 @@ export function createSpending({
 
   return {
     async hold(scope, amountNanoUsd) {
+      if (scope.keyLimit === null && (scope.budgets.length === 0 || scope.isFurther))
+        return new FreeReservation(scope, books);
       const limited = limitedIn(scope, windowsOf(scope.atMs));
-      if (limited.windows.length === 0) return reservationOf(scope, limited, null, { holds, tally, logger });
       if (isClosed) throw new GatewayError('unavailable', 'The gateway is closing', { retryAfterMs: 1_000 });
       const unsent = counted(scope, limited);
       if (unsent) await unsent;
       const taken = await holds.take(scope.workspaceId, limited.windows, amountNanoUsd);
       if (!isHold(taken)) return refuse(limited.windows, taken, amountNanoUsd);
-      return reservationOf(scope, limited, taken, { holds, tally, logger });
+      return reservationOf(scope, limited, taken, books);
     },
     async read(workspaceId, account, nowMs) {
       await Promise.all([deliveries.underWay(workspaceId), tally.flush(workspaceId)]);

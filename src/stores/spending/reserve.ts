@@ -13,23 +13,23 @@ export interface Books {
 
 /**
  * @param limited  where the money of the scope is held
- * @param first  what is held there; null: nothing is limited
+ * @param first  what is held there
  */
-export function reservationOf(scope: HoldScope, limited: Limited, first: Hold | null, books: Books): Reservation {
+export function reservationOf(scope: HoldScope, limited: Limited, first: Hold, books: Books): Reservation {
   const { holds, logger } = books;
   const { workspaceId } = scope;
-  const taken: Hold[] = first ? [first] : [];
-  let nanoUsd = first?.nanoUsd ?? 0;
+  const taken: Hold[] = [first];
+  let nanoUsd = first.nanoUsd;
   let isSettled = false;
 
   return {
     get nanoUsd() {
       return nanoUsd;
     },
-    isLimited: first !== null,
+    isLimited: true,
     async extend(moreNanoUsd) {
       if (isSettled) return false;
-      if (first === null || moreNanoUsd <= 0) return true;
+      if (moreNanoUsd <= 0) return true;
       const more = await holds.take(workspaceId, limited.windows, moreNanoUsd);
       if (!isHold(more)) return false;
       if (isSettled) {
@@ -44,7 +44,7 @@ export function reservationOf(scope: HoldScope, limited: Limited, first: Hold | 
       if (isSettled) return;
       isSettled = true;
       const spent = checked(actual, nanoUsd, logger);
-      if (first && spent.nanoUsd > nanoUsd) {
+      if (spent.nanoUsd > nanoUsd) {
         const fields = { workspaceId, heldNanoUsd: nanoUsd, actualNanoUsd: spent.nanoUsd };
         tell(logger, 'warn', fields, 'a call cost more than was held for it');
       }
@@ -60,6 +60,32 @@ export function reservationOf(scope: HoldScope, limited: Limited, first: Hold | 
     },
   };
 }
+
+/** Where nothing is limited: only counts, and is made for every request. */
+export class FreeReservation implements Reservation {
+  readonly nanoUsd = 0;
+  readonly isLimited = false;
+  readonly #scope: HoldScope;
+  readonly #books: Books;
+  #isSettled = false;
+
+  constructor(scope: HoldScope, books: Books) {
+    this.#scope = scope;
+    this.#books = books;
+  }
+
+  async extend(): Promise<boolean> {
+    return !this.#isSettled;
+  }
+
+  settle(actual: Actual): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    countIn(this.#books.tally, this.#scope, nowhereLimited, checked(actual, 0, this.#books.logger));
+  }
+}
+
+const nowhereLimited: Limited = { windows: [], ofWorkspace: 0, ofKey: 0 };
 
 function countIn(tally: Tally, scope: HoldScope, limited: Limited, { nanoUsd, byokNanoUsd }: Actual): void {
   const { workspaceId, apiKeyHash, atMs, isFurther } = scope;
