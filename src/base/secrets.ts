@@ -16,7 +16,8 @@ export interface Redactor {
 
 /**
  * Replaces every occurrence of a secret of at least 8 characters by `[redacted]`, also where it is written as
- * `Bearer …`, URL-encoded, escaped for JSON, or in base64, alone or inside a longer base64 text such as a Basic header.
+ * `Bearer …`, URL-encoded, escaped for JSON by whichever writer, or in base64, alone or inside a longer base64 text such
+ * as a Basic header.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const spellings = spellingsOf(secrets);
@@ -48,7 +49,10 @@ function spellingsOf(secrets: readonly string[]): string[] {
   const spellings = new Set<string>();
   for (const secret of secrets) {
     if (secret.length < shortestRedacted) continue;
-    const plain = [secret, encodeURIComponent(secret.toWellFormed()), JSON.stringify(secret).slice(1, -1)];
+    const inJson = JSON.stringify(secret).slice(1, -1);
+    // The arguments of a tool are JSON inside JSON.
+    const written = [inJson, JSON.stringify(inJson).slice(1, -1)];
+    const plain = [secret, encodeURIComponent(secret.toWellFormed()), ...written, ...written.flatMap(carefulJson)];
     for (const spelling of plain) {
       spellings.add(spelling);
       spellings.add(`Bearer ${spelling}`);
@@ -78,7 +82,20 @@ function base64SpellingsOf(secret: string): string[] {
     spelling,
     spelling.replaceAll('/', '\\/'),
     spelling.replaceAll('+', '-').replaceAll('/', '_'),
+    ...carefulJson(spelling),
   ]);
+}
+
+/** What writers of JSON escape though they need not, lest it means something in HTML: those of Go, Java (Gson) and .NET. */
+function carefulJson(inJson: string): string[] {
+  const code = (one: string) => `\\u00${one.charCodeAt(0).toString(16)}`;
+  return [
+    inJson.replace(/[&<>]/g, code),
+    inJson.replace(/[&<>'=]/g, code),
+    inJson
+      .replaceAll('\\"', '\\u0022')
+      .replace(/[&<>'+`]/g, (one) => `\\u00${one.charCodeAt(0).toString(16).toUpperCase()}`),
+  ];
 }
 
 /** For display: the first five and the last four characters of a long secret, `...` alone for a short one. */

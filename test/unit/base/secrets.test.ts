@@ -20,12 +20,24 @@ describe('redact', () => {
     ['URL-encoded', encodeURIComponent(secret)],
     ['URL-encoded in lower case', encodeURIComponent(secret).replace(/%../g, (code) => code.toLowerCase())],
     ['in JSON', JSON.stringify(secret).slice(1, -1)],
+    ['in JSON inside JSON', JSON.stringify(JSON.stringify(secret)).slice(3, -3)],
     ['in JSON with escaped slashes', JSON.stringify(secret).slice(1, -1).replaceAll('/', '\\/')],
     ['in base64', Buffer.from(secret).toString('base64')],
     ['in base64 without padding', Buffer.from(secret).toString('base64').replaceAll('=', '')],
     ['in base64url', Buffer.from(secret).toString('base64url')],
   ])('knows a secret %s', (_, spelling) => {
     expect(redact(`<${spelling}>`, [secret])).toBe('<[redacted]>');
+  });
+
+  // As Go's encoding/json, Java's Gson and .NET's System.Text.Json write it.
+  it.each([
+    ['Go', String.raw`k\u0026\u003c\u003e'=+\"/key`],
+    ['Gson', String.raw`k\u0026\u003c\u003e\u0027\u003d+\"/key`],
+    ['.NET', String.raw`k\u0026\u003C\u003E\u0027=\u002B\u0022/key`],
+  ])('knows a secret in JSON by %s', (_, spelling) => {
+    const odd = 'k&<>\'=+"/key';
+    expect(JSON.parse(`"${spelling}"`)).toBe(odd);
+    expect(redact(`<${spelling}>`, [odd])).toBe('<[redacted]>');
   });
 
   it.each(['', 'a', 'ab', 'user:', 'four'])('knows a secret inside the base64 of a longer text, after %j', (before) => {
