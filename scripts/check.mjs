@@ -11,7 +11,7 @@ import { cache, root } from './paths.mjs';
 
 const report = join(cache, 'vitest.json');
 /** A run that hangs fails instead. */
-const testsLimitMs = 15 * 60_000;
+const testsLimitMs = 30 * 60_000;
 const bin = (path) => join(root, 'node_modules', path);
 
 /** Quick ones run beside each other with their output held back; tests run alone, with its output as it comes. */
