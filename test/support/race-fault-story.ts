@@ -91,7 +91,7 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
       'spend with a limit of the key': spend(limited, 200),
       'spend what is not there': spend(poor.keys[0]?.key as string, 402, { model: 'race/one', models: undefined }),
       'spend with a key that is switched off': spend(disabled.key, 401),
-      'spend through a credential': spend(first, 200, { model: 'race/own', models: undefined }),
+      'spend through a credential': spend(first, 200, { model: 'race/own', models: undefined, max_tokens: 20 }),
       'read the key': read('/key', ({ data }: { data: { limit: number } }) => data.limit === 1_000, limited),
       'read a key': read(`/keys/${rich.keys[0]?.hash}`, ({ data }: { data: { disabled: boolean } }) => !data.disabled),
       'list keys': read(`/keys?workspace_id=${rich.workspaceId}`, ({ data }: { data: object[] }) => data.length === 2),

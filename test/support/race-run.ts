@@ -53,13 +53,14 @@ export function costsIn({ costNanoUsd, attempts, usage }: RequestRecord) {
     nanoUsd: failedNanoUsd + (isByok ? 0 : served),
     byokNanoUsd: failedByokNanoUsd + (isByok ? served : 0),
     failedByokNanoUsd,
+    servedNanoUsd: served,
   };
 }
 
 /** Takes the records of a gateway, and looks at its answers beside them. */
 export function raceRecords(seed: number, includesByok: readonly boolean[] = []) {
   const result: RaceResult = { seed, statuses: {}, booked: [], paidFailures: 0, estimated: 0, ownBill: 0, wrong: [] };
-  const costs = new Map<string, number>();
+  const costs = new Map<string, { toldNanoUsd: number; servedNanoUsd: number }>();
 
   return {
     result,
@@ -69,9 +70,9 @@ export function raceRecords(seed: number, includesByok: readonly boolean[] = [])
         result.wrong.push(`${id} was recorded without cost or key`);
         return;
       }
-      const { nanoUsd, byokNanoUsd, failedByokNanoUsd } = costsIn(record);
+      const { nanoUsd, byokNanoUsd, failedByokNanoUsd, servedNanoUsd } = costsIn(record);
       // What a provider has put on the workspace's own bill for nothing is none of ours.
-      costs.set(id, costNanoUsd - failedByokNanoUsd);
+      costs.set(id, { toldNanoUsd: costNanoUsd - failedByokNanoUsd, servedNanoUsd });
       if (isEstimated) result.estimated++;
       result.paidFailures += attempts.filter((attempt) => attempt.costNanoUsd > 0).length;
       if (byokNanoUsd > 0) result.ownBill++;
@@ -86,9 +87,12 @@ export function raceRecords(seed: number, includesByok: readonly boolean[] = [])
         const wrong = wrongRefusal(request, played, includesByok[request.keyAt] ?? false);
         if (wrong !== null) note(wrong);
       }
-      const booked = costs.get(generationId ?? '');
-      if (costUsd !== null && (booked === undefined || costUsd !== nanoToUsd(booked))) {
-        note(`the client was told ${costUsd} USD, and ${booked} nano-USD were recorded`);
+      const recorded = costs.get(generationId ?? '');
+      if (costUsd !== null && (recorded === undefined || costUsd !== nanoToUsd(recorded.toldNanoUsd))) {
+        note(`the client was told ${costUsd} USD, and ${recorded?.toldNanoUsd} nano-USD were recorded`);
+      }
+      if (recorded && recorded.servedNanoUsd > Math.max(...request.ceilingsNanoUsd)) {
+        note(`it has cost ${recorded.servedNanoUsd}, more than ${request.ceilingsNanoUsd.join(', ')}`);
       }
     },
   };
