@@ -6,8 +6,6 @@ import { type Played, play, type RaceRequest, raceRequest, wrongRefusal } from '
 export interface RacePlan {
   /** The keys requests come with. The first has no limit of its own. */
   keys: readonly string[];
-  /** Which of them count what goes through the workspace's own credential. */
-  includesByok: readonly boolean[];
   requests: number;
   /** Requests under way at once. */
   width: number;
@@ -18,10 +16,7 @@ export interface RacePlan {
 export interface Booked {
   apiKeyHash: string;
   receivedAtMs: number;
-  /** Through the operator's credentials. */
   nanoUsd: number;
-  /** Through the workspace's own. */
-  byokNanoUsd: number;
 }
 
 export interface RaceResult {
@@ -33,8 +28,6 @@ export interface RaceResult {
   paidFailures: number;
   /** Requests that were counted here, since no provider did. */
   estimated: number;
-  /** Requests that went through the workspace's own credential and cost something. */
-  ownBill: number;
   /** What should not have happened. */
   wrong: string[];
 }
@@ -42,41 +35,22 @@ export interface RaceResult {
 /** What may come of a request while the store is well: no 500, no 503, and nobody is unknown. */
 const expected = new Set([0, 200, 400, 402, 408, 429, 502, 504, 524, 529]);
 
-/** Through whose credentials a request has cost what. */
-export function costsIn({ costNanoUsd, attempts, usage }: RequestRecord) {
-  const total = (isByok: boolean) =>
-    attempts.reduce((sum, attempt) => sum + (attempt.isByok === isByok ? attempt.costNanoUsd : 0), 0);
-  const [failedNanoUsd, failedByokNanoUsd] = [total(false), total(true)];
-  const served = (costNanoUsd ?? Number.NaN) - failedNanoUsd - failedByokNanoUsd;
-  const isByok = usage?.is_byok === true;
-  return {
-    nanoUsd: failedNanoUsd + (isByok ? 0 : served),
-    byokNanoUsd: failedByokNanoUsd + (isByok ? served : 0),
-    failedByokNanoUsd,
-    servedNanoUsd: served,
-  };
-}
-
 /** Takes the records of a gateway, and looks at its answers beside them. */
-export function raceRecords(seed: number, includesByok: readonly boolean[] = []) {
-  const result: RaceResult = { seed, statuses: {}, booked: [], paidFailures: 0, estimated: 0, ownBill: 0, wrong: [] };
-  const costs = new Map<string, { toldNanoUsd: number; servedNanoUsd: number }>();
+export function raceRecords(seed: number) {
+  const result: RaceResult = { seed, statuses: {}, booked: [], paidFailures: 0, estimated: 0, wrong: [] };
+  const costs = new Map<string, number>();
 
   return {
     result,
-    onRecord(record: RequestRecord): void {
-      const { id, apiKeyHash, receivedAtMs, costNanoUsd, attempts, isEstimated } = record;
+    onRecord({ id, apiKeyHash, receivedAtMs, costNanoUsd, attempts, isEstimated }: RequestRecord): void {
       if (costNanoUsd === null || apiKeyHash === null) {
         result.wrong.push(`${id} was recorded without cost or key`);
         return;
       }
-      const { nanoUsd, byokNanoUsd, failedByokNanoUsd, servedNanoUsd } = costsIn(record);
-      // What a provider has put on the workspace's own bill for nothing is none of ours.
-      costs.set(id, { toldNanoUsd: costNanoUsd - failedByokNanoUsd, servedNanoUsd });
+      costs.set(id, costNanoUsd);
       if (isEstimated) result.estimated++;
       result.paidFailures += attempts.filter((attempt) => attempt.costNanoUsd > 0).length;
-      if (byokNanoUsd > 0) result.ownBill++;
-      if (costNanoUsd > 0) result.booked.push({ apiKeyHash, receivedAtMs, nanoUsd, byokNanoUsd });
+      if (costNanoUsd > 0) result.booked.push({ apiKeyHash, receivedAtMs, nanoUsd: costNanoUsd });
     },
     see(request: RaceRequest, played: Played): void {
       const { status, error, costUsd, generationId } = played;
@@ -84,16 +58,12 @@ export function raceRecords(seed: number, includesByok: readonly boolean[] = [])
       const note = (what: string) => result.wrong.push(`seed ${request.seed}: ${what}`);
       if (!expected.has(status)) note(`${status} ${JSON.stringify(error)}`);
       if (status === 402) {
-        const wrong = wrongRefusal(request, played, includesByok[request.keyAt] ?? false);
+        const wrong = wrongRefusal(request, played);
         if (wrong !== null) note(wrong);
       }
-      const recorded = costs.get(generationId ?? '');
-      if (costUsd !== null && (recorded === undefined || costUsd !== nanoToUsd(recorded.toldNanoUsd))) {
-        note(`the client was told ${costUsd} USD, and ${recorded?.toldNanoUsd} nano-USD were recorded`);
-      }
-      // What is on the workspace's own bill is held by nobody but the keys that count it.
-      if (recorded && !request.isOwn && recorded.servedNanoUsd > Math.max(...request.ceilingsNanoUsd)) {
-        note(`it has cost ${recorded.servedNanoUsd}, more than ${request.ceilingsNanoUsd.join(', ')}`);
+      const booked = costs.get(generationId ?? '');
+      if (costUsd !== null && (booked === undefined || costUsd !== nanoToUsd(booked))) {
+        note(`the client was told ${costUsd} USD, and ${booked} nano-USD were recorded`);
       }
     },
   };
