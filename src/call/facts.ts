@@ -17,10 +17,34 @@ export interface OwnCredential {
   allowedApiKeyHashes: readonly string[] | null;
 }
 
+export interface Percentiles {
+  p50: number;
+  p75: number;
+  p90: number;
+  p99: number;
+}
+
+/** How endpoints have been doing, as seen at one moment; by rest key (see `restKey`). Everything is in memory. */
+export interface HealthView {
+  /** The end of the time for which to leave it alone, epoch ms; undefined: it may be used. */
+  restsUntil(key: string): number | undefined;
+  /** Whether a good part of its attempts in the last 30 s failed. */
+  hasOutage(key: string): boolean;
+  /** Time to first token in ms, over 5 min; null: too few streams. */
+  latency(key: string): Percentiles | null;
+  /** Output tokens per second, over 5 min; higher percentiles are lower speeds: p90 is what 90 % reach. null: too few. */
+  throughput(key: string): Percentiles | null;
+}
+
 /** What the plan needs to know and cannot decide: read before planning, so that planning does no I/O. */
 export interface Facts {
-  /** What to leave alone for now: a rest's key (see `restKey`) to the end of the rest, epoch ms. */
-  resting: ReadonlyMap<string, number>;
+  health: HealthView;
+  /** In [0, 1): for the draw among endpoints. The same for all requests of a conversation that has a sticky key. */
+  random: () => number;
+  /** The endpoint that served the conversation last, by model slug; null: none, or not asked for. See `endpointKey`. */
+  pinned: (modelSlug: string) => string | null;
+  /** How the workspace wants endpoints sorted where the request does not say; null: it does not say either. */
+  defaultSort: string | null;
   /** Providers for which the operator has a credential, or that need none. */
   usableProviders: ReadonlySet<string>;
   /** The workspace's own, in the order they are tried. */

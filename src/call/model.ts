@@ -49,7 +49,7 @@ export interface DataPolicy {
   trains: boolean | null;
 }
 
-/** One model at one provider. */
+/** One model at one provider. What is absent is not known. */
 export interface Endpoint {
   /** The gateway's slug of the model, `author/model`. */
   modelSlug: string;
@@ -61,16 +61,46 @@ export interface Endpoint {
   /** null: not known. */
   pricing: Pricing | null;
   contextLength: number | null;
+  /** The longest prompt, where it is shorter than the context, in tokens. */
+  maxPromptTokens?: number;
   maxCompletionTokens: number | null;
   quantization: string | null;
   /** Request fields the endpoint acts on; null: not known. */
   supportedParameters: readonly string[] | null;
   dataPolicy: DataPolicy;
+  /** A tier of its own, dearer or slower: only for those who ask for it. */
+  serviceTier?: 'flex' | 'priority';
+  /** true: prompts are cached without being asked for. */
+  implicitCaching?: boolean;
+  /** true: listed, and never used. */
+  isDisabled?: boolean;
 }
 
+export const modalities = ['text', 'image', 'file', 'audio', 'video'] as const;
+
+/** What is absent is not known. */
 export interface Model {
   slug: string;
   name: string;
   /** In order of preference. */
   endpoints: readonly Endpoint[];
+  description?: string;
+  /** When it came out, Unix seconds. */
+  created?: number;
+  contextLength?: number;
+  inputModalities?: readonly string[];
+  outputModalities?: readonly string[];
+  /** true: its author allows others to be trained on what it writes. */
+  isDistillable?: boolean;
+  /** Of `~author/family-latest`. Default: the name in its slug without what says which version it is. */
+  family?: string;
+  /** How good its answers are, 0 to 1, as the operator sees it; for `service/auto`. */
+  quality?: number;
+  /** Where it is published, such as `openai/gpt-oss-20b`. */
+  huggingFaceId?: string;
+  /** ISO 8601 dates. */
+  knowledgeCutoff?: string;
+  expirationDate?: string;
+  /** true: not listed; made of a slug that starts with a provider's. */
+  isPassThrough?: boolean;
 }
