@@ -17,6 +17,7 @@ import { type Configured, configureProviders, SettingsError } from './setup/prov
 import { openStores, type Stores } from './setup/stores.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
 import type { ApiKeys } from './stores/embedder-keys.ts';
+import { createSticky } from './stores/sticky.ts';
 import { createRecorder, logSink } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
@@ -99,7 +100,11 @@ export function createGateway(options: GatewayOptions): Gateway {
           ),
         ),
         provider: (slug) => configured.get(slug)?.provider ?? null,
-        health: createHealth(),
+        health: createHealth({ clock }),
+        sticky: createSticky({ clock, ...resolved.sticky }),
+        brand,
+        isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
+        defaultsOf: stores.defaultsOf,
         usableProviders: new Set(
           [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
         ),

@@ -130,6 +130,13 @@ const retry = z.strictObject({
   restMs: z.int().min(0).default(60_000),
 });
 
+const sticky = z.strictObject({
+  /** How long after its last success a conversation keeps its endpoint. */
+  ttlMs: milliseconds.default(600_000),
+  /** Conversations that are remembered; of more, the latest. */
+  max: count.default(100_000),
+});
+
 const keepAlive = z.strictObject({
   /** Silence before the first event after which the stream is opened with a comment; failures then travel in-band. */
   firstMs: milliseconds.default(10_000),
@@ -186,6 +193,7 @@ export const optionsSchema = z
     timeouts: sectionDefault(timeouts),
     retry: sectionDefault(retry),
     keepAlive: sectionDefault(keepAlive),
+    sticky: sectionDefault(sticky),
     /** One line per request, and unexpected errors. Fits pino. Default: none. */
     logger: objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
     /** Takes a record of every finished request. */

@@ -32,6 +32,8 @@ export interface HealthView {
   hasOutage(key: string): boolean;
   /** Time to first token in ms, over 5 min; null: too few streams. */
   latency(key: string): Percentiles | null;
+  /** What 95 % of first tokens took at most, ms, over 5 min; null: fewer than 20 streams. */
+  latencyP95(key: string): number | null;
   /** Output tokens per second, over 5 min; higher percentiles are lower speeds: p90 is what 90 % reach. null: too few. */
   throughput(key: string): Percentiles | null;
 }

@@ -37,6 +37,8 @@ export interface Try extends Candidate {
   mostTokens?: { promptTokens: number; completionTokens: number };
   /** The largest output to ask for, where the caller named none or more than is affordable. */
   maxTokens?: number;
+  /** The model is to reason, though the request does not say so (`:thinking`). */
+  reasons?: true;
 }
 
 /** All that can be decided without I/O. Routing metadata and logs are this, printed. */
@@ -47,4 +49,8 @@ export interface Plan {
   /** In the order they are tried. Never empty. */
   tries: readonly Try[];
   excluded: readonly Exclusion[];
+  /** What a router or the preferences decided by; shown in the metadata. */
+  params?: Readonly<Record<string, unknown>> | undefined;
+  /** The router model that chose, such as `service/auto`; null: the request named the models. */
+  router: string | null;
 }

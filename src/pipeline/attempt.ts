@@ -76,7 +76,7 @@ export async function attempt(
     watchdog.stop();
   };
   const encoded = provider.dialect.encodeRequest({
-    request: capped(call.request, step.maxTokens),
+    request: asTried(call.request, step),
     upstreamModel: step.endpoint.upstreamModel,
     quirks: provider.quirks,
   });
@@ -122,9 +122,11 @@ function unusable(): UpstreamError {
   return new UpstreamError('The credential cannot be sent to this provider.', { reason: 'status', status: 401 });
 }
 
-/** With the largest output that the budget has room for, where that is not what the caller asked. */
-function capped(request: ChatRequest, maxTokens: number | undefined): ChatRequest {
-  return maxTokens === undefined ? request : { ...request, max_tokens: null, max_completion_tokens: maxTokens };
+/** With the largest output that the budget has room for, and with reasoning, where the caller did not ask for it. */
+function asTried(request: ChatRequest, { maxTokens, reasons }: Try): ChatRequest {
+  const capped = maxTokens === undefined ? request : { ...request, max_tokens: null, max_completion_tokens: maxTokens };
+  const saysHowMuch = capped.reasoning !== undefined || (capped.reasoning_effort ?? null) !== null;
+  return reasons && !saysHowMuch ? { ...capped, reasoning: { effort: 'medium' } } : capped;
 }
 
 function timedOut(phase: string, ms: number): UpstreamError {

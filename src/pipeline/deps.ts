@@ -6,6 +6,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Health } from '../catalog/health.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
 import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
+import type { Sticky } from '../stores/sticky.ts';
 import type { Recorder } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
 
@@ -68,6 +69,14 @@ export interface BudgetOptions {
   defaultMaxTokens: number;
 }
 
+/** What a workspace wishes where a request does not say. null: nothing. */
+export interface WorkspaceDefaults {
+  /** Slug of a model. */
+  textModel: string | null;
+  /** How endpoints are sorted. */
+  sort: string | null;
+}
+
 /** What the pipeline is given. Nothing in it belongs to one request. */
 export interface PipelineDeps {
   clock: Clock;
@@ -77,12 +86,19 @@ export interface PipelineDeps {
   /** A configured provider; null for any other. */
   provider: (slug: string) => Provider | null;
   health: Health;
+  sticky: Sticky;
+  /** Author of the router models, beside `service`. */
+  brand: string;
+  /** Whether the operator has set a provider up. */
+  isConfigured: (providerSlug: string) => boolean;
   /** Providers for which the operator has a credential, or that need none. */
   usableProviders: ReadonlySet<string>;
   /** The workspace's own credentials, in the order they are tried. @throws GatewayError unavailable (503) */
   ownCredentials: (workspaceId: WorkspaceId) => readonly OwnCredential[] | Promise<readonly OwnCredential[]>;
   /** The workspace's budgets. @throws GatewayError unavailable (503) */
   budgetsOf: (workspaceId: WorkspaceId) => readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
+  /** @throws GatewayError unavailable (503) */
+  defaultsOf: (workspaceId: WorkspaceId) => WorkspaceDefaults | Promise<WorkspaceDefaults>;
   spending: Spending;
   budgets: BudgetOptions;
   /**

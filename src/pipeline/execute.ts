@@ -2,7 +2,6 @@ import pRetry, { type Options } from 'p-retry';
 import { wait } from '../base/clock.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
-import { restKey } from '../call/facts.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Usage } from '../schema/chat.ts';
@@ -10,6 +9,7 @@ import { type Attempted, attempt } from './attempt.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
+import { observeFailure, observeStart, observeSuccess, restAfter } from './observe.ts';
 import type { Reserved } from './reserve.ts';
 
 export interface Executed {
@@ -41,8 +41,6 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Re
     return traced(deps, call, plan.tries[at] as Try, show);
   };
   const succeeded = (attempted: Attempted): Executed => {
-    const { endpoint, credential } = plan.tries[at] as Try;
-    deps.health.succeeded(restKey(endpoint, credential));
     return { attempted, served: at, sentBodies };
   };
   const rules = (): Options => ({
@@ -100,15 +98,18 @@ function traced(
       dropped,
     });
   };
+  observeStart(deps, step);
   return attempt(deps, call, step, (encoded) => {
     dropped = encoded.dropped;
     show(encoded);
   }).then(
     (attempted) => {
       note(200, null);
+      observeSuccess(deps, step, attempted.kind === 'stream' ? clock.now() - startedAtMs : null);
       return attempted;
     },
     (error: unknown) => {
+      observeFailure(deps, step, error);
       if (error instanceof UpstreamError) note(error.status, error.errorType, costOf(error, step, call));
       else if (call.signal.aborted) note(499, 'cancelled');
       throw error;
@@ -170,11 +171,4 @@ function wishedTry(deps: PipelineDeps, plan: Plan, at: number, here: number, err
 function backoffMs({ retry, random }: PipelineDeps, attempts: number): number {
   const full = Math.min(retry.baseDelayMs * 2 ** (attempts - 1), retry.maxDelayMs);
   return Math.round(full * (1 - random() / 2));
-}
-
-/** An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while. */
-function restAfter({ health, clock, retry }: PipelineDeps, step: Try, error: UpstreamError): void {
-  const pauseMs = error.fault === 'operator' ? retry.restMs : (error.retryAfterMs ?? 0);
-  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs)
-    health.rest(restKey(step.endpoint, step.credential), clock.now() + pauseMs);
 }

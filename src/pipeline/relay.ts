@@ -153,7 +153,16 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
       return null;
     }
     const shown = inBand(error, step);
-    const receipt = settle({ outcome: 'cut', status: shown.code, served, usage, output: textBytes, firstMs });
+    const isProvidersFault = error instanceof UpstreamError;
+    const receipt = settle({
+      outcome: 'cut',
+      status: shown.code,
+      served,
+      usage,
+      output: textBytes,
+      firstMs,
+      isProvidersFault,
+    });
     return encoder.encode(wire.fail(head, shown, end(receipt.usage)));
   }
 

@@ -1,19 +1,17 @@
 import { isGatewayError } from '../base/errors.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
-import type { Facts } from '../call/facts.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { Reply } from '../call/reply.ts';
 import { hidesReasoning, withoutReasoning } from '../convert/reasoning.ts';
 import { describeRoute } from '../routing/describe.ts';
-import { lookUpModels, requestedSlugs } from '../routing/expand.ts';
 import { planRoute } from '../routing/plan.ts';
 import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
 import type { AnsweredWhole } from './attempt.ts';
 import { type CallControl, clientStream } from './client-stream.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
-import { gather } from './gather.ts';
+import { type Gathered, gather } from './gather.ts';
 import { inBand, relay } from './relay.ts';
 import { type Admitted, type Reserved, reserve } from './reserve.ts';
 import { screen } from './screen.ts';
@@ -39,21 +37,23 @@ async function admit(deps: PipelineDeps, call: Call): Promise<Admitted> {
   try {
     screen(call.request);
     const read = gather(deps, call);
-    const { facts, budgets } = read instanceof Promise ? await read : read;
-    return await reserve(deps, call, planOf(deps, call, facts), budgets);
+    const gathered = read instanceof Promise ? await read : read;
+    return await reserve(deps, call, planOf(deps, call, gathered), gathered.budgets);
   } catch (error) {
     const plan = nowhere(deps, call, error);
     throw explained(deps, call, plan, settleOnce(deps, call, plan, null), error);
   }
 }
 
-function planOf({ catalog, provider, defaultModel }: PipelineDeps, { request }: Call, facts: Facts): Plan {
-  const own = new Set(facts.ownCredentials.map((credential) => credential.provider));
-  const models = lookUpModels(requestedSlugs(request, defaultModel), (slug) => catalog.model(slug, own));
+export function planOf(deps: PipelineDeps, { request }: Call, { facts, view, defaultModel }: Gathered): Plan {
+  const { brand, isConfigured, provider } = deps;
   return planRoute({
     request,
-    models,
+    view,
     facts,
+    defaultModel,
+    brand,
+    isConfigured,
     providerName: (slug) => provider(slug)?.name ?? slug,
     verbatim: (slug) => provider(slug)?.dialect.nativeChunks === true,
   });
@@ -66,6 +66,7 @@ function nowhere({ defaultModel }: PipelineDeps, { request }: Call, error: unkno
     strategy: (request.models?.length ?? 0) > 0 ? 'fallback' : 'direct',
     tries: [],
     excluded: ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'],
+    router: null,
   };
 }
 

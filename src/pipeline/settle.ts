@@ -5,8 +5,10 @@ import { estimateUsage } from '../catalog/estimate.ts';
 import { usageWithCost } from '../catalog/price.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { RequestRecord } from '../telemetry/record.ts';
+import { keep } from './conversation.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
+import { observeCut, observeSpeed } from './observe.ts';
 import { type Reserved, type Spent, spentOnFailures } from './reserve.ts';
 
 /** How a call ended. */
@@ -20,6 +22,8 @@ export interface Ending {
   /** What was received from the provider: text, or how many bytes of it. Priced where usage is missing. */
   output: string | number;
   firstMs: number | null;
+  /** true: the provider broke off its answer, rather than that its time was up here. */
+  isProvidersFault?: boolean;
 }
 
 /** Books the true cost of a call and records what happened. Only the first call of the returned function counts. */
@@ -34,6 +38,7 @@ export function settleOnce(deps: PipelineDeps, call: Call, plan: Plan, reserved:
     const step = plan.tries[ending.served];
     receipt = receiptOf(call, step, ending, failures);
     reserved?.settle(spentIn(receipt, step, failures));
+    if (step) learn(deps, call, plan, step, ending);
     deps.record?.(recordOf(deps, call, plan, ending, receipt));
     return receipt;
   };
@@ -54,6 +59,19 @@ function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending,
     costNanoUsd: cost === null ? null : servedNanoUsd + failedNanoUsd,
     servedNanoUsd,
   };
+}
+
+/** What the answer tells of the endpoint, and for the rest of the conversation. */
+function learn(deps: PipelineDeps, call: Call, plan: Plan, step: Try, ending: Ending): void {
+  const { outcome, usage } = ending;
+  if (outcome === 'cut') {
+    if (ending.isProvidersFault) observeCut(deps, step);
+    return;
+  }
+  keep(deps, call, plan, step, usage);
+  const attempt = call.trace.attempts[call.trace.attempts.length - 1];
+  if (outcome === 'ok' && usage !== null && attempt)
+    observeSpeed(deps, step, attempt, usage, call.request.stream === true);
 }
 
 function spentIn({ servedNanoUsd }: Receipt, step: Try | undefined, failures: Spent): Spent {

@@ -1,10 +1,11 @@
 import { type Facts, type OwnCredential, restKey } from '../call/facts.ts';
 import type { Endpoint } from '../call/model.ts';
 import type { CredentialRef } from '../call/plan.ts';
+import type { Entry } from './rank.ts';
 
 /** An endpoint with a credential it may be called with. */
 export interface Reach {
-  endpoint: Endpoint;
+  entry: Entry;
   credential: CredentialRef;
 }
 
@@ -12,21 +13,27 @@ export interface Reach {
 export type Fits = (credential: OwnCredential, endpoint: Endpoint) => boolean;
 
 /**
- * The endpoints of one model, in order, with the credentials they are reached with: the workspace's own first, then the
- * operator's, then the workspace's own that are fallbacks.
+ * Endpoints, in order, with the credentials they are reached with: the workspace's own first, then the operator's, then
+ * the workspace's own that are fallbacks.
  */
-export function reaches(endpoints: readonly Endpoint[], facts: Facts, fits: Fits): Reach[] {
-  const operator = endpoints
-    .filter(({ providerSlug }) => facts.usableProviders.has(providerSlug))
-    .map((endpoint): Reach => ({ endpoint, credential: { kind: 'operator', provider: endpoint.providerSlug } }));
+export function reaches(entries: readonly Entry[], facts: Facts, fits: Fits): Reach[] {
+  const operator: Reach[] = [];
+  for (const entry of entries) {
+    const { providerSlug } = entry.endpoint;
+    if (facts.usableProviders.has(providerSlug))
+      operator.push({ entry, credential: { kind: 'operator', provider: providerSlug } });
+  }
   if (facts.ownCredentials.length === 0) return operator;
   const own = (isFallback: boolean) =>
-    endpoints.flatMap((endpoint) =>
+    entries.flatMap((entry) =>
       facts.ownCredentials
-        .filter((one) => one.isFallback === isFallback && one.provider === endpoint.providerSlug && fits(one, endpoint))
+        .filter(
+          (one) =>
+            one.isFallback === isFallback && one.provider === entry.endpoint.providerSlug && fits(one, entry.endpoint),
+        )
         .map(
           ({ id, provider }): Reach => ({
-            endpoint,
+            entry,
             credential: { kind: 'own', provider, id, workspaceId: facts.workspaceId },
           }),
         ),
@@ -35,6 +42,6 @@ export function reaches(endpoints: readonly Endpoint[], facts: Facts, fits: Fits
 }
 
 /** When a reach has rested, epoch ms; undefined: it need not. */
-export function restsUntil({ endpoint, credential }: Reach, facts: Facts): number | undefined {
-  return facts.resting.get(restKey(endpoint, credential));
+export function restsUntil({ entry, credential }: Reach, { health }: Facts): number | undefined {
+  return health.restsUntil(restKey(entry.endpoint, credential));
 }

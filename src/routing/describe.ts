@@ -25,6 +25,7 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
         selected: endpoint === selected?.endpoint,
       })),
     },
+    ...(plan.params ? { params: plan.params } : {}),
     ...(attempts.length > 1 || (attempts.length === 1 && !selected) ? { attempts } : {}),
   };
 }

@@ -1,6 +1,41 @@
 import { GatewayError } from '../base/errors.ts';
+import type { Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
+import type { Plan } from '../call/plan.ts';
+import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import { authorOf, familyOf, newestFirst } from './family.ts';
+import type { Needs } from './needs.ts';
+import { autoModels, autoSettings, freeModels, reachable } from './routers.ts';
+import { type Variant, variantOf, withoutSuffix } from './variant.ts';
+
+/** A model that may serve, and what the suffixes of its slug ask for. */
+export interface Choice {
+  model: Model;
+  variants: readonly Variant[];
+}
+
+/** What a request's slugs come to. */
+export interface Expanded {
+  /** In the order in which they are tried. */
+  choices: readonly Choice[];
+  strategy: Plan['strategy'];
+  /** How a router or an alias decided; shown. */
+  params: Plan['params'];
+  /** The slug of the router that chose; what it chose is kept for the conversation. */
+  router: string | null;
+}
+
+export interface ExpandInput {
+  request: ChatRequest;
+  view: CatalogView;
+  facts: Facts;
+  needs: Needs;
+  /** Author of the router models, beside `service`. */
+  brand: string;
+  /** Whether the operator has set a provider up. */
+  isConfigured: (providerSlug: string) => boolean;
+}
 
 /** Slugs in the order they are tried: `model`, then `models`, each once. */
 export function requestedSlugs(request: ChatRequest, defaultModel: string | null): string[] {
@@ -16,14 +51,125 @@ export function requestedSlugs(request: ChatRequest, defaultModel: string | null
   return slugs;
 }
 
-/** Finds each model. @throws GatewayError invalid_request (400) naming the first that does not exist */
-export function lookUpModels(slugs: readonly string[], find: (slug: string) => Model | null): Model[] {
-  return slugs.map((slug) => {
-    const model = find(slug);
-    if (model) return model;
-    const shown = slug.length > 100 ? `${slug.slice(0, 100)}…` : slug;
-    throw new GatewayError('invalid_request', `${JSON.stringify(shown)} is not a model of this gateway`, {
-      metadata: { model: shown },
-    });
+/** The slugs a catalogue has to know for a request: those it names, and what they are without their suffixes. */
+export function slugsToKnow(slugs: readonly string[]): readonly string[] {
+  const known = [...slugs];
+  for (const slug of slugs) {
+    for (let split = withoutSuffix(slug); split; split = withoutSuffix(split.base)) known.push(split.base);
+  }
+  return known;
+}
+
+/** Finds the models of each slug. @throws GatewayError invalid_request (400) naming the first that does not exist */
+export function expandModels(slugs: readonly string[], input: ExpandInput): Expanded {
+  const expanded = slugs.map((slug) => expandOne(slug, input));
+  const [only] = expanded;
+  if (expanded.length === 1 && only) return only;
+  const choices: Choice[] = [];
+  for (const one of expanded) {
+    for (const choice of one.choices) {
+      if (!choices.some(({ model, variants }) => model === choice.model && variants.length === choice.variants.length))
+        choices.push(choice);
+    }
+  }
+  return { choices, strategy: 'fallback', params: undefined, router: null };
+}
+
+function expandOne(slug: string, input: ExpandInput): Expanded {
+  const suffixes: string[] = [];
+  for (let base = slug; ; ) {
+    const found = find(base, input);
+    // Of a model that is not listed, the provider may mean something by the suffix.
+    if (found && (suffixes.length === 0 || !found.choices.some(({ model }) => model.isPassThrough)))
+      return withSuffixes(found, suffixes);
+    const split = withoutSuffix(base);
+    if (!split) break;
+    suffixes.unshift(split.suffix);
+    base = split.base;
+  }
+  throw unknownModel(slug);
+}
+
+function withSuffixes(found: Expanded, suffixes: readonly string[]): Expanded {
+  if (suffixes.length === 0) return found;
+  const choices = found.choices.map(({ model }) => ({ model, variants: variantOf(model, suffixes) }));
+  const plugin = choices.flatMap(({ variants }) => variants).find((variant) => variant.plugin)?.plugin;
+  if (plugin) throw new GatewayError('invalid_request', `plugin not available: ${plugin}`, { metadata: { plugin } });
+  return { ...found, choices };
+}
+
+function find(slug: string, input: ExpandInput): Expanded | null {
+  const { view, facts, isConfigured } = input;
+  const model = view.model(slug);
+  if (model && !model.isPassThrough) return direct(model);
+  const routed = slug.startsWith('~') ? findLatest(slug, input) : findRouter(slug, input);
+  if (routed) return routed;
+  if (!model) return null;
+  const provider = model.endpoints[0]?.providerSlug ?? '';
+  return isConfigured(provider) || facts.ownCredentials.some((own) => own.provider === provider) ? direct(model) : null;
+}
+
+function direct(model: Model): Expanded {
+  return { choices: [{ model, variants: [] }], strategy: 'direct', params: undefined, router: null };
+}
+
+/** `~author/family-latest` */
+function findLatest(slug: string, { view, facts }: ExpandInput): Expanded | null {
+  const name = /^~([^/]+)\/(.+)-latest$/.exec(slug);
+  if (!name) return null;
+  const [, author, family] = name;
+  const members = view.models.filter(
+    (model) => authorOf(model.slug) === author && familyOf(model) === family && withoutSuffix(model.slug) === null,
+  );
+  const [newest] = newestFirst(members.filter((model) => reachable(model, facts).length > 0));
+  const model = newest ?? newestFirst(members)[0];
+  if (!model) return null;
+  return {
+    choices: [{ model, variants: [] }],
+    strategy: 'latest',
+    params: { version_group: `${author}/${family}` },
+    router: null,
+  };
+}
+
+/** `service/auto` and `service/free`, also under the operator's brand. */
+function findRouter(slug: string, input: ExpandInput): Expanded | null {
+  const { view, facts, request, needs, brand } = input;
+  const slash = slug.indexOf('/');
+  const author = slug.slice(0, slash);
+  if (author !== brand && author !== 'service') return null;
+  const router = slug.slice(slash + 1);
+  const from = { models: view.models, request, needs, facts };
+  if (router === 'free') {
+    const chosen = keepPinned(freeModels(from), slug, facts);
+    return {
+      choices: chosen.map((model) => ({ model, variants: variantOf(model, ['free']) })),
+      strategy: 'free',
+      params: undefined,
+      router: slug,
+    };
+  }
+  if (router !== 'auto') return null;
+  const settings = autoSettings(request);
+  const chosen = keepPinned(autoModels(from, settings), slug, facts);
+  return {
+    choices: chosen.map((model) => ({ model, variants: [] })),
+    strategy: 'auto',
+    params: { cost_quality_tradeoff: settings.tradeoff },
+    router: slug,
+  };
+}
+
+/** What the router chose for the conversation before comes first, as long as it is among what it would choose now. */
+function keepPinned(models: Model[], router: string, facts: Facts): Model[] {
+  const pinned = facts.pinned(router);
+  const at = pinned === null ? -1 : models.findIndex(({ slug }) => slug === pinned);
+  return at > 0 ? [models[at] as Model, ...models.toSpliced(at, 1)] : models;
+}
+
+function unknownModel(slug: string): GatewayError {
+  const shown = slug.length > 100 ? `${slug.slice(0, 100)}…` : slug;
+  return new GatewayError('invalid_request', `${JSON.stringify(shown)} is not a model of this gateway`, {
+    metadata: { model: shown },
   });
 }

@@ -1,10 +1,11 @@
 import { parsePrice } from '../base/money.ts';
-import type { Endpoint } from '../call/model.ts';
+import type { Endpoint, Model } from '../call/model.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { ProviderPreferences } from '../schema/preferences.ts';
+import { supports } from './needs.ts';
 
 /** A rule that may remove an endpoint; its key is the name shown in `metadata.excluded`. */
-type Rule = (endpoint: Endpoint) => boolean;
+export type Rule = (endpoint: Endpoint, model: Model) => boolean;
 
 /** The rules a request's preferences ask for: name of the rule to whether an endpoint passes it. */
 export function preferenceRules(request: ChatRequest): [name: string, passes: Rule][] {
@@ -12,15 +13,19 @@ export function preferenceRules(request: ChatRequest): [name: string, passes: Ru
   if (!preferences) return [];
   const { only, ignore, quantizations, zdr, data_collection, require_parameters, max_price } = preferences;
   const rules: [string, Rule][] = [];
-  if (only && only.length > 0) rules.push(['only', (endpoint) => only.some((slug) => matchesProvider(endpoint, slug))]);
-  if (ignore && ignore.length > 0)
-    rules.push(['ignore', (endpoint) => !ignore.some((slug) => matchesProvider(endpoint, slug))]);
-  if (zdr === true) rules.push(['zdr', (endpoint) => endpoint.dataPolicy.zeroRetention === true]);
+  if (only && only.length > 0) {
+    const wanted = slugSet(only);
+    rules.push(['only', (endpoint) => isAmong(wanted, endpoint)]);
+  }
+  if (ignore && ignore.length > 0) {
+    const unwanted = slugSet(ignore);
+    rules.push(['ignore', (endpoint) => !isAmong(unwanted, endpoint)]);
+  }
+  if (zdr === true) rules.push(['zdr', keepsNothing]);
   if (data_collection === 'deny')
-    rules.push([
-      'data_collection',
-      (endpoint) => endpoint.dataPolicy.trains === false || endpoint.dataPolicy.zeroRetention === true,
-    ]);
+    rules.push(['data_collection', (endpoint) => endpoint.dataPolicy.trains === false || keepsNothing(endpoint)]);
+  if (preferences.enforce_distillable_text === true)
+    rules.push(['enforce_distillable_text', (_, model) => model.isDistillable === true]);
   if (quantizations && quantizations.length > 0) {
     rules.push([
       'quantizations',
@@ -32,17 +37,34 @@ export function preferenceRules(request: ChatRequest): [name: string, passes: Ru
     rules.push([
       'require_parameters',
       ({ supportedParameters }) =>
-        supportedParameters !== null && sent.every((name) => supportedParameters.includes(name)),
+        supportedParameters !== null && sent.every((name) => supports(supportedParameters, name)),
     ]);
   }
-  if (max_price) rules.push(['max_price', (endpoint) => withinPrice(endpoint, max_price)]);
+  if (max_price) rules.push(['max_price', priceRule(max_price)]);
   return rules;
+}
+
+/** Zero data retention, as far as it is known: what is not known does not count. */
+export function keepsNothing({ dataPolicy }: Endpoint): boolean {
+  return dataPolicy.zeroRetention === true;
 }
 
 /** A base slug matches every variant of the provider, `base/variant` that one endpoint. */
 export function matchesProvider(endpoint: Endpoint, slug: string): boolean {
-  const wanted = slug.toLowerCase();
-  return endpoint.tag === wanted || endpoint.providerSlug === wanted;
+  return endpoint.tag === slug || endpoint.providerSlug === slug;
+}
+
+/** Slugs are written in lower case here, and not always elsewhere. */
+export function lowerCase(slugs: readonly string[]): readonly string[] {
+  return slugs.map((slug) => slug.toLowerCase());
+}
+
+function slugSet(slugs: readonly string[]): ReadonlySet<string> {
+  return new Set(lowerCase(slugs));
+}
+
+function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpoint): boolean {
+  return slugs.has(tag) || slugs.has(providerSlug);
 }
 
 /** Fields every endpoint understands, or that the gateway itself acts on. */
@@ -70,24 +92,26 @@ const alwaysSupported = new Set([
 function sentParameters(request: ChatRequest): string[] {
   return Object.entries(request)
     .filter(([name, value]) => value !== null && value !== undefined && !alwaysSupported.has(name))
-    .map(([name]) =>
-      name === 'max_completion_tokens' ? 'max_tokens' : name === 'reasoning_effort' ? 'reasoning' : name,
-    );
+    .map(([name]) => name);
 }
 
 /** Limits on prompt and completion are USD per million tokens. An endpoint of unknown price is above any limit. */
-function withinPrice({ pricing }: Endpoint, limits: NonNullable<ProviderPreferences['max_price']>): boolean {
-  if (!pricing) return false;
-  const within = (limit: string | number | null | undefined, price: number | undefined, units: number): boolean => {
-    if (limit === undefined || limit === null) return true;
-    const pico = parsePrice(limit);
-    return pico !== null && (price ?? 0) * units <= pico;
+function priceRule(limits: NonNullable<ProviderPreferences['max_price']>): Rule {
+  const limitOf = (limit: string | number | null | undefined, units: number): number => {
+    if (limit === undefined || limit === null) return Number.POSITIVE_INFINITY;
+    // The schema lets a decimal begin with its point.
+    return (parsePrice(String(limit).replace(/^\./, '0.')) ?? Number.NEGATIVE_INFINITY) / units;
   };
-  return (
-    within(limits.prompt, pricing.promptPicoUsd, 1e6) &&
-    within(limits.completion, pricing.completionPicoUsd, 1e6) &&
-    within(limits.image, pricing.imagePicoUsd, 1) &&
-    within(limits.audio, pricing.audioPicoUsd, 1) &&
-    within(limits.request, pricing.requestPicoUsd, 1)
-  );
+  const prompt = limitOf(limits.prompt, 1e6);
+  const completion = limitOf(limits.completion, 1e6);
+  const image = limitOf(limits.image, 1);
+  const audio = limitOf(limits.audio, 1);
+  const request = limitOf(limits.request, 1);
+  return ({ pricing }) =>
+    pricing !== null &&
+    pricing.promptPicoUsd <= prompt &&
+    pricing.completionPicoUsd <= completion &&
+    (pricing.imagePicoUsd ?? 0) <= image &&
+    (pricing.audioPicoUsd ?? 0) <= audio &&
+    (pricing.requestPicoUsd ?? 0) <= request;
 }

@@ -1,98 +1,177 @@
 import { GatewayError } from '../base/errors.ts';
 import type { Facts } from '../call/facts.ts';
-import type { Endpoint, Model } from '../call/model.ts';
+import type { Endpoint } from '../call/model.ts';
 import type { Exclusion, Plan, Try } from '../call/plan.ts';
+import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { credentialFits } from '../stores/credential-fits.ts';
 import { type Reach, reaches, restsUntil } from './candidates.ts';
-import { matchesProvider, preferenceRules } from './filter.ts';
+import { type Choice, expandModels, requestedSlugs } from './expand.ts';
+import { lowerCase, preferenceRules, type Rule } from './filter.ts';
+import { needsOf } from './needs.ts';
+import { type Entry, type RankContext, rank } from './rank.ts';
+import { knownSort, requestedSort, type Sort } from './sort.ts';
 
 export interface PlanInput {
   request: ChatRequest;
-  /** In the order the caller named them. */
-  models: readonly Model[];
+  view: CatalogView;
   facts: Facts;
+  /** For requests that name no model; null: there is none. */
+  defaultModel: string | null;
+  /** Author of the router models, beside `service`. */
+  brand: string;
   providerName: (slug: string) => string;
+  /** Whether the operator has set a provider up. */
+  isConfigured: (providerSlug: string) => boolean;
   /** Whether a provider's stream may be forwarded as bytes. */
   verbatim: (providerSlug: string) => boolean;
 }
 
 /**
- * Decides who is tried in which order, and with whose credentials. Pure: no I/O, no keys.
- * @throws GatewayError not_found (404) when the caller's preferences leave nothing: `metadata.excluded` names the rule
- *         that removed each endpoint; unavailable (503, Retry-After), with the same, when all that is left has to rest
+ * Decides who is tried in which order, and with whose credentials. Pure but for `facts.random`: no I/O, no keys.
+ * @throws GatewayError invalid_request (400) for a model that does not exist; not_found (404) when the caller's
+ *         preferences leave nothing: `metadata.excluded` names the rule that removed each endpoint; unavailable (503,
+ *         Retry-After), with the same, when all that is left has to rest
  */
-export function planRoute({ request, models, facts, providerName, verbatim }: PlanInput): Plan {
-  const rules = preferenceRules(request);
+export function planRoute(input: PlanInput): Plan {
+  const { request, facts, providerName, verbatim } = input;
+  const slugs = requestedSlugs(request, input.defaultModel);
+  const needs = needsOf(request);
+  const { choices, strategy, params, router } = expandModels(slugs, { ...input, needs });
   const excluded: Exclusion[] = [];
-  const tries: Try[] = [];
+  const entries = passing(choices, request, excluded);
+  const of = { user: request.user ?? null, apiKeyHash: facts.apiKeyHash };
   /** Ends of rests, epoch ms. */
   const rests: number[] = [];
-  const of = { user: request.user ?? null, apiKeyHash: facts.apiKeyHash };
+  const tries: Try[] = [];
 
-  models.forEach((model, modelIndex) => {
-    const exclude = (endpoint: Endpoint, filter: string) =>
-      excluded.push({ model: model.slug, provider: endpoint.tag, filter });
-    const passing: Endpoint[] = [];
-    for (const endpoint of ordered(model.endpoints, request)) {
-      const failed = rules.find(([, passes]) => !passes(endpoint))?.[0];
-      if (failed === undefined) passing.push(endpoint);
-      else exclude(endpoint, failed);
-    }
-    const all = reaches(passing, facts, (one, { modelSlug }) => credentialFits(one, { ...of, model: modelSlug }));
-    const isAwake = (reach: Reach) => {
+  for (const { members, context } of groups(entries, { request, facts, needs })) {
+    const all = reaches(rank(members, context), facts, (one, { modelSlug }) =>
+      credentialFits(one, { ...of, model: modelSlug }),
+    );
+    const awake = all.filter((reach) => {
       const untilMs = restsUntil(reach, facts);
       if (untilMs !== undefined) rests.push(untilMs);
       return untilMs === undefined;
-    };
-    const awake = facts.resting.size === 0 ? all : all.filter(isAwake);
-    // As many ways as endpoints, all of them the operator's: each is there.
-    const isWhole = facts.ownCredentials.length === 0 && awake.length === passing.length;
-    for (const endpoint of isWhole ? [] : passing) {
-      if (awake.some((reach) => reach.endpoint === endpoint)) continue;
-      exclude(endpoint, all.some((reach) => reach.endpoint === endpoint) ? 'resting' : 'credentials');
-    }
-    for (const { endpoint, credential } of awake) {
-      tries.push({
+    });
+    if (awake.length < members.length || facts.ownCredentials.length > 0) explainLost(members, all, awake, excluded);
+    for (const { entry, credential } of awake) {
+      const { endpoint, modelIndex, variants } = entry;
+      const step: Try = {
         endpoint,
         providerName: providerName(endpoint.providerSlug),
         credential,
         isByok: credential.kind === 'own',
         modelIndex,
         lane: verbatim(endpoint.providerSlug) ? 'verbatim' : 'decoded',
-      });
+      };
+      tries.push(variants.some(({ reasons }) => reasons) ? { ...step, reasons: true } : step);
+    }
+  }
+  if (tries.length === 0) throw rests.length > 0 ? allResting(rests, excluded, facts) : nothingLeft(slugs, excluded);
+  if (request.provider?.allow_fallbacks === false) tries.splice(1);
+  return { requested: slugs[0] as string, strategy, tries, excluded, params: shownParams(request, params), router };
+}
+
+/** The endpoints that pass every rule; the others are excluded, each by the first it does not pass. */
+function passing(choices: readonly Choice[], request: ChatRequest, excluded: Exclusion[]): Entry[] {
+  const asked = preferenceRules(request);
+  const tiers = namedTiers(request);
+  const entries: Entry[] = [];
+  choices.forEach(({ model, variants }, modelIndex) => {
+    const rules: [string, Rule][] = [['disabled', ({ isDisabled }) => isDisabled !== true], ...asked];
+    for (const { rule } of variants) if (rule) rules.push([...rule]);
+    rules.push([
+      'service_tier',
+      ({ serviceTier, tag }) =>
+        serviceTier === undefined ||
+        tiers.has(serviceTier) ||
+        tiers.has(tag) ||
+        variants.some(({ tier }) => tier === serviceTier),
+    ]);
+    for (const endpoint of model.endpoints) {
+      const failed = rules.find(([, passes]) => !passes(endpoint, model));
+      if (failed) excluded.push({ model: model.slug, provider: endpoint.tag, filter: failed[0] });
+      else entries.push({ endpoint, model, modelIndex, variants });
     }
   });
-  if (tries.length === 0) throw rests.length > 0 ? allResting(rests, excluded, facts) : nothingLeft(models, excluded);
-  if (request.provider?.allow_fallbacks === false) tries.splice(1);
-  return {
-    requested: request.model ?? (models[0] as Model).slug,
-    strategy: models.length > 1 ? 'fallback' : 'direct',
-    tries,
-    excluded,
-  };
+  return entries;
 }
 
-/** The caller's `order` first; the others follow as they are listed. */
-function ordered(endpoints: readonly Endpoint[], request: ChatRequest): readonly Endpoint[] {
-  const order = request.provider?.order;
-  if (!order || order.length === 0) return endpoints;
-  const place = (endpoint: Endpoint) => {
-    const at = order.findIndex((slug) => matchesProvider(endpoint, slug));
-    return at < 0 ? order.length : at;
-  };
-  return [...endpoints].sort((a, b) => place(a) - place(b));
+/** What lets endpoints of a service tier take part: the tier, or their full slug. */
+function namedTiers({ service_tier, provider }: ChatRequest): ReadonlySet<string> {
+  return new Set([
+    ...(service_tier ? [service_tier] : []),
+    ...lowerCase(provider?.order ?? []),
+    ...lowerCase(provider?.only ?? []),
+  ]);
 }
 
-function nothingLeft(models: readonly Model[], excluded: Exclusion[]): GatewayError {
+interface Group {
+  members: readonly Entry[];
+  context: RankContext;
+}
+
+/** The endpoints that are put in order together: those of a model, or all. */
+function groups(
+  entries: readonly Entry[],
+  { request, facts, needs }: Pick<PlanInput, 'request' | 'facts'> & Pick<RankContext, 'needs'>,
+): Group[] {
+  const preferences = request.provider ?? null;
+  const order = preferences?.order && preferences.order.length > 0 ? lowerCase(preferences.order) : null;
+  const sort = requestedSort(request);
+  const { health, random, pinned } = facts;
+  const contextOf = (members: readonly Entry[]): RankContext => ({
+    order,
+    sort: sort.by ?? variantSort(members) ?? knownSort(facts.defaultSort),
+    preferences,
+    needs,
+    health,
+    random,
+    pinned,
+  });
+  const parts = partitioned(entries, sort.partition);
+  return parts.map((members) => ({ members, context: contextOf(members) }));
+}
+
+function partitioned(entries: readonly Entry[], partition: Sort['partition']): readonly (readonly Entry[])[] {
+  const [first] = entries;
+  if (!first) return [];
+  if (partition === 'none' || entries.every(({ modelIndex }) => modelIndex === first.modelIndex)) return [entries];
+  return [...Map.groupBy(entries, ({ modelIndex }) => modelIndex).values()];
+}
+
+function variantSort(members: readonly Entry[]): Sort['by'] {
+  return members[0]?.variants.findLast(({ sort }) => sort)?.sort ?? null;
+}
+
+/** Says of each endpoint that nobody can reach now whether it rests or there is no credential for it. */
+function explainLost(members: readonly Entry[], all: readonly Reach[], awake: readonly Reach[], excluded: Exclusion[]) {
+  const isIn = (reachesOf: readonly Reach[], endpoint: Endpoint) =>
+    reachesOf.some(({ entry }) => entry.endpoint === endpoint);
+  for (const { endpoint, model } of members) {
+    if (isIn(awake, endpoint)) continue;
+    excluded.push({
+      model: model.slug,
+      provider: endpoint.tag,
+      filter: isIn(all, endpoint) ? 'resting' : 'credentials',
+    });
+  }
+}
+
+function shownParams({ provider }: ChatRequest, params: Plan['params']): Plan['params'] {
+  const floor = provider?.preferred_min_throughput;
+  const throughput = typeof floor === 'number' ? floor : floor?.p50;
+  return typeof throughput === 'number' ? { ...params, throughput_floor: throughput } : params;
+}
+
+function nothingLeft(slugs: readonly string[], excluded: Exclusion[]): GatewayError {
   const filters = [...new Set(excluded.map(({ filter }) => filter))].join(', ');
-  return new GatewayError(
-    'not_found',
-    `No endpoint of ${models.map(({ slug }) => slug).join(', ')} is left (filtered by: ${filters || 'none listed'})`,
-    {
-      metadata: { excluded },
-    },
-  );
+  const message =
+    excluded.length === 0
+      ? `No model that ${slugs.join(', ')} may choose can serve this request`
+      : `No endpoint of ${slugs.join(', ')} is left (filtered by: ${filters})`;
+  return new GatewayError('not_found', message, { metadata: { excluded } });
 }
 
 function allResting(rests: readonly number[], excluded: Exclusion[], facts: Facts): GatewayError {

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import type { StoredKey } from '../http/authenticate.ts';
+import type { WorkspaceDefaults } from '../pipeline/deps.ts';
 import { storedCredentialSchema } from '../schema/credential.ts';
 import type { MasterSecrets } from '../schema/master-secrets.ts';
 import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
@@ -24,7 +25,7 @@ import type { Storage } from '../stores/storage/storage.ts';
 import { keyRing } from '../stores/vault/key-ring.ts';
 import { limitSealer } from '../stores/vault/limit-sealer.ts';
 import { createVault, type Sealer } from '../stores/vault.ts';
-import { createWorkspaces, type Workspaces } from '../stores/workspaces.ts';
+import { createWorkspaces, type WorkspaceRecord, type Workspaces } from '../stores/workspaces.ts';
 import type { Logger } from '../telemetry/record.ts';
 import { SettingsError } from './providers.ts';
 
@@ -57,6 +58,8 @@ export interface Stores {
   spending: Spending;
   /** For the embedder. */
   embedderKeys: ApiKeys;
+  /** What a workspace wishes where a request does not say; without a promise where it is known. */
+  defaultsOf(id: WorkspaceId): WorkspaceDefaults | Promise<WorkspaceDefaults>;
   /** For authentication: by the hash of a key; null: there is none. */
   findApiKey(hash: string): StoredKey | null | Promise<StoredKey | null>;
   /** @param further  workspaces that only the embedder knows of */
@@ -121,6 +124,10 @@ export function openStores(settings: StoreSettings): Stores {
     owners,
     spending,
     embedderKeys: embedderKeys({ apiKeys, owners, workspaces }),
+    defaultsOf: (id) => {
+      const known = workspaces.known(id);
+      return known instanceof Promise ? known.then(wishesOf) : wishesOf(known);
+    },
     findApiKey: (hash) => {
       const found = apiKeys.known(hash);
       return found instanceof Promise ? found.then(forAuthentication) : forAuthentication(found);
@@ -169,6 +176,20 @@ function handles<T extends object>(make: (workspaceId: WorkspaceId) => T): (work
     made.set(workspaceId, handle);
     return handle;
   };
+}
+
+const noWishes: WorkspaceDefaults = { textModel: null, sort: null };
+const wishesIn = new WeakMap<WorkspaceRecord, WorkspaceDefaults>();
+
+function wishesOf(record: WorkspaceRecord | null): WorkspaceDefaults {
+  if (record === null) return noWishes;
+  let wishes = wishesIn.get(record);
+  if (!wishes) {
+    const { default_text_model: textModel, default_provider_sort: sort } = record.settings;
+    wishes = { textModel, sort };
+    wishesIn.set(record, wishes);
+  }
+  return wishes;
 }
 
 /** Every request asks: what was made of a record once is kept with it. */

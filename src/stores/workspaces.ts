@@ -27,7 +27,10 @@ export interface WorkspaceRecord extends z.infer<typeof recordSchema> {}
 export interface Workspaces extends FindsWorkspaces<WorkspaceRecord> {
   /** By id, in either case, or by slug; null: there is none. */
   find(idOrSlug: string): Promise<WorkspaceRecord | null>;
-  /** By id, from a cache of a few seconds; without a promise where it is known. */
+  /**
+   * By id, from a cache of a few seconds; without a promise where it is known. null also for the default one as long as
+   * nothing had to be written of it.
+   */
   known(id: WorkspaceId): WorkspaceRecord | null | Promise<WorkspaceRecord | null>;
   /** In the order in which they were made. */
   list(page: Page): Promise<{ records: WorkspaceRecord[]; total: number }>;
@@ -68,7 +71,7 @@ function claimOf(slug: string): Address {
 export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   const { storage, clock, ids } = deps;
   const records = createCollection<WorkspaceRecord>(partition, { storage, kind: 'workspace', schema: recordSchema });
-  const cache = createCache({ clock, ttlMs: deps.cacheMs, load: (id) => get(id as WorkspaceId) });
+  const cache = createCache({ clock, ttlMs: deps.cacheMs, load: (id) => records.get(id as WorkspaceId) });
 
   const get = (id: WorkspaceId) => (id === defaultWorkspaceId ? theDefault() : records.get(id));
 

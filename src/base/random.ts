@@ -1,0 +1,14 @@
+/**
+ * Numbers in [0, 1) that follow from a seed: the same for the same text wherever it is asked. Not for secrets.
+ * @param seed  hexadecimal, of at least 8 digits, such as a hash
+ */
+export function seededRandom(seed: string): () => number {
+  let state = Number.parseInt(seed.slice(0, 8), 16) >>> 0;
+  // mulberry32: one multiplication more than a linear generator, and no pattern that a draw could show.
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,62 @@
+import { seededRandom } from '../base/random.ts';
+import { sha256Hex } from '../base/secrets.ts';
+import type { Call } from '../call/call.ts';
+import { endpointKey } from '../call/facts.ts';
+import type { Plan, Try } from '../call/plan.ts';
+import type { ChatMessage, ChatRequest, Usage } from '../schema/chat.ts';
+import type { Conversation } from '../stores/sticky.ts';
+import type { PipelineDeps } from './deps.ts';
+
+/** What a plan is told of the conversation a request belongs to. */
+export interface Remembered {
+  pinned: (slug: string) => string | null;
+  random: () => number;
+}
+
+/**
+ * What the conversation used last; with a session of its own also the numbers its draws go by, the same in every
+ * instance.
+ */
+export function remember({ sticky, random }: PipelineDeps, call: Call): Remembered {
+  if ((call.request.provider?.order?.length ?? 0) > 0) return { pinned: () => null, random };
+  const { workspaceId } = call.caller;
+  if (call.sessionId === null) {
+    if (!sticky.hasOpenings()) return { pinned: () => null, random };
+    const conversation = openingOf(call.request);
+    return { pinned: (slug) => sticky.get({ workspaceId, slug, conversation }), random };
+  }
+  const conversation: Conversation = { kind: 'session', key: call.sessionId };
+  return {
+    pinned: (slug) => sticky.get({ workspaceId, slug, conversation }),
+    random: seededRandom(sha256Hex(`${workspaceId} ${call.sessionId}`)),
+  };
+}
+
+/**
+ * Keeps the endpoint that served for the rest of the conversation. Without a session of its own, a conversation is known
+ * by how it began, and kept once it was seen to profit from the provider's cache.
+ * @param usage  as the provider reported it; null: it did not
+ */
+export function keep({ sticky }: PipelineDeps, call: Call, plan: Plan, step: Try, usage: Usage | null): void {
+  if ((call.request.provider?.order?.length ?? 0) > 0) return;
+  const { workspaceId } = call.caller;
+  const { sessionId, request } = call;
+  if (sessionId === null && !profits(step, usage)) return;
+  const conversation: Conversation = sessionId === null ? openingOf(request) : { kind: 'session', key: sessionId };
+  const { modelSlug } = step.endpoint;
+  sticky.pin({ workspaceId, slug: modelSlug, conversation }, endpointKey(step.endpoint));
+  if (plan.router !== null) sticky.pin({ workspaceId, slug: plan.router, conversation }, modelSlug);
+}
+
+function profits({ endpoint: { pricing } }: Try, usage: Usage | null): boolean {
+  if ((usage?.prompt_tokens_details?.cached_tokens ?? 0) <= 0) return false;
+  return pricing?.cacheReadPicoUsd !== undefined && pricing.cacheReadPicoUsd < pricing.promptPicoUsd;
+}
+
+/** The first system or developer message and the first other one: what stays the same for as long as a conversation goes on. */
+function openingOf({ messages }: ChatRequest): Conversation {
+  const isInstruction = ({ role }: ChatMessage) => role === 'system' || role === 'developer';
+  const first = messages.find(isInstruction);
+  const second = messages.find((message) => !isInstruction(message));
+  return { kind: 'opening', key: sha256Hex(JSON.stringify([first?.content, second?.content])) };
+}

@@ -1,0 +1,53 @@
+import { UpstreamError } from '../base/upstream-error.ts';
+import { restKey } from '../call/facts.ts';
+import type { Try } from '../call/plan.ts';
+import type { AttemptTrace } from '../call/trace.ts';
+import type { Observation } from '../catalog/health.ts';
+import type { Usage } from '../schema/chat.ts';
+import type { PipelineDeps } from './deps.ts';
+
+// What one of a workspace's own credentials meets says nothing of the endpoint for anybody else: it has a key of its own.
+const keyOf = ({ endpoint, credential }: Try) => restKey(endpoint, credential);
+
+export function observeStart({ health }: PipelineDeps, step: Try): void {
+  health.started(keyOf(step));
+}
+
+/** @param firstTokenMs  of a stream; null: the whole answer came at once */
+export function observeSuccess({ health }: PipelineDeps, step: Try, firstTokenMs: number | null): void {
+  health.observe(keyOf(step), firstTokenMs === null ? { outcome: 'ok' } : { outcome: 'ok', firstTokenMs });
+}
+
+/** What a failed attempt tells of the endpoint: nothing, where the request or its client was the reason. */
+export function observeFailure({ health }: PipelineDeps, step: Try, error: unknown): void {
+  health.observe(keyOf(step), seenIn(error));
+}
+
+function seenIn(error: unknown): Observation {
+  if (!(error instanceof UpstreamError) || error.fault === 'caller') return {};
+  return { outcome: error.status === 429 && error.reason === 'status' ? 'limited' : 'failed' };
+}
+
+/** A stream that broke after its first token is a failure after all. */
+export function observeCut({ health }: PipelineDeps, step: Try): void {
+  health.observe(keyOf(step), { outcome: 'failed' });
+}
+
+/** Output tokens per second: of a stream from its first token on, of a whole answer from the start of the attempt. */
+export function observeSpeed(
+  { health, clock }: PipelineDeps,
+  step: Try,
+  { startedAtMs, decidedAtMs }: AttemptTrace,
+  usage: Usage,
+  isStream: boolean,
+): void {
+  const tookMs = clock.now() - (isStream ? decidedAtMs : startedAtMs);
+  if (tookMs > 0 && usage.completion_tokens > 1)
+    health.observe(keyOf(step), { tokensPerSecond: (usage.completion_tokens * 1000) / tookMs });
+}
+
+/** An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while. */
+export function restAfter({ health, clock, retry }: PipelineDeps, step: Try, error: UpstreamError): void {
+  const pauseMs = error.fault === 'operator' ? retry.restMs : (error.retryAfterMs ?? 0);
+  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs) health.rest(keyOf(step), clock.now() + pauseMs);
+}

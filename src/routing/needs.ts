@@ -1,0 +1,85 @@
+import type { Endpoint, Model } from '../call/model.ts';
+import type { ChatRequest } from '../schema/chat.ts';
+
+/** What an answer can only be good with, as far as a request shows it. */
+export interface Needs {
+  /** Request fields without which the answer is another one. */
+  parameters: readonly string[];
+  /** Kinds of content besides text. */
+  modalities: readonly string[];
+  /** Tokens of the prompt, roughly: for telling what certainly does not fit. */
+  promptTokens: number;
+  /** Of the answer; null: not said. */
+  maxTokens: number | null;
+}
+
+const modalityOf: Readonly<Record<string, string>> = {
+  image_url: 'image',
+  file: 'file',
+  input_audio: 'audio',
+  video_url: 'video',
+  input_video: 'video',
+};
+
+/** Rather too few than too many: English has about four characters in a token, other scripts fewer. */
+const charsPerToken = 4;
+
+export function needsOf(request: ChatRequest): Needs {
+  const parameters: string[] = [];
+  if (request.tools && request.tools.length > 0) parameters.push('tools');
+  const format = request.response_format?.type;
+  if (format !== undefined && format !== 'text') parameters.push('response_format');
+  const { verbosity } = request as { verbosity?: unknown };
+  if (verbosity !== undefined && verbosity !== null) parameters.push('verbosity');
+  const modalities: string[] = [];
+  let chars = 0;
+  for (const { content } of request.messages) {
+    if (typeof content === 'string') chars += content.length;
+    else {
+      for (const part of content ?? []) {
+        const modality = modalityOf[part.type];
+        if (modality !== undefined && !modalities.includes(modality)) modalities.push(modality);
+        const { text } = part as { text?: unknown };
+        if (typeof text === 'string') chars += text.length;
+      }
+    }
+  }
+  return {
+    parameters,
+    modalities,
+    promptTokens: Math.floor(chars / charsPerToken),
+    maxTokens: request.max_completion_tokens ?? request.max_tokens ?? null,
+  };
+}
+
+/** Whether an endpoint is known not to do what the request needs. What is not known is not held against it. */
+export function lacks(needs: Needs, { inputModalities }: Model, endpoint: Endpoint): boolean {
+  const { supportedParameters, contextLength, maxPromptTokens, maxCompletionTokens } = endpoint;
+  if (
+    supportedParameters !== null &&
+    needs.parameters.length > 0 &&
+    !needs.parameters.every((name) => supports(supportedParameters, name))
+  )
+    return true;
+  if (inputModalities && needs.modalities.some((modality) => !inputModalities.includes(modality))) return true;
+  if (contextLength !== null && needs.promptTokens > contextLength) return true;
+  if (maxPromptTokens !== undefined && needs.promptTokens > maxPromptTokens) return true;
+  return maxCompletionTokens !== null && needs.maxTokens !== null && needs.maxTokens > maxCompletionTokens;
+}
+
+/** Names under which lists of parameters have the same thing. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  max_tokens: ['max_completion_tokens'],
+  max_completion_tokens: ['max_tokens'],
+  reasoning_effort: ['reasoning'],
+  reasoning: ['reasoning_effort', 'include_reasoning'],
+  response_format: ['structured_outputs'],
+};
+
+/** Whether a request field is one that an endpoint acts on. */
+export function supports(supportedParameters: readonly string[], name: string): boolean {
+  return (
+    supportedParameters.includes(name) ||
+    (otherNames[name]?.some((other) => supportedParameters.includes(other)) ?? false)
+  );
+}

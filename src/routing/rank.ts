@@ -1,0 +1,190 @@
+import { endpointKey, type HealthView, type Percentiles } from '../call/facts.ts';
+import type { Endpoint, Model } from '../call/model.ts';
+import type { ProviderPreferences } from '../schema/preferences.ts';
+import { matchesProvider } from './filter.ts';
+import { lacks, type Needs } from './needs.ts';
+import type { SortBy } from './sort.ts';
+import type { Variant } from './variant.ts';
+
+/** An endpoint that passed the filters. */
+export interface Entry {
+  endpoint: Endpoint;
+  model: Model;
+  /** Place of the model among those asked for. */
+  modelIndex: number;
+  variants: readonly Variant[];
+}
+
+export interface RankContext {
+  /** null: no order, so the others count. */
+  order: readonly string[] | null;
+  /** null: the default strategy. */
+  sort: SortBy | null;
+  preferences: ProviderPreferences | null;
+  needs: Needs;
+  health: HealthView;
+  random: () => number;
+  pinned: (modelSlug: string) => string | null;
+}
+
+/** What speaks for and against an endpoint. */
+export interface Standing {
+  /** It is known not to do what the request needs. */
+  lacks: boolean;
+  /** A good part of its latest attempts failed. */
+  hasOutage: boolean;
+  /** It misses the latency or throughput the request would like. */
+  isSlow: boolean;
+  /** It served the conversation last. */
+  isPinned: boolean;
+  /** What a token costs on average, in pico-USD: three of the prompt to one of the answer. null: not known. */
+  pricePicoUsd: number | null;
+}
+
+/**
+ * Endpoints in the order in which they are tried.
+ * - with `order`: as it says, the others after them as they are listed
+ * - with a sort: by it, no draw
+ * - else by draw: one of twice the price is four times as unlikely to come first. Free ones come before all others; those
+ *   of unknown price count as the dearest; where no price is known they stay as they are listed
+ * What the conversation used last comes first. What lacks something comes last; before it what is failing (not where the
+ * request says the order), before that what is slower than wished.
+ */
+export function rank(entries: readonly Entry[], context: RankContext): readonly Entry[] {
+  if (entries.length < 2) return entries;
+  const standings = entries.map((entry) => standingOf(entry, context));
+  const keys = keysOf(entries, standings, context);
+  const order = entries.map((_, at) => at);
+  const places = order.map((at) => placeOf(entries[at] as Entry, standings[at] as Standing, context));
+  order.sort(
+    (a, b) =>
+      (places[a] as number) - (places[b] as number) ||
+      (keys[a] as number) - (keys[b] as number) ||
+      byPrice(standings[a] as Standing, standings[b] as Standing, context) ||
+      a - b,
+  );
+  return order.map((at) => entries[at] as Entry);
+}
+
+export function standingOf({ endpoint, model }: Entry, context: RankContext): Standing {
+  const { needs, health, preferences, pinned } = context;
+  const key = endpointKey(endpoint);
+  return {
+    lacks: lacks(needs, model, endpoint),
+    hasOutage: health.hasOutage(key),
+    isSlow: preferences !== null && missesCutoffs(preferences, key, health),
+    isPinned: context.order === null && pinned(model.slug) === key,
+    pricePicoUsd: averagePrice(endpoint),
+  };
+}
+
+export function averagePrice({ pricing }: Endpoint): number | null {
+  return pricing && (3 * pricing.promptPicoUsd + pricing.completionPicoUsd) / 4;
+}
+
+/** Coarse order, before that of the strategy; lower is earlier. */
+function placeOf({ endpoint }: Entry, standing: Standing, { order, sort }: RankContext): number {
+  if (order?.some((slug) => matchesProvider(endpoint, slug))) return -2;
+  const fails = standing.hasOutage && sort === null;
+  if (standing.isPinned && !standing.lacks && !fails) return -1;
+  return (standing.lacks ? 4 : 0) + (fails ? 2 : 0) + (standing.isSlow ? 1 : 0);
+}
+
+/** Order of the strategy; lower is earlier. */
+function keysOf(entries: readonly Entry[], standings: readonly Standing[], context: RankContext): readonly number[] {
+  const { order, sort, health } = context;
+  if (order !== null) return entries.map(({ endpoint }) => placeIn(order, endpoint));
+  switch (sort) {
+    case 'price':
+      return standings.map(({ pricePicoUsd }) => pricePicoUsd ?? Number.MAX_VALUE);
+    case 'throughput':
+      return entries.map(({ endpoint }) => -(health.throughput(endpointKey(endpoint))?.p50 ?? 0));
+    case 'latency':
+      return entries.map(({ endpoint }) => health.latency(endpointKey(endpoint))?.p50 ?? Number.MAX_VALUE);
+    case 'exacto':
+      return entries.map(({ endpoint }, at) => callingQuality(endpoint, standings[at] as Standing));
+    default:
+      return draw(standings, context.random);
+  }
+}
+
+function placeIn(order: readonly string[], endpoint: Endpoint): number {
+  const at = order.findIndex((slug) => matchesProvider(endpoint, slug));
+  return at < 0 ? order.length : at;
+}
+
+/** Of those a sort holds for equal, the cheaper. */
+function byPrice(a: Standing, b: Standing, { order, sort }: RankContext): number {
+  if (order !== null || sort === null) return 0;
+  return (a.pricePicoUsd ?? Number.MAX_VALUE) - (b.pricePicoUsd ?? Number.MAX_VALUE);
+}
+
+/** What stands for a price of zero: as good as nothing beside any other. */
+const nearlyFree = 1e-6;
+
+/**
+ * A draw without putting back, in one go: each gets a random time to wait, shorter the likelier it is to come first
+ * (exponential, at the rate of its weight), so that the first is drawn by weight, then the next of those that are left.
+ */
+function draw(standings: readonly Standing[], random: () => number): number[] {
+  const dearest = Math.max(...standings.map(({ pricePicoUsd }) => pricePicoUsd ?? Number.NEGATIVE_INFINITY));
+  if (dearest === Number.NEGATIVE_INFINITY) return standings.map(() => 0);
+  return standings.map(({ pricePicoUsd }) => {
+    const price = Math.max(pricePicoUsd ?? dearest, nearlyFree);
+    return -Math.log(1 - random()) * price * price;
+  });
+}
+
+/** How exact the arithmetic is, as far as calling tools suffers from it. */
+const coarseness: Readonly<Record<string, number>> = {
+  fp32: 0,
+  bf16: 0,
+  fp16: 0,
+  fp8: 2,
+  int8: 2,
+  fp6: 3,
+  fp4: 4,
+  int4: 4,
+};
+
+/** Lower is better: calls tools at all, does not fail now, and is not cut down much. */
+function callingQuality({ supportedParameters, quantization }: Endpoint, { hasOutage }: Standing): number {
+  const calls = supportedParameters === null ? 1 : supportedParameters.includes('tools') ? 0 : 2;
+  return calls * 100 + (hasOutage ? 10 : 0) + (coarseness[quantization ?? ''] ?? 1);
+}
+
+type Cutoffs = ProviderPreferences['preferred_max_latency'];
+
+/** All that are given must hold; what is not measured is not held against it. */
+function missesCutoffs(preferences: ProviderPreferences, key: string, health: HealthView): boolean {
+  const { preferred_min_throughput: throughput, preferred_max_latency: latency } = preferences;
+  return (
+    misses(
+      throughput,
+      () => health.throughput(key),
+      (tokensPerSecond, wished) => tokensPerSecond < wished,
+    ) ||
+    misses(
+      latency,
+      () => health.latency(key),
+      (ms, wishedSeconds) => ms > wishedSeconds * 1000,
+    )
+  );
+}
+
+const percentiles = ['p50', 'p75', 'p90', 'p99'] as const;
+
+function misses(
+  cutoffs: Cutoffs,
+  read: () => Percentiles | null,
+  isMiss: (measured: number, wished: number) => boolean,
+): boolean {
+  if (cutoffs === undefined || cutoffs === null) return false;
+  const measured = read();
+  if (measured === null) return false;
+  if (typeof cutoffs === 'number') return isMiss(measured.p50, cutoffs);
+  return percentiles.some((name) => {
+    const wished = cutoffs[name];
+    return wished !== undefined && wished !== null && isMiss(measured[name], wished);
+  });
+}
