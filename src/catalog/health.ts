@@ -1,5 +1,30 @@
 import { LRUCache } from 'lru-cache';
+import type { Clock } from '../base/clock.ts';
 import type { HealthView, Percentiles } from '../call/facts.ts';
+import {
+  ask,
+  type CooldownOptions,
+  defaultCooldown,
+  endProbe,
+  fail,
+  isTripped,
+  restsAfterFailures,
+  restsUntil,
+  start,
+  succeed,
+} from './health/cooldown.ts';
+import {
+  allSeries,
+  createEntry,
+  type Entry,
+  figuresOf,
+  hasOutage,
+  latencyOf,
+  throughputOf,
+  uptimeOf,
+} from './health/entry.ts';
+import { bucketOf, lowest } from './health/histogram.ts';
+import { last1d, last5m, last30m, outcomesIn, record, sum } from './health/series.ts';
 
 /** What was seen of an attempt, in parts, as they come to be known. */
 export interface Observation {
@@ -11,15 +36,26 @@ export interface Observation {
   tokensPerSecond?: number;
 }
 
-/** What the listings show. Percentages of uptime; null: too little is known. */
+/**
+ * What the listings show. Percentages of uptime, without rate-limited attempts; null: fewer than 5 attempts. Percentiles
+ * are up to 19 % off, see `percentile`; null: fewer than 5 values.
+ */
 export interface EndpointStatistics {
   uptime5m: number | null;
   uptime30m: number | null;
   uptime1d: number | null;
   /** Time to first token, ms. */
   latency30m: Percentiles | null;
-  /** Output tokens per second. */
+  latency1d: Percentiles | null;
+  /** Output tokens per second; p90 is what 90 % reach. */
   throughput30m: Percentiles | null;
+  throughput1d: Percentiles | null;
+  /**
+   * - down: it rests after failures in a row, or less than half of its attempts in 5 min succeeded
+   * - degraded: of these less than 95 % did, or it has an outage, or is left alone for another reason, or nobody has found
+   *   out yet whether it is back after a rest
+   * - default: anything else, also nothing known
+   */
   status: 'default' | 'degraded' | 'down';
 }
 
@@ -29,41 +65,138 @@ export interface EndpointStatistics {
  */
 export interface Health {
   view(nowMs: number): HealthView;
-  /** An attempt begins. After a cooldown one at a time may: until it has ended, others leave the endpoint alone. */
-  started(key: string): void;
+  /**
+   * An attempt begins. After a cooldown one at a time may: until it has ended, others leave the endpoint alone.
+   * @returns false: one that was planned at the same time has begun already
+   */
+  started(key: string): boolean;
   /** An attempt has ended, or more is known of it. Nothing in it: it says nothing of the endpoint, but has ended. */
   observe(key: string, seen: Observation): void;
-  /** Leaves an endpoint alone until `untilMs`; a later time wins. */
+  /** Leaves an endpoint alone until `untilMs`; a later time wins. A success of an attempt that begins after this ends it. */
   rest(key: string, untilMs: number): void;
   statistics(key: string, nowMs: number): EndpointStatistics;
 }
 
-export function createHealth(maxEndpoints = 10_000): Health {
-  const rests = new LRUCache<string, number>({ max: maxEndpoints });
+export interface HealthDeps {
+  clock: Clock;
+  /** When endpoints rest after failures; what is absent is by default. */
+  cooldown?: Partial<CooldownOptions>;
+  /** How many keys are remembered: those used last. Default 10,000. */
+  maxEndpoints?: number;
+}
+
+const nothingKnown: EndpointStatistics = {
+  uptime5m: null,
+  uptime30m: null,
+  uptime1d: null,
+  latency30m: null,
+  latency1d: null,
+  throughput30m: null,
+  throughput1d: null,
+  status: 'default',
+};
+
+export function createHealth({ clock, cooldown, maxEndpoints = 10_000 }: HealthDeps): Health {
+  const options = { ...defaultCooldown, ...cooldown };
+  const entries = new LRUCache<string, Entry>({ max: maxEndpoints });
+
+  function entryOf(key: string): Entry {
+    const known = entries.get(key);
+    if (known !== undefined) return known;
+    const entry = createEntry();
+    entries.set(key, entry);
+    return entry;
+  }
+
   return {
-    view: (nowMs) => ({
-      restsUntil(key) {
-        const untilMs = rests.get(key);
-        return untilMs !== undefined && untilMs > nowMs ? untilMs : undefined;
-      },
-      hasOutage: () => false,
-      latency: () => null,
-      throughput: () => null,
-    }),
-    started: () => undefined,
-    observe(key, { outcome }) {
-      if (outcome === 'ok' && rests.size > 0) rests.delete(key);
+    view: (nowMs) => createView(entries, nowMs),
+    started(key) {
+      const entry = entries.get(key);
+      return entry === undefined || start(entry.cooldown, clock.now());
+    },
+    observe(key, { outcome, firstTokenMs, tokensPerSecond }) {
+      const nowMs = clock.now();
+      const latencyBucket = bucketOf(firstTokenMs, lowest.firstTokenMs);
+      const throughputBucket = bucketOf(tokensPerSecond, lowest.tokensPerSecond);
+      if (outcome === undefined && latencyBucket < 0 && throughputBucket < 0) {
+        const entry = entries.get(key);
+        if (entry !== undefined) endProbe(entry.cooldown);
+        return;
+      }
+      const entry = entryOf(key);
+      record(entry.series, nowMs, outcome, latencyBucket, throughputBucket);
+      entry.version++;
+      if (outcome === 'ok') succeed(entry.cooldown, nowMs);
+      else if (outcome === 'failed') fail(entry.cooldown, nowMs, options);
+      // Of a rate limit nobody learns whether the endpoint is back: the next may find out.
+      else if (outcome === 'limited') endProbe(entry.cooldown);
     },
     rest(key, untilMs) {
-      if (untilMs > (rests.get(key) ?? 0)) rests.set(key, untilMs);
+      ask(entryOf(key).cooldown, clock.now(), untilMs);
     },
-    statistics: () => ({
-      uptime5m: null,
-      uptime30m: null,
-      uptime1d: null,
-      latency30m: null,
-      throughput30m: null,
-      status: 'default',
-    }),
+    statistics(key, nowMs) {
+      const entry = entries.peek(key);
+      return entry === undefined ? nothingKnown : statisticsOf(entry, nowMs);
+    },
   };
+}
+
+/** A plan asks several things of a key one after another: it is looked up once. */
+function createView(entries: LRUCache<string, Entry>, nowMs: number): HealthView {
+  let last: string | undefined;
+  let found: Entry | undefined;
+
+  function find(key: string): Entry | undefined {
+    if (key !== last) {
+      last = key;
+      found = entries.peek(key);
+    }
+    return found;
+  }
+
+  return {
+    restsUntil(key) {
+      const entry = find(key);
+      return entry === undefined ? undefined : restsUntil(entry.cooldown, nowMs);
+    },
+    hasOutage(key) {
+      const entry = find(key);
+      return entry !== undefined && hasOutage(entry, nowMs);
+    },
+    latency(key) {
+      const entry = find(key);
+      return entry === undefined ? null : figuresOf(entry, nowMs).latency;
+    },
+    latencyP95(key) {
+      const entry = find(key);
+      return entry === undefined ? null : figuresOf(entry, nowMs).latencyP95;
+    },
+    throughput(key) {
+      const entry = find(key);
+      return entry === undefined ? null : figuresOf(entry, nowMs).throughput;
+    },
+  };
+}
+
+function statisticsOf(entry: Entry, nowMs: number): EndpointStatistics {
+  const halfHour = sum(allSeries(entry), last30m, nowMs);
+  const day = sum(allSeries(entry), last1d, nowMs);
+  const uptime5m = uptimeOf(outcomesIn(allSeries(entry), last5m, nowMs));
+  return {
+    uptime5m,
+    uptime30m: uptimeOf(halfHour),
+    uptime1d: uptimeOf(day),
+    latency30m: latencyOf(halfHour.latency),
+    latency1d: latencyOf(day.latency),
+    throughput30m: throughputOf(halfHour.throughput),
+    throughput1d: throughputOf(day.throughput),
+    status: statusOf(entry, uptime5m, nowMs),
+  };
+}
+
+function statusOf(entry: Entry, uptime5m: number | null, nowMs: number): EndpointStatistics['status'] {
+  const { cooldown } = entry;
+  if (restsAfterFailures(cooldown, nowMs) || (uptime5m ?? 100) < 50) return 'down';
+  const isLeftAlone = isTripped(cooldown) || restsUntil(cooldown, nowMs) !== undefined;
+  return isLeftAlone || (uptime5m ?? 100) < 95 || hasOutage(entry, nowMs) ? 'degraded' : 'default';
 }

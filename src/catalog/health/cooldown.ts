@@ -1,0 +1,172 @@
+/** When a key is left alone after failures. */
+export interface CooldownOptions {
+  /** So many failures in a row, without a success in between. Default 3. */
+  failuresToRest: number;
+  /** How long it then rests; twice as long with each failure after a rest. Default 5,000. */
+  restMs: number;
+  /** Default 60,000. */
+  maxRestMs: number;
+}
+
+export const defaultCooldown: CooldownOptions = { failuresToRest: 3, restMs: 5_000, maxRestMs: 60_000 };
+
+/** Whoever tries it after a rest has so long to tell how it went; then another may. */
+const probeMs = 60_000;
+
+/**
+ * The rests of one key, in epoch ms. Two kinds:
+ * - the cooldown, after failures in a row, until the next success. Past `untilMs` it is half open: one attempt at a time.
+ * - what was asked for, such as by a Retry-After, until its end.
+ *
+ * Each is on when it began later than what ended it, so that what several instances know of a key is merged by taking the
+ * later of each time, in any order and as often as one likes.
+ */
+export interface Cooldown {
+  /** The last success. */
+  okMs: number;
+  /** When the cooldown began; on while later than `okMs`. */
+  sinceMs: number;
+  untilMs: number;
+  /** How long this rest is: what the next one is a double of. */
+  lengthMs: number;
+  askedSinceMs: number;
+  askedUntilMs: number;
+  /** When a success ended what was asked for; on while earlier than `askedSinceMs`. */
+  askedClearedMs: number;
+  /** Failures in a row. Only of what was seen here. */
+  failures: number;
+  /** When the attempt under way after a rest began; 0: none is. Only here. */
+  probeSinceMs: number;
+  /** Whether an attempt began since it was asked for: its success ends it. Only here. */
+  hasStartedSinceAsked: boolean;
+}
+
+export function createCooldown(): Cooldown {
+  return {
+    okMs: 0,
+    sinceMs: 0,
+    untilMs: 0,
+    lengthMs: 0,
+    askedSinceMs: 0,
+    askedUntilMs: 0,
+    askedClearedMs: 0,
+    failures: 0,
+    probeSinceMs: 0,
+    hasStartedSinceAsked: false,
+  };
+}
+
+/** Whether failures in a row were seen, and no success since. */
+export function isTripped({ sinceMs, okMs }: Cooldown): boolean {
+  return sinceMs > okMs;
+}
+
+/** Whether it rests after failures, or one attempt at a time finds out whether it is back. */
+export function restsAfterFailures(cooldown: Cooldown, nowMs: number): boolean {
+  return isTripped(cooldown) && cooldown.untilMs > nowMs;
+}
+
+/** @returns when it may be used again; undefined: now */
+export function restsUntil(cooldown: Cooldown, nowMs: number): number | undefined {
+  const { askedSinceMs, askedClearedMs, askedUntilMs } = cooldown;
+  let latestMs = askedSinceMs > askedClearedMs ? askedUntilMs : 0;
+  if (isTripped(cooldown)) {
+    latestMs = Math.max(latestMs, cooldown.untilMs > nowMs ? cooldown.untilMs : probedUntil(cooldown, nowMs));
+  }
+  return latestMs > nowMs ? latestMs : undefined;
+}
+
+/** 0: nobody is finding out. */
+function probedUntil({ probeSinceMs }: Cooldown, nowMs: number): number {
+  // A clock that was set back must not make it last for longer.
+  return probeSinceMs > 0 && probeSinceMs <= nowMs ? probeSinceMs + probeMs : 0;
+}
+
+/**
+ * An attempt begins.
+ * @returns false: another is finding out whether the endpoint is back, and this one would better not
+ */
+export function start(cooldown: Cooldown, nowMs: number): boolean {
+  cooldown.hasStartedSinceAsked = true;
+  if (!isTripped(cooldown) || cooldown.untilMs > nowMs) return true;
+  if (probedUntil(cooldown, nowMs) > nowMs) return false;
+  cooldown.probeSinceMs = nowMs;
+  return true;
+}
+
+/** An attempt has ended without a word on the endpoint. */
+export function endProbe(cooldown: Cooldown): void {
+  cooldown.probeSinceMs = 0;
+}
+
+export function succeed(cooldown: Cooldown, nowMs: number): void {
+  // Later than what it ends, also on a clock that was set back and in the same millisecond.
+  end(cooldown, Math.max(cooldown.sinceMs, nowMs));
+  if (cooldown.askedSinceMs > cooldown.askedClearedMs && cooldown.hasStartedSinceAsked) {
+    endAsked(cooldown, Math.max(cooldown.askedSinceMs, nowMs));
+  }
+}
+
+function end(cooldown: Cooldown, okMs: number): void {
+  cooldown.okMs = Math.max(cooldown.okMs, okMs);
+  cooldown.failures = 0;
+  cooldown.probeSinceMs = 0;
+  cooldown.untilMs = 0;
+  cooldown.lengthMs = 0;
+}
+
+function endAsked(cooldown: Cooldown, clearedMs: number): void {
+  cooldown.askedClearedMs = clearedMs;
+  cooldown.askedUntilMs = 0;
+}
+
+export function fail(cooldown: Cooldown, nowMs: number, options: CooldownOptions): void {
+  cooldown.probeSinceMs = 0;
+  cooldown.failures++;
+  if (isTripped(cooldown)) {
+    // While it rests, only what began before can fail: nothing new.
+    if (cooldown.untilMs <= nowMs) rest(cooldown, nowMs, options, cooldown.lengthMs * 2);
+  } else if (cooldown.failures >= options.failuresToRest) rest(cooldown, nowMs, options, options.restMs);
+}
+
+function rest(cooldown: Cooldown, nowMs: number, { restMs, maxRestMs }: CooldownOptions, askedMs: number): void {
+  cooldown.lengthMs = Math.min(Math.max(askedMs, restMs), maxRestMs);
+  cooldown.sinceMs = Math.max(nowMs, cooldown.okMs + 1);
+  cooldown.untilMs = Math.max(cooldown.untilMs, nowMs + cooldown.lengthMs);
+}
+
+/** Leaves it alone until `untilMs`, or later if that was asked for before. */
+export function ask(cooldown: Cooldown, nowMs: number, untilMs: number): void {
+  if (!Number.isFinite(untilMs) || untilMs <= nowMs) return;
+  const isOn = cooldown.askedSinceMs > cooldown.askedClearedMs;
+  if (isOn && untilMs <= cooldown.askedUntilMs) return;
+  cooldown.askedSinceMs = Math.max(nowMs, cooldown.askedClearedMs + 1);
+  cooldown.askedUntilMs = untilMs;
+  cooldown.hasStartedSinceAsked = false;
+}
+
+/** What instances tell each other of a key. */
+export type SharedCooldown = Pick<
+  Cooldown,
+  'okMs' | 'sinceMs' | 'untilMs' | 'lengthMs' | 'askedSinceMs' | 'askedUntilMs' | 'askedClearedMs'
+>;
+
+/** Takes over what another instance knows: later times win. */
+export function merge(cooldown: Cooldown, other: SharedCooldown): void {
+  if (isTripped(cooldown) && other.okMs >= cooldown.sinceMs) end(cooldown, other.okMs);
+  else cooldown.okMs = Math.max(cooldown.okMs, other.okMs);
+  if (other.sinceMs > cooldown.okMs && other.untilMs > cooldown.untilMs) {
+    cooldown.untilMs = other.untilMs;
+    cooldown.lengthMs = Math.max(cooldown.lengthMs, other.lengthMs);
+    cooldown.sinceMs = Math.max(cooldown.sinceMs, other.sinceMs);
+  }
+  if (other.askedClearedMs > cooldown.askedClearedMs) {
+    if (other.askedClearedMs >= cooldown.askedSinceMs) endAsked(cooldown, other.askedClearedMs);
+    else cooldown.askedClearedMs = other.askedClearedMs;
+  }
+  if (other.askedSinceMs > cooldown.askedClearedMs && other.askedUntilMs > cooldown.askedUntilMs) {
+    cooldown.askedSinceMs = Math.max(cooldown.askedSinceMs, other.askedSinceMs);
+    cooldown.askedUntilMs = other.askedUntilMs;
+    cooldown.hasStartedSinceAsked = false;
+  }
+}

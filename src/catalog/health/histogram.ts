@@ -1,0 +1,108 @@
+import type { Percentiles } from '../../call/facts.ts';
+
+/**
+ * How often values fell into buckets of equal ratio. Two add up bucket by bucket, so that what several instances saw is
+ * one histogram. Kept from the first bucket in use to the last: an endpoint's values lie close together.
+ */
+export interface Histogram {
+  /** The bucket of `counts[0]`. */
+  first: number;
+  counts: number[];
+}
+
+/** The lower end of bucket 0. With 20 octaves above: 1 ms to 17 minutes, 0.1 to 100,000 tokens per second. */
+export const lowest = { firstTokenMs: 1, tokensPerSecond: 0.1 } as const;
+
+export const bucketCount = 80;
+/**
+ * A percentile lies in the bucket of the value that nearest-rank names, so the two differ by less than a bucket's ratio,
+ * 2^(1/4): at most 19 % too high, at most 16 % too low.
+ */
+const bucketsPerOctave = 4;
+
+/** @returns -1: no value to count. What is beyond an end counts for the bucket at that end. */
+export function bucketOf(value: number | undefined, lowestValue: number): number {
+  if (value === undefined || !(value >= 0) || value === Number.POSITIVE_INFINITY) return -1;
+  if (value <= lowestValue) return 0;
+  return Math.min(bucketCount - 1, Math.floor(Math.log2(value / lowestValue) * bucketsPerOctave));
+}
+
+/** Counts one more. @returns the histogram, a new one for null */
+export function count(histogram: Histogram | null, bucket: number): Histogram {
+  if (histogram === null) return { first: bucket, counts: [1] };
+  const { counts } = histogram;
+  let at = bucket - histogram.first;
+  if (at < 0) {
+    counts.unshift(...new Array<number>(-at).fill(0));
+    histogram.first = bucket;
+    at = 0;
+  }
+  while (counts.length <= at) counts.push(0);
+  counts[at] = (counts[at] as number) + 1;
+  return histogram;
+}
+
+/** Several histograms, added up. */
+export interface Total {
+  /** By bucket. */
+  counts: Uint32Array;
+  total: number;
+}
+
+export function emptyTotal(): Total {
+  return { counts: new Uint32Array(bucketCount), total: 0 };
+}
+
+export function addTo(sum: Total, { first, counts }: Histogram): void {
+  for (let i = 0; i < counts.length; i++) {
+    const n = counts[i] as number;
+    sum.counts[first + i] = (sum.counts[first + i] as number) + n;
+    sum.total += n;
+  }
+}
+
+/**
+ * By nearest rank, inside a bucket as if its values were spread evenly over its ratio.
+ * @param percent  0 to 100: how many of the values are at most the result
+ */
+export function percentile({ counts, total }: Total, percent: number, lowestValue: number): number {
+  const rank = rankOf(percent, total);
+  let before = 0;
+  for (let bucket = 0; bucket < bucketCount; bucket++) {
+    const n = counts[bucket] as number;
+    if (before + n >= rank) return valueAt(bucket + (rank - before - 0.5) / n, lowestValue);
+    before += n;
+  }
+  return 0;
+}
+
+/** As `percentile`, from above: `percent` of the values are at least the result. */
+export function percentileReached({ counts, total }: Total, percent: number, lowestValue: number): number {
+  const rank = rankOf(percent, total);
+  let before = 0;
+  for (let bucket = bucketCount - 1; bucket >= 0; bucket--) {
+    const n = counts[bucket] as number;
+    if (before + n >= rank) return valueAt(bucket + 1 - (rank - before - 0.5) / n, lowestValue);
+    before += n;
+  }
+  return 0;
+}
+
+/** @param read  one of the two above */
+export function percentiles(total: Total, lowestValue: number, read: typeof percentile): Percentiles {
+  return {
+    p50: read(total, 50, lowestValue),
+    p75: read(total, 75, lowestValue),
+    p90: read(total, 90, lowestValue),
+    p99: read(total, 99, lowestValue),
+  };
+}
+
+/** From 1. */
+function rankOf(percent: number, total: number): number {
+  return Math.max(1, Math.ceil((percent * total) / 100));
+}
+
+function valueAt(position: number, lowestValue: number): number {
+  return lowestValue * 2 ** (position / bucketsPerOctave);
+}

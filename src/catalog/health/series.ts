@@ -1,0 +1,128 @@
+import { addTo, count, emptyTotal, type Histogram, type Total } from './histogram.ts';
+
+export type Outcome = 'ok' | 'failed' | 'limited';
+
+/** What happened in a stretch of time. */
+export interface Slot {
+  /** Its start since the epoch, in lengths of such a slot. */
+  number: number;
+  ok: number;
+  failed: number;
+  limited: number;
+  /** Time to first token, ms; null: nothing seen. */
+  latency: Histogram | null;
+  /** Output tokens per second; null: nothing seen. */
+  throughput: Histogram | null;
+}
+
+/**
+ * The windows that roll over time, in slots. A window is the slot under way and those before it, so it holds nothing that
+ * is older than it says, and up to one slot less.
+ */
+export const windows = [
+  // For outages; holds outcomes only.
+  { slotMs: 5_000, slots: 6 },
+  { slotMs: 60_000, slots: 5 },
+  { slotMs: 300_000, slots: 6 },
+  { slotMs: 3_600_000, slots: 24 },
+] as const;
+
+/** Indices of `windows`. */
+export const [last30s, last5m, last30m, last1d] = [0, 1, 2, 3] as const;
+export type Window = 0 | 1 | 2 | 3;
+
+/** For each window, its slots in a ring: what is out of date is written over. */
+export type Series = (Slot | undefined)[][];
+
+export function createSeries(): Series {
+  return windows.map(() => []);
+}
+
+/** @param window  undefined is nothing seen; buckets of -1 likewise */
+export function record(
+  series: Series,
+  nowMs: number,
+  outcome: Outcome | undefined,
+  latencyBucket: number,
+  throughputBucket: number,
+): void {
+  for (let window: number = outcome === undefined ? last5m : last30s; window < windows.length; window++) {
+    const slot = slotAt(series, window as Window, nowMs);
+    if (outcome !== undefined) slot[outcome]++;
+    if (window === last30s) continue;
+    if (latencyBucket >= 0) slot.latency = count(slot.latency, latencyBucket);
+    if (throughputBucket >= 0) slot.throughput = count(slot.throughput, throughputBucket);
+  }
+}
+
+/** The slot under way. */
+function slotAt(series: Series, window: Window, nowMs: number): Slot {
+  const { slotMs, slots } = windows[window];
+  const number = Math.floor(nowMs / slotMs);
+  const ring = series[window] as Series[number];
+  const known = ring[number % slots];
+  if (known !== undefined && known.number === number) return known;
+  const slot: Slot = { number, ok: 0, failed: 0, limited: 0, latency: null, throughput: null };
+  ring[number % slots] = slot;
+  return slot;
+}
+
+/** Puts a slot in its place, unless what is there is later. */
+export function place(series: Series, window: Window, slot: Slot): void {
+  const ring = series[window] as Series[number];
+  const at = slot.number % windows[window].slots;
+  const known = ring[at];
+  if (known === undefined || known.number <= slot.number) ring[at] = slot;
+}
+
+/** The number of the slot under way. */
+export function slotNumber(window: Window, nowMs: number): number {
+  return Math.floor(nowMs / windows[window].slotMs);
+}
+
+/** Whether it belongs to the window as it is now. */
+export function isIn(window: Window, slot: Slot, nowMs: number): boolean {
+  const age = slotNumber(window, nowMs) - slot.number;
+  return age >= 0 && age < windows[window].slots;
+}
+
+/** The slots of a window, as it is now, in no order. */
+export function* slotsOf(series: Series, window: Window, nowMs: number): Iterable<Slot> {
+  for (const slot of series[window] as Series[number]) if (slot !== undefined && isIn(window, slot, nowMs)) yield slot;
+}
+
+/** What happened in a window. */
+export interface Seen {
+  ok: number;
+  failed: number;
+  limited: number;
+  latency: Total;
+  throughput: Total;
+}
+
+export function sum(all: Iterable<Series>, window: Window, nowMs: number): Seen {
+  const seen: Seen = { ok: 0, failed: 0, limited: 0, latency: emptyTotal(), throughput: emptyTotal() };
+  for (const series of all) {
+    for (const { ok, failed, limited, latency, throughput } of slotsOf(series, window, nowMs)) {
+      seen.ok += ok;
+      seen.failed += failed;
+      seen.limited += limited;
+      if (latency) addTo(seen.latency, latency);
+      if (throughput) addTo(seen.throughput, throughput);
+    }
+  }
+  return seen;
+}
+
+/** How many attempts succeeded and failed in a window: `sum` without the rest of its work. */
+export function outcomesIn(all: Iterable<Series>, window: Window, nowMs: number): { ok: number; failed: number } {
+  const seen = { ok: 0, failed: 0 };
+  for (const series of all) {
+    for (const slot of series[window] as Series[number]) {
+      if (slot === undefined || !isIn(window, slot, nowMs)) continue;
+      seen.ok += slot.ok;
+      seen.failed += slot.failed;
+    }
+  }
+  return seen;
+}
