@@ -24,7 +24,7 @@ import {
   uptimeOf,
 } from './health/entry.ts';
 import { bucketOf, lowest } from './health/histogram.ts';
-import { last1d, last5m, last30m, outcomesIn, record, sum } from './health/series.ts';
+import { last1d, last5m, last30m, last30s, outcomesIn, record, slotNumber, sum } from './health/series.ts';
 
 /** What was seen of an attempt, in parts, as they come to be known. */
 export interface Observation {
@@ -143,6 +143,7 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000 }: HealthD
 
 /** A plan asks several things of a key one after another: it is looked up once. */
 function createView(entries: LRUCache<string, Entry>, nowMs: number): HealthView {
+  const [shortSlot, slot] = [slotNumber(last30s, nowMs), slotNumber(last5m, nowMs)];
   let last: string | undefined;
   let found: Entry | undefined;
 
@@ -161,19 +162,19 @@ function createView(entries: LRUCache<string, Entry>, nowMs: number): HealthView
     },
     hasOutage(key) {
       const entry = find(key);
-      return entry !== undefined && hasOutage(entry, nowMs);
+      return entry !== undefined && hasOutage(entry, nowMs, shortSlot);
     },
     latency(key) {
       const entry = find(key);
-      return entry === undefined ? null : figuresOf(entry, nowMs).latency;
+      return entry === undefined ? null : figuresOf(entry, nowMs, slot).latency;
     },
     latencyP95(key) {
       const entry = find(key);
-      return entry === undefined ? null : figuresOf(entry, nowMs).latencyP95;
+      return entry === undefined ? null : figuresOf(entry, nowMs, slot).latencyP95;
     },
     throughput(key) {
       const entry = find(key);
-      return entry === undefined ? null : figuresOf(entry, nowMs).throughput;
+      return entry === undefined ? null : figuresOf(entry, nowMs, slot).throughput;
     },
   };
 }

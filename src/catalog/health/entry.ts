@@ -1,7 +1,7 @@
 import type { Percentiles } from '../../call/facts.ts';
 import { type Cooldown, createCooldown } from './cooldown.ts';
 import { lowest, percentile, percentileReached, percentiles, type Total } from './histogram.ts';
-import { createSeries, isIn, last5m, last30s, outcomesIn, type Series, slotNumber, sum } from './series.ts';
+import { createSeries, last5m, last30s, outcomesIn, type Series, slotNumber, slotsOf, sum } from './series.ts';
 
 /** What is known of a key. */
 export interface Entry {
@@ -57,9 +57,11 @@ export function* allSeries({ series, others }: Entry): Iterable<Series> {
   if (others) yield* others.values();
 }
 
-/** Whether of the attempts in the last 30 s at least one failed, and at least a fifth. Rate-limited ones are left out. */
-export function hasOutage(entry: Entry, nowMs: number): boolean {
-  const slot = slotNumber(last30s, nowMs);
+/**
+ * Whether of the attempts in the last 30 s at least one failed, and at least a fifth. Rate-limited ones are left out.
+ * @param slot  the number of the slot under way, for who asks of many
+ */
+export function hasOutage(entry: Entry, nowMs: number, slot = slotNumber(last30s, nowMs)): boolean {
   if (entry.outageVersion === entry.version && entry.outageSlot === slot) return entry.hasOutage;
   const { ok, failed } = outcomesIn(allSeries(entry), last30s, nowMs);
   entry.hasOutage = failed > 0 && failed >= (ok + failed) * outagePart;
@@ -68,10 +70,12 @@ export function hasOutage(entry: Entry, nowMs: number): boolean {
   return entry.hasOutage;
 }
 
-/** Computed at most once a second, and only after something changed. */
-export function figuresOf(entry: Entry, nowMs: number): Figures {
+/**
+ * Computed at most once a second, and only after something changed.
+ * @param slot  the number of the slot under way, for who asks of many
+ */
+export function figuresOf(entry: Entry, nowMs: number, slot = slotNumber(last5m, nowMs)): Figures {
   const { figures, version } = entry;
-  const slot = slotNumber(last5m, nowMs);
   if (figures !== null) {
     const ageMs = nowMs - figures.atMs;
     if (figures.version === version && figures.slot === slot) return figures;
@@ -107,8 +111,6 @@ export function uptimeOf({ ok, failed }: { ok: number; failed: number }): number
 /** How many attempts of the last 5 min were seen here. */
 export function activityOf({ series }: Entry, nowMs: number): number {
   let attempts = 0;
-  for (const slot of series[last5m] as Series[number]) {
-    if (slot !== undefined && isIn(last5m, slot, nowMs)) attempts += slot.ok + slot.failed + slot.limited;
-  }
+  for (const { ok, failed, limited } of slotsOf(series, last5m, nowMs)) attempts += ok + failed + limited;
   return attempts;
 }

@@ -31,14 +31,19 @@ export const windows = [
 export const [last30s, last5m, last30m, last1d] = [0, 1, 2, 3] as const;
 export type Window = 0 | 1 | 2 | 3;
 
-/** For each window, its slots in a ring: what is out of date is written over. */
-export type Series = (Slot | undefined)[][];
-
-export function createSeries(): Series {
-  return windows.map(() => []);
+export interface Series {
+  /** For each window, its slots in a ring: what is out of date is written over. */
+  rings: (Slot | undefined)[][];
+  /** The slots under way, by window, and the number of the shortest, within which they all stay the same. */
+  current: Slot[];
+  currentNumber: number;
 }
 
-/** @param window  undefined is nothing seen; buckets of -1 likewise */
+export function createSeries(): Series {
+  return { rings: windows.map(() => []), current: [], currentNumber: -1 };
+}
+
+/** @param latencyBucket  -1, as of throughput: nothing seen */
 export function record(
   series: Series,
   nowMs: number,
@@ -46,30 +51,42 @@ export function record(
   latencyBucket: number,
   throughputBucket: number,
 ): void {
-  for (let window: number = outcome === undefined ? last5m : last30s; window < windows.length; window++) {
-    const slot = slotAt(series, window as Window, nowMs);
-    if (outcome !== undefined) slot[outcome]++;
+  const number = slotNumber(last30s, nowMs);
+  // Once for all windows: every other length is a multiple of the shortest.
+  if (number !== series.currentNumber) open(series, nowMs, number);
+  const { current } = series;
+  for (let window: Window = last30s; window <= last1d; window++) {
+    const slot = current[window] as Slot;
+    // Spelt out: a property by a name that varies is slower.
+    if (outcome === 'ok') slot.ok++;
+    else if (outcome === 'failed') slot.failed++;
+    else if (outcome === 'limited') slot.limited++;
     if (window === last30s) continue;
     if (latencyBucket >= 0) slot.latency = count(slot.latency, latencyBucket);
     if (throughputBucket >= 0) slot.throughput = count(slot.throughput, throughputBucket);
   }
 }
 
+function open(series: Series, nowMs: number, number: number): void {
+  series.currentNumber = number;
+  series.current = windows.map((_, window) => slotAt(series, window as Window, nowMs));
+}
+
 /** The slot under way. */
-function slotAt(series: Series, window: Window, nowMs: number): Slot {
-  const { slotMs, slots } = windows[window];
-  const number = Math.floor(nowMs / slotMs);
-  const ring = series[window] as Series[number];
-  const known = ring[number % slots];
+function slotAt({ rings }: Series, window: Window, nowMs: number): Slot {
+  const number = slotNumber(window, nowMs);
+  const ring = rings[window] as (Slot | undefined)[];
+  const at = number % windows[window].slots;
+  const known = ring[at];
   if (known !== undefined && known.number === number) return known;
   const slot: Slot = { number, ok: 0, failed: 0, limited: 0, latency: null, throughput: null };
-  ring[number % slots] = slot;
+  ring[at] = slot;
   return slot;
 }
 
 /** Puts a slot in its place, unless what is there is later. */
-export function place(series: Series, window: Window, slot: Slot): void {
-  const ring = series[window] as Series[number];
+export function place({ rings }: Series, window: Window, slot: Slot): void {
+  const ring = rings[window] as (Slot | undefined)[];
   const at = slot.number % windows[window].slots;
   const known = ring[at];
   if (known === undefined || known.number <= slot.number) ring[at] = slot;
@@ -87,8 +104,9 @@ export function isIn(window: Window, slot: Slot, nowMs: number): boolean {
 }
 
 /** The slots of a window, as it is now, in no order. */
-export function* slotsOf(series: Series, window: Window, nowMs: number): Iterable<Slot> {
-  for (const slot of series[window] as Series[number]) if (slot !== undefined && isIn(window, slot, nowMs)) yield slot;
+export function slotsOf({ rings }: Series, window: Window, nowMs: number): Slot[] {
+  const ring = rings[window] as (Slot | undefined)[];
+  return ring.filter((slot): slot is Slot => slot !== undefined && isIn(window, slot, nowMs));
 }
 
 /** What happened in a window. */
@@ -118,8 +136,7 @@ export function sum(all: Iterable<Series>, window: Window, nowMs: number): Seen 
 export function outcomesIn(all: Iterable<Series>, window: Window, nowMs: number): { ok: number; failed: number } {
   const seen = { ok: 0, failed: 0 };
   for (const series of all) {
-    for (const slot of series[window] as Series[number]) {
-      if (slot === undefined || !isIn(window, slot, nowMs)) continue;
+    for (const slot of slotsOf(series, window, nowMs)) {
       seen.ok += slot.ok;
       seen.failed += slot.failed;
     }
