@@ -2,15 +2,17 @@ import { defaultTransport } from '#transport';
 import { type Clock, systemClock } from './base/clock.ts';
 import { randomIds } from './base/ids.ts';
 import { sha256Hex } from './base/secrets.ts';
-import { createCatalog } from './catalog/catalog.ts';
 import { createHealth } from './catalog/health.ts';
+import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
 import { type Authenticate, authenticateByEmbedder, authenticateByKey } from './http/authenticate.ts';
 import { createEdge, type HandleContext } from './http/edge.ts';
+import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
 import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions } from './options.ts';
 import { builtInProviders } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
+import { configureCatalog } from './setup/catalog.ts';
 import { credentialOpener } from './setup/credentials.ts';
 import { configureModels } from './setup/models.ts';
 import { type Configured, configureProviders, SettingsError } from './setup/providers.ts';
@@ -50,6 +52,15 @@ export interface Gateway extends RequestHandler {
      */
     rotate(workspaces?: readonly string[]): Promise<Rotation>;
   };
+  /** The models there are. */
+  catalog: {
+    /**
+     * Reads the document of the option `catalog.source` now, rather than when it is due.
+     * @returns how many of its models are served here; 0 without a document
+     * @throws CatalogError naming what is wrong with it; the last good copy then stays
+     */
+    refresh(): Promise<{ models: number }>;
+  };
   /** Ends open streams and upstream connections, and books what is still to be booked. */
   close(): Promise<void>;
 }
@@ -74,10 +85,23 @@ export function createGateway(options: GatewayOptions): Gateway {
     const found = configured.get(slug);
     return found?.isConfigured ? found.provider : null;
   };
-  const models = [
-    ...(operatorsOwn('sandbox') ? sandboxModels : []),
-    ...asOptions(() => configureModels(resolved.models, operatorsOwn)),
-  ];
+  const catalog = asOptions(() =>
+    configureCatalog({
+      settings: resolved.catalog,
+      models: [
+        ...mergeModels([
+          configureModels(resolved.models, operatorsOwn),
+          operatorsOwn('sandbox') ? sandboxModels : [],
+        ]).values(),
+      ],
+      providers: configured,
+      builtInProviders: new Set(builtInProviders.map(({ slug }) => slug)),
+      transport: network,
+      headerBytes: limits.upstreamHeaderBytes,
+      clock,
+      logger: logger ?? null,
+    }),
+  );
   const sinks = [...(resolved.onRecord ? [resolved.onRecord] : []), ...(logger ? [logSink(logger)] : [])];
   const randomBytes = resolved.randomBytes ?? systemRandomBytes;
   const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes }));
@@ -86,21 +110,14 @@ export function createGateway(options: GatewayOptions): Gateway {
       ids,
       clock,
       brand,
+      presentation: presentationOf(resolved.compat),
       ...stores,
       pipeline: {
         clock,
         random,
-        catalog: createCatalog(
-          models,
-          new Map(
-            [...configured].map(([slug, { provider, isConfigured }]) => [
-              slug,
-              { dataPolicy: provider.dataPolicy, isConfigured },
-            ]),
-          ),
-        ),
+        catalog,
         provider: (slug) => configured.get(slug)?.provider ?? null,
-        health: createHealth({ clock }),
+        health: createHealth({ clock, cooldown: resolved.health }),
         sticky: createSticky({ clock, ...resolved.sticky }),
         brand,
         isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
@@ -151,7 +168,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     basePath: resolved.basePath,
     apiKeys: stores.embedderKeys,
     credentials: { rotate: stores.rotateCredentials },
+    catalog: { refresh: catalog.refresh },
     async close() {
+      catalog.close();
       edge.close();
       await stores.close();
       if (network.isMade() && !resolved.transport) await network().close?.();

@@ -4,12 +4,13 @@ import type { Ids } from './base/ids.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
 import { type DialectName, dialects } from './dialects/index.ts';
 import type { EmbedderCaller } from './http/authenticate.ts';
+import { brandOf, compatNames } from './operations/compat.ts';
 import type { Provider } from './providers/provider.ts';
 import { permissionSchema } from './schema/api-key.ts';
 import { expectation } from './schema/expectations.ts';
 import { masterSecretsSchema } from './schema/master-secrets.ts';
 import { validationIssues } from './schema/validate.ts';
-import { count, dataPolicyOptions, modelOptions, slug } from './setup/model-options.ts';
+import { catalogOptions, count, dataPolicyOptions, modelOptions, slug } from './setup/model-options.ts';
 import type { StoreOption } from './setup/stores.ts';
 import type { Ledger } from './stores/ledger/ledger.ts';
 import type { Sealer } from './stores/vault.ts';
@@ -130,6 +131,14 @@ const retry = z.strictObject({
   restMs: z.int().min(0).default(60_000),
 });
 
+const health = z.strictObject({
+  /** Failures in a row after which an endpoint is left alone for a while. */
+  failuresToRest: count.default(5),
+  /** For how long at first; twice as long each time the one attempt after it fails as well. */
+  restMs: milliseconds.default(5_000),
+  maxRestMs: milliseconds.default(60_000),
+});
+
 const sticky = z.strictObject({
   /** How long after its last success a conversation keeps its endpoint. */
   ttlMs: milliseconds.default(600_000),
@@ -152,6 +161,8 @@ export const optionsSchema = z
     /** By slug: a built-in provider, your own, or one made by `defineProvider`. */
     providers: z.record(slug, z.union([providerOptions, objectWith<Provider>(['auth'], 'a provider')])).default({}),
     models: z.array(modelOptions).default([]),
+    /** Where further models and their prices come from. */
+    catalog: sectionDefault(catalogOptions),
     /** Keys callers authenticate with. */
     apiKeys: z.array(apiKeyOptions).optional(),
     /** Your own users instead of `apiKeys`: who asks, or null. */
@@ -177,11 +188,13 @@ export const optionsSchema = z
     storeCacheMs: z.int().min(0).default(5_000),
     /** For requests that name no model. */
     defaultModel: z.string().min(1).optional(),
-    /** Names the header `X-{Brand}-Metadata` and the field `{brand}_metadata`. */
+    /** Names the header `X-{Brand}-Metadata` and the field `{brand}_metadata`. Default: that of `compat`, else `service`. */
     brand: z
       .string()
       .regex(/^[a-z][a-z0-9]{0,30}$/, expectation('expected up to 31 lower-case letters and digits'))
-      .default('service'),
+      .optional(),
+    /** Whose wire to follow where it differs from the interface. */
+    compat: z.enum(compatNames).optional(),
     /** Where requests come in, unless an adapter says otherwise. */
     basePath: z
       .string()
@@ -193,6 +206,7 @@ export const optionsSchema = z
     timeouts: sectionDefault(timeouts),
     retry: sectionDefault(retry),
     keepAlive: sectionDefault(keepAlive),
+    health: sectionDefault(health),
     sticky: sectionDefault(sticky),
     /** One line per request, and unexpected errors. Fits pino. Default: none. */
     logger: objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
@@ -225,7 +239,9 @@ export const optionsSchema = z
 export interface GatewayOptions extends z.input<typeof optionsSchema> {}
 
 /** The same, checked and complete. */
-export interface ResolvedOptions extends z.output<typeof optionsSchema> {}
+export interface ResolvedOptions extends z.output<typeof optionsSchema> {
+  brand: string;
+}
 
 /** A mistake in the options: every one, by name, with what was expected. Never holds a value, which might be a key. */
 export class OptionsError extends Error {
@@ -244,5 +260,6 @@ export class OptionsError extends Error {
 export function resolveOptions(options: GatewayOptions): ResolvedOptions {
   const parsed = optionsSchema.safeParse(options);
   if (!parsed.success) throw new OptionsError(validationIssues(parsed.error));
-  return parsed.data;
+  const { brand, compat } = parsed.data;
+  return { ...parsed.data, brand: brand ?? brandOf(compat) ?? 'service' };
 }

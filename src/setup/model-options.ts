@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parsePrice } from '../base/money.ts';
+import { modalities } from '../call/model.ts';
 import { expectation } from '../schema/expectations.ts';
 
 export const count = z.int().min(1);
@@ -67,6 +68,28 @@ export const dataPolicyOptions = z.strictObject({
   trains: z.boolean().nullable().default(null),
 });
 
+const dateForm = /^\d{4}-\d{2}-\d{2}$/;
+
+/**
+ * Reads a moment as the options write it.
+ * @param value  an ISO 8601 date, with or without a time, or Unix seconds
+ * @returns Unix seconds, or null for anything else
+ */
+export function unixSeconds(value: unknown): number | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? value : null;
+  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}(?:T[\d:.]+(?:Z|[+-]\d{2}:\d{2}))?$/.test(value)) return null;
+  const ms = Date.parse(value);
+  return Number.isNaN(ms) || ms < 0 ? null : Math.floor(ms / 1000);
+}
+
+const date = z
+  .string()
+  .refine(
+    (value) => dateForm.test(value) && unixSeconds(value) !== null,
+    expectation('expected a date such as 2026-11-21'),
+  );
+const parameters = z.array(z.string().min(1));
+
 const endpointOptions = z.strictObject({
   /** Slug of a configured provider. */
   provider: slug,
@@ -76,10 +99,18 @@ const endpointOptions = z.strictObject({
   variant: slug.optional(),
   pricing: pricingOptions.optional(),
   contextLength: count.optional(),
+  /** The longest prompt, where it is shorter than the context. */
+  maxPromptTokens: count.optional(),
   maxCompletionTokens: count.optional(),
   quantization: z.enum(['int4', 'int8', 'fp4', 'fp6', 'fp8', 'fp16', 'bf16', 'fp32', 'unknown']).optional(),
-  /** Request fields the endpoint acts on, such as `tools`. */
-  supportedParameters: z.array(z.string()).optional(),
+  /** Request fields the endpoint acts on, such as `tools`. Default: the model's. */
+  supportedParameters: parameters.optional(),
+  /** A tier of its own, for those who ask for it. Default: the variant, where it is called `flex` or `priority`. */
+  serviceTier: z.enum(['flex', 'priority']).optional(),
+  /** true: it caches prompts without being asked to. */
+  implicitCaching: z.boolean().optional(),
+  /** true: it is listed, and never used. */
+  disabled: z.boolean().optional(),
   /** Default: the provider's. */
   dataPolicy: dataPolicyOptions.optional(),
 });
@@ -88,9 +119,61 @@ export const modelOptions = z.strictObject({
   /** `author/model`. */
   slug: z.string().regex(/^[^\s/]+\/\S+$/, expectation('expected author/model')),
   name: z.string().min(1).optional(),
+  description: z.string().min(1).optional(),
+  /** When it came out. */
+  created: z
+    .custom<string | number>(
+      (value) => unixSeconds(value) !== null,
+      expectation('expected an ISO 8601 date or Unix seconds'),
+    )
+    .optional(),
+  contextLength: count.optional(),
+  inputModalities: z.array(z.enum(modalities)).min(1).optional(),
+  outputModalities: z.array(z.enum(modalities)).min(1).optional(),
+  /** Of its endpoints that do not say themselves. */
+  supportedParameters: parameters.optional(),
+  /** true: its author allows others to be trained on what it writes. */
+  distillable: z.boolean().optional(),
+  /** Of `~author/family-latest`. */
+  family: slug.optional(),
+  /** How good its answers are, as you see it. */
+  quality: z.number().min(0).max(1).optional(),
+  huggingFaceId: z
+    .string()
+    .regex(/^[^\s/]+\/[^\s/]+$/, expectation('expected owner/name'))
+    .optional(),
+  knowledgeCutoff: date.optional(),
+  expirationDate: date.optional(),
   /** In order of preference. */
   endpoints: z.array(endpointOptions).min(1),
 });
 
+/** What a catalogue document holds. */
+export const catalogDocument = z.strictObject({ models: z.array(modelOptions) });
+
+/** Reads the document anew each time it is called; the signal says when nobody waits for it any more. */
+export type CatalogSource = string | URL | ((signal: AbortSignal) => unknown);
+
+export const catalogOptions = z.strictObject({
+  /** The document: an http, https or file URL, a path, or a function that returns it. */
+  source: z
+    .custom<CatalogSource>(
+      (value) => (typeof value === 'string' && value !== '') || value instanceof URL || typeof value === 'function',
+      expectation('expected a URL, a path or a function'),
+    )
+    .optional(),
+  /** So long it is believed. */
+  refreshMs: count.default(300_000),
+  /** How long reading it may take. */
+  timeoutMs: count.default(10_000),
+  /** The document, decompressed. */
+  maxBytes: count.default(16 * 1024 * 1024),
+  /** false: only models that you name, or that start with a provider's slug. */
+  builtInModels: z.boolean().default(true),
+  /** false: prices are unknown unless you name them. */
+  builtInPrices: z.boolean().default(true),
+});
+
 export type ModelSettings = z.output<typeof modelOptions>;
 export type PricingSettings = z.output<typeof pricingOptions>;
+export type CatalogSettings = z.output<typeof catalogOptions>;

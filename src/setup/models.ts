@@ -1,7 +1,7 @@
 import { parsePrice } from '../base/money.ts';
 import type { Endpoint, Model, Pricing, TokenPricing } from '../call/model.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { ModelSettings, PricingSettings } from './model-options.ts';
+import { type ModelSettings, type PricingSettings, unixSeconds } from './model-options.ts';
 import { SettingsError } from './providers.ts';
 
 type EndpointSettings = ModelSettings['endpoints'][number];
@@ -15,32 +15,90 @@ export function configureModels(
   given: readonly ModelSettings[],
   provider: (slug: string) => Provider | null,
 ): readonly Model[] {
-  return given.map(({ slug, name = slug, endpoints }, modelAt) => ({
-    slug,
-    name,
-    endpoints: endpoints.map((endpoint, at) => {
-      const found = provider(endpoint.provider);
-      if (found) return endpointOf(slug, endpoint, found);
-      throw new SettingsError(
-        `models[${modelAt}].endpoints[${at}].provider`,
-        'expected the slug of a configured provider',
-      );
-    }),
-  }));
+  checkSlugs(given);
+  return given.map((model, modelAt) =>
+    modelOf(
+      model,
+      model.endpoints.map((endpoint, at) => {
+        const found = provider(endpoint.provider);
+        if (found) return endpointOf(model, endpoint, found);
+        throw new SettingsError(
+          `models[${modelAt}].endpoints[${at}].provider`,
+          'expected the slug of a configured provider',
+        );
+      }),
+    ),
+  );
 }
 
-function endpointOf(modelSlug: string, given: EndpointSettings, provider: Provider): Endpoint {
+/**
+ * Models of a list that is shared by many gateways: endpoints at providers that are not known here are left out, and
+ * models that have no other.
+ * @param provider  one that is known, by slug; null for any other
+ * @throws SettingsError for a slug that occurs twice
+ */
+export function servableModels(
+  given: readonly ModelSettings[],
+  provider: (slug: string) => Provider | null,
+): readonly Model[] {
+  checkSlugs(given);
+  const models: Model[] = [];
+  for (const model of given) {
+    const endpoints: Endpoint[] = [];
+    for (const endpoint of model.endpoints) {
+      const found = provider(endpoint.provider);
+      if (found) endpoints.push(endpointOf(model, endpoint, found));
+    }
+    if (endpoints.length > 0) models.push(modelOf(model, endpoints));
+  }
+  return models;
+}
+
+/** Of two models of one name only one could ever be asked for. */
+function checkSlugs(given: readonly ModelSettings[]): void {
+  const seen = new Set<string>();
+  for (const [at, { slug }] of given.entries()) {
+    if (seen.has(slug)) throw new SettingsError(`models[${at}].slug`, 'expected a slug that no other model has');
+    seen.add(slug);
+  }
+}
+
+function modelOf(given: ModelSettings, endpoints: readonly Endpoint[]): Model {
   return {
-    modelSlug,
+    slug: given.slug,
+    name: given.name ?? given.slug,
+    endpoints,
+    description: given.description,
+    created: given.created === undefined ? undefined : (unixSeconds(given.created) ?? undefined),
+    contextLength: given.contextLength,
+    inputModalities: given.inputModalities,
+    outputModalities: given.outputModalities,
+    isDistillable: given.distillable,
+    family: given.family,
+    quality: given.quality,
+    huggingFaceId: given.huggingFaceId,
+    knowledgeCutoff: given.knowledgeCutoff,
+    expirationDate: given.expirationDate,
+  };
+}
+
+function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Provider): Endpoint {
+  const { variant } = given;
+  return {
+    modelSlug: model.slug,
     providerSlug: provider.slug,
-    tag: given.variant === undefined ? provider.slug : `${provider.slug}/${given.variant}`,
+    tag: variant === undefined ? provider.slug : `${provider.slug}/${variant}`,
     upstreamModel: given.model,
     pricing: given.pricing ? pricingOf(given.pricing) : null,
     contextLength: given.contextLength ?? null,
+    maxPromptTokens: given.maxPromptTokens,
     maxCompletionTokens: given.maxCompletionTokens ?? null,
     quantization: given.quantization ?? null,
-    supportedParameters: given.supportedParameters ?? null,
+    supportedParameters: given.supportedParameters ?? model.supportedParameters ?? null,
     dataPolicy: given.dataPolicy ?? provider.dataPolicy,
+    serviceTier: given.serviceTier ?? (variant === 'flex' || variant === 'priority' ? variant : undefined),
+    implicitCaching: given.implicitCaching,
+    isDisabled: given.disabled,
   };
 }
 

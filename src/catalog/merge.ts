@@ -1,0 +1,69 @@
+import type { Endpoint, Model } from '../call/model.ts';
+
+/**
+ * One list of several: the first that names a model decides its endpoints, and what it leaves unknown is taken from
+ * later ones. Models keep the order in which they are first named.
+ * @param sources  the most trusted first; a slug occurs once in each
+ */
+export function mergeModels(sources: readonly (readonly Model[])[]): ReadonlyMap<string, Model> {
+  const merged = new Map<string, Model>();
+  for (const models of sources) {
+    for (const model of models) {
+      const first = merged.get(model.slug);
+      merged.set(model.slug, first ? fillModel(first, model) : model);
+    }
+  }
+  return merged;
+}
+
+function fillModel(first: Model, later: Model): Model {
+  return {
+    ...first,
+    // A name that is the slug was never given.
+    name: first.name === first.slug ? later.name : first.name,
+    endpoints: first.endpoints.map((endpoint) => {
+      const same = sameEndpoint(endpoint, later.endpoints);
+      return same ? fillEndpoint(endpoint, same) : endpoint;
+    }),
+    description: first.description ?? later.description,
+    created: first.created ?? later.created,
+    contextLength: first.contextLength ?? later.contextLength,
+    inputModalities: first.inputModalities ?? later.inputModalities,
+    outputModalities: first.outputModalities ?? later.outputModalities,
+    isDistillable: first.isDistillable ?? later.isDistillable,
+    family: first.family ?? later.family,
+    quality: first.quality ?? later.quality,
+    huggingFaceId: first.huggingFaceId ?? later.huggingFaceId,
+    knowledgeCutoff: first.knowledgeCutoff ?? later.knowledgeCutoff,
+    expirationDate: first.expirationDate ?? later.expirationDate,
+  };
+}
+
+/**
+ * The same model at the same provider: by the provider's own name for it, else by a variant that both were given. Two of
+ * different names and no variant may be anything, such as a model and what was fine-tuned from it; and a service tier
+ * has prices of its own.
+ */
+function sameEndpoint({ providerSlug, upstreamModel, tag, serviceTier }: Endpoint, others: readonly Endpoint[]) {
+  const there = others.filter((other) => other.providerSlug === providerSlug && other.serviceTier === serviceTier);
+  const named = there.filter((other) => other.upstreamModel === upstreamModel);
+  return named.find((other) => other.tag === tag) ?? named[0] ?? there.find((other) => isVariant(other, tag)) ?? null;
+}
+
+function isVariant({ tag, providerSlug }: Endpoint, wanted: string): boolean {
+  return tag === wanted && tag !== providerSlug;
+}
+
+/** What an endpoint leaves unknown, from another of the same model at the same provider. Its data policy stays its own. */
+export function fillEndpoint(first: Endpoint, later: Endpoint): Endpoint {
+  return {
+    ...first,
+    pricing: first.pricing ?? later.pricing,
+    contextLength: first.contextLength ?? later.contextLength,
+    maxPromptTokens: first.maxPromptTokens ?? later.maxPromptTokens,
+    maxCompletionTokens: first.maxCompletionTokens ?? later.maxCompletionTokens,
+    quantization: first.quantization ?? later.quantization,
+    supportedParameters: first.supportedParameters ?? later.supportedParameters,
+    implicitCaching: first.implicitCaching ?? later.implicitCaching,
+  };
+}

@@ -1,0 +1,79 @@
+import { isDeeper, JsonError, parseJson } from '../base/json.ts';
+import { UpstreamError } from '../base/upstream-error.ts';
+import { readText, send } from '../transport/send.ts';
+import type { Transport } from '../transport/transport.ts';
+import { CatalogError, type DocumentReader } from './document.ts';
+
+export interface ReadLimits {
+  /** The document, decompressed. */
+  maxBytes: number;
+  /** All headers of the response. */
+  headerBytes: number;
+}
+
+/** Far more than a document has. */
+const maxDepth = 20;
+
+/** Reads the document from an http or https address; asks only for what is newer than what was accepted. */
+export function readFromUrl(url: string, transport: () => Transport, limits: ReadLimits): DocumentReader {
+  let accepted: { tag: string | undefined; text: string } | null = null;
+  return async (signal) => {
+    try {
+      const headers: Record<string, string> = { accept: 'application/json' };
+      if (accepted?.tag !== undefined) headers['if-none-match'] = accepted.tag;
+      const request = { method: 'GET', url, headers, signal, limits: { headerBytes: limits.headerBytes } } as const;
+      const response = await send(transport(), request, { bodyBytes: limits.maxBytes });
+      if (response.status !== 200) response.body.cancel();
+      if (response.status === 304 && accepted) return 'unchanged';
+      if (response.status !== 200) throw mistake(`expected status 200, came ${response.status}`);
+      const text = await readText(response.body, limits.maxBytes);
+      if (accepted?.text === text) return 'unchanged';
+      const read = { tag: response.headers.etag, text };
+      return { value: parsed(text), accepted: () => (accepted = read) };
+    } catch (error) {
+      throw error instanceof UpstreamError ? mistake(error.message) : error;
+    }
+  };
+}
+
+/** A file's content, as far as it is read. */
+export interface FileReader {
+  /** Rejects as the runtime does when there is no such file. */
+  read(maxBytes: number, signal: AbortSignal): Promise<Uint8Array>;
+}
+
+/** Reads the document from a file. @param file  reads one byte more than fits, where there is one */
+export function readFromFile(file: FileReader, { maxBytes }: Pick<ReadLimits, 'maxBytes'>): DocumentReader {
+  let accepted: string | null = null;
+  return async (signal) => {
+    const bytes = await file.read(maxBytes + 1, signal).catch((error: unknown) => {
+      const { code } = error as { code?: unknown };
+      throw mistake(`the file cannot be read${typeof code === 'string' ? ` (${code})` : ''}`, error);
+    });
+    if (bytes.length > maxBytes) throw mistake(`the file is larger than ${maxBytes} bytes`);
+    const text = new TextDecoder().decode(bytes);
+    if (text === accepted) return 'unchanged';
+    return { value: parsed(text), accepted: () => (accepted = text) };
+  };
+}
+
+/** Takes the document from the embedder's own function, as a value. */
+export function readFromFunction(source: (signal: AbortSignal) => unknown): DocumentReader {
+  return async (signal) => {
+    const value = await source(signal);
+    if (isDeeper(value, maxDepth)) throw mistake(`nested deeper than ${maxDepth} levels`);
+    return { value };
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text, maxDepth);
+  } catch (error) {
+    throw error instanceof JsonError ? mistake(error.message) : error;
+  }
+}
+
+function mistake(message: string, cause?: unknown): CatalogError {
+  return new CatalogError([{ path: '', message }], cause);
+}
