@@ -77,7 +77,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     let isHead = request.method === 'HEAD';
     try {
       if (closing) throw new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 });
-      const found = find(request.method, pathBelow(request.url, context.basePath ?? deps.basePath));
+      const basePath = context.basePath ?? deps.basePath;
+      const found = find(request.method, pathBelow(request.url, basePath));
       if ('allow' in found) return new ResponseOf(null, { status: 204, headers: { allow: found.allow } });
       isHead = found.isHead;
       const receivedAtMs = clock.now();
@@ -94,6 +95,7 @@ export function createEdge(deps: EdgeDeps): Edge {
           body,
           query: operation.query ? checkQuery(request.url, operation.query) : null,
           params,
+          basePath,
           caller,
           headers: request.headers,
           signal: watch.signal,

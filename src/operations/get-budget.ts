@@ -4,16 +4,18 @@ import { budgetSchema } from '../schema/budget.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
+import type { Presentation } from './compat.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 import { intervalOf, showBudget } from './tenants/budget-answer.ts';
 
 export interface GetBudgetDeps {
+  presentation: Presentation;
   workspaces: Workspaces;
   budgets: BudgetsOf;
 }
 
-export function getBudget({ workspaces, budgets }: GetBudgetDeps): Operation {
+export function getBudget({ presentation, workspaces, budgets }: GetBudgetDeps): Operation {
   return {
     name: 'getWorkspaceBudget',
     method: 'GET',
@@ -26,7 +28,7 @@ export function getBudget({ workspaces, budgets }: GetBudgetDeps): Operation {
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
       const found = await budgets(id).get(interval);
       if (!found) throw new GatewayError('not_found', `The workspace has no ${interval} budget`);
-      return answer({ data: showBudget(id, found) });
+      return answer({ data: showBudget(id, found, presentation) });
     },
   };
 }

@@ -3,6 +3,8 @@ import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
+import type { Presentation } from './compat.ts';
+import { countModels } from './count-models.ts';
 import { createApiKey } from './create-api-key.ts';
 import { type CreateChatCompletionDeps, createChatCompletion } from './create-chat-completion.ts';
 import { type CredentialDeps, createCredential } from './create-credential.ts';
@@ -15,11 +17,17 @@ import { getApiKey } from './get-api-key.ts';
 import { getBudget } from './get-budget.ts';
 import { getCredential } from './get-credential.ts';
 import { getCurrentKey } from './get-current-key.ts';
+import { getModel } from './get-model.ts';
 import { getWorkspace } from './get-workspace.ts';
 import { listApiKeys } from './list-api-keys.ts';
 import { listBudgets } from './list-budgets.ts';
 import { listCredentials } from './list-credentials.ts';
+import { listModelEndpoints } from './list-model-endpoints.ts';
+import { listModels } from './list-models.ts';
+import { listProviders } from './list-providers.ts';
+import { listUserModels } from './list-user-models.ts';
 import { listWorkspaces } from './list-workspaces.ts';
+import { listZdrEndpoints } from './list-zdr-endpoints.ts';
 import type { Operation } from './operation.ts';
 import { putBudget } from './put-budget.ts';
 import { updateApiKey } from './update-api-key.ts';
@@ -32,10 +40,12 @@ export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps 
   apiKeys: ApiKeyStore;
   spending: Spending;
   clock: Clock;
+  presentation: Presentation;
 }
 
 /** Every operation of the interface. */
 export function operations(deps: OperationDeps): Operation[] {
+  const listings = { ...deps.pipeline, presentation: deps.presentation };
   return [
     createChatCompletion(deps),
     createWorkspace(deps),
@@ -58,5 +68,12 @@ export function operations(deps: OperationDeps): Operation[] {
     updateApiKey(deps),
     deleteApiKey(deps),
     getCurrentKey(deps),
+    listModels(listings),
+    listUserModels(listings),
+    countModels(listings),
+    getModel(listings),
+    listModelEndpoints(listings),
+    listZdrEndpoints(listings),
+    listProviders(listings),
   ];
 }

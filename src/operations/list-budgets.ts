@@ -3,17 +3,19 @@ import { budgetSchema } from '../schema/budget.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
+import type { Presentation } from './compat.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 import { showBudget } from './tenants/budget-answer.ts';
 
 export interface ListBudgetsDeps {
+  presentation: Presentation;
   workspaces: Workspaces;
   budgets: BudgetsOf;
 }
 
 /** From the narrowest interval to the broadest. */
-export function listBudgets({ workspaces, budgets }: ListBudgetsDeps): Operation {
+export function listBudgets({ presentation, workspaces, budgets }: ListBudgetsDeps): Operation {
   return {
     name: 'listWorkspaceBudgets',
     method: 'GET',
@@ -23,7 +25,7 @@ export function listBudgets({ workspaces, budgets }: ListBudgetsDeps): Operation
     result: z.object({ data: z.array(budgetSchema) }),
     async run({ params, caller }) {
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
-      return answer({ data: (await budgets(id).list()).map((budget) => showBudget(id, budget)) });
+      return answer({ data: (await budgets(id).list()).map((budget) => showBudget(id, budget, presentation)) });
     },
   };
 }

@@ -8,6 +8,8 @@ export interface OperationInput<Body = unknown, Query = unknown> {
   body: Body;
   query: Query;
   params: Readonly<Record<string, string>>;
+  /** Where the request came in, such as `/v1`; '' or `/` at the root. */
+  basePath: string;
   caller: Caller;
   headers: Headers;
   /** Aborted when the client leaves or the request's time is up. */

@@ -5,18 +5,20 @@ import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
+import type { Presentation } from './compat.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 import { intervalOf, showBudget } from './tenants/budget-answer.ts';
 
 export interface PutBudgetDeps {
+  presentation: Presentation;
   workspaces: Workspaces;
   budgets: BudgetsOf;
   spending: Pick<Spending, 'flush'>;
 }
 
 /** What was spent stays as it is. @see interface document, "PUT /workspaces/{id}/budgets/{interval}" */
-export function putBudget({ workspaces, budgets, spending }: PutBudgetDeps): Operation<PutBudget> {
+export function putBudget({ presentation, workspaces, budgets, spending }: PutBudgetDeps): Operation<PutBudget> {
   return {
     name: 'upsertWorkspaceBudget',
     method: 'PUT',
@@ -31,7 +33,7 @@ export function putBudget({ workspaces, budgets, spending }: PutBudgetDeps): Ope
       const limitNanoUsd = limitToNano(body.limit_usd) as number;
       // What was spent before there was a limit is only counted, and may not have reached the store yet.
       await spending.flush();
-      return answer({ data: showBudget(id, await budgets(id).put(interval, limitNanoUsd)) });
+      return answer({ data: showBudget(id, await budgets(id).put(interval, limitNanoUsd), presentation) });
     },
   };
 }

@@ -35,7 +35,8 @@ export const budgetSchema = z.object({
   id: z.uuid(),
   workspace_id: z.uuid(),
   limit_usd: z.number(),
-  reset_interval: intervalSchema,
+  /** null: it never starts anew, where the compatibility preset has it so. */
+  reset_interval: intervalSchema.nullable(),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });

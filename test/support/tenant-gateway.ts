@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { countModels } from '../../src/operations/count-models.ts';
 import { createApiKey } from '../../src/operations/create-api-key.ts';
 import { createWorkspace } from '../../src/operations/create-workspace.ts';
 import { deleteApiKey } from '../../src/operations/delete-api-key.ts';
@@ -7,15 +8,22 @@ import { deleteWorkspace } from '../../src/operations/delete-workspace.ts';
 import { getApiKey } from '../../src/operations/get-api-key.ts';
 import { getBudget } from '../../src/operations/get-budget.ts';
 import { getCurrentKey } from '../../src/operations/get-current-key.ts';
+import { getModel } from '../../src/operations/get-model.ts';
 import { getWorkspace } from '../../src/operations/get-workspace.ts';
 import { listApiKeys } from '../../src/operations/list-api-keys.ts';
 import { listBudgets } from '../../src/operations/list-budgets.ts';
+import { listModelEndpoints } from '../../src/operations/list-model-endpoints.ts';
+import { listModels } from '../../src/operations/list-models.ts';
+import { listProviders } from '../../src/operations/list-providers.ts';
+import { listUserModels } from '../../src/operations/list-user-models.ts';
 import { listWorkspaces } from '../../src/operations/list-workspaces.ts';
+import { listZdrEndpoints } from '../../src/operations/list-zdr-endpoints.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { putBudget } from '../../src/operations/put-budget.ts';
 import { updateApiKey } from '../../src/operations/update-api-key.ts';
 import { updateWorkspace } from '../../src/operations/update-workspace.ts';
 import type { GatewayOptions } from '../../src/options.ts';
+import { endpointStatuses } from '../../src/schema/endpoint.ts';
 import { checkError } from './answer.ts';
 import { type CallAnswer, managementKey, type TestGateway, testGateway } from './gateway.ts';
 import { sharedAvailable, validateAnswerAgainstReference } from './reference.ts';
@@ -37,6 +45,13 @@ const operations: Operation[] = [
   updateApiKey,
   deleteApiKey,
   getCurrentKey,
+  listModels,
+  listUserModels,
+  countModels,
+  getModel,
+  listModelEndpoints,
+  listZdrEndpoints,
+  listProviders,
 ].map((make) => make({} as never) as Operation);
 
 export interface TenantGateway extends TestGateway {
@@ -99,14 +114,24 @@ function checkSuccess(method: string, path: string, status: number, json: unknow
   if (!sharedAvailable) return;
   const described = `${method.toLowerCase()} ${operation?.path.replace(/:(\w+)/g, '{$1}')}`;
   const found = validateAnswerAgainstReference(described, status, asReference(json));
-  // A budget by itself is of a later version than the document.
-  if (described !== 'get /workspaces/{id}/budgets/{interval}') expect(found).not.toBeNull();
+  if (!laterThanReference.has(described)) expect(found).not.toBeNull();
   expect(found ?? []).toEqual([]);
 }
 
-/** The one difference between the two: the contract calls the interval of a lifetime by its name, the reference null. */
+/** Of a later version than the document. */
+const laterThanReference = new Set(['get /workspaces/{id}/budgets/{interval}', 'get /model/{author}/{slug}']);
+
+/**
+ * The two differences: the contract calls the interval of a lifetime by its name, the reference null; the status of an
+ * endpoint is a word in the contract, a number in the reference. Providers of a test's own are on nobody's list.
+ */
 function asReference(json: unknown): unknown {
-  return JSON.parse(JSON.stringify(json), (key, value) =>
-    key === 'reset_interval' && value === 'lifetime' ? null : value,
-  );
+  return JSON.parse(JSON.stringify(json), (key, value) => {
+    if (key === 'reset_interval' && value === 'lifetime') return null;
+    if (key === 'status' && endpointStatuses.some((status) => status === value)) return 0;
+    if (key === 'provider_name' && ownProviders.has(value)) return 'FakeProvider';
+    return value;
+  });
 }
+
+const ownProviders = new Set(['Up', 'Alt', 'Sandbox']);

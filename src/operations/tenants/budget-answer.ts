@@ -3,14 +3,15 @@ import { nanoToUsd } from '../../base/money.ts';
 import { type Interval, intervals } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Budget, StoredBudget } from '../../schema/budget.ts';
+import type { Presentation } from '../compat.ts';
 import { timestamp } from './answer.ts';
 
-export function showBudget(workspaceId: WorkspaceId, budget: StoredBudget): Budget {
+export function showBudget(workspaceId: WorkspaceId, budget: StoredBudget, { resetInterval }: Presentation): Budget {
   return {
     id: budget.id,
     workspace_id: workspaceId,
     limit_usd: nanoToUsd(budget.limitNanoUsd),
-    reset_interval: budget.interval,
+    reset_interval: resetInterval(budget.interval),
     created_at: timestamp(budget.createdAtMs),
     updated_at: timestamp(budget.updatedAtMs),
   };

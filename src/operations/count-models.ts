@@ -1,0 +1,23 @@
+import * as z from 'zod';
+import { type ModelsCountQuery, modelsCountQuery } from '../schema/model.ts';
+import { filterModels } from './listings/filter-models.ts';
+import { type ListingDeps, reachedModels } from './listings/reach.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+
+/** How many models GET /models lists for the same kinds of answers. */
+export function countModels(deps: ListingDeps): Operation<unknown, ModelsCountQuery> {
+  return {
+    name: 'listModelsCount',
+    method: 'GET',
+    path: '/models/count',
+    permissions: ['inference', 'management'],
+    body: null,
+    query: modelsCountQuery,
+    result: z.object({ data: z.object({ count: z.int() }) }),
+    async run({ query, caller }) {
+      const found = filterModels(await reachedModels(deps, caller), query, deps.provider);
+      return answer({ data: { count: found.length } });
+    },
+  };
+}

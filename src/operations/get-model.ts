@@ -1,0 +1,26 @@
+import * as z from 'zod';
+import { GatewayError } from '../base/errors.ts';
+import { modelSchema } from '../schema/model.ts';
+import { showModel } from './listings/model-answer.ts';
+import type { ListingDeps } from './listings/reach.ts';
+import { resolveModel } from './listings/resolve-model.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+
+/** One model, as GET /models lists it. */
+export function getModel(deps: ListingDeps): Operation {
+  return {
+    name: 'getModel',
+    method: 'GET',
+    path: '/model/:author/:slug',
+    permissions: ['inference', 'management'],
+    body: null,
+    result: z.object({ data: modelSchema }),
+    async run({ params, caller, basePath }) {
+      const { model, endpoints: all } = await resolveModel(deps, caller, params);
+      const endpoints = all.filter(({ isDisabled }) => isDisabled !== true);
+      if (endpoints.length === 0) throw new GatewayError('not_found', 'All that serves this model is disabled');
+      return answer({ data: showModel({ model, endpoints }, basePath) });
+    },
+  };
+}

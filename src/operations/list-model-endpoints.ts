@@ -1,0 +1,33 @@
+import { modelEndpointsSchema } from '../schema/model.ts';
+import { showArchitecture } from './listings/architecture.ts';
+import { showEndpoint } from './listings/endpoint-answer.ts';
+import type { ListingDeps } from './listings/reach.ts';
+import { resolveModel } from './listings/resolve-model.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+
+/** The endpoints of one model, disabled ones too, and how they are doing. */
+export function listModelEndpoints(deps: ListingDeps): Operation {
+  return {
+    name: 'listEndpoints',
+    method: 'GET',
+    path: '/models/:author/:slug/endpoints',
+    permissions: ['inference', 'management'],
+    body: null,
+    result: modelEndpointsSchema,
+    async run({ params, caller }) {
+      const { model, endpoints } = await resolveModel(deps, caller, params);
+      const nowMs = deps.clock.now();
+      return answer({
+        data: {
+          id: model.slug,
+          name: model.name,
+          created: model.created ?? 0,
+          description: model.description ?? '',
+          architecture: showArchitecture(model),
+          endpoints: endpoints.map((endpoint) => showEndpoint(deps, model, endpoint, nowMs)),
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { type ModelsQuery, modelListSchema, modelsQuery } from '../schema/model.ts';
+import { filterModels } from './listings/filter-models.ts';
+import { showModel } from './listings/model-answer.ts';
+import { type ListingDeps, reachedModels } from './listings/reach.ts';
+import { sortModels } from './listings/sort-models.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+
+/** The models the caller could use, those that answer with text unless it says otherwise. */
+export function listModels(deps: ListingDeps): Operation<unknown, ModelsQuery> {
+  return {
+    name: 'getModels',
+    method: 'GET',
+    path: '/models',
+    permissions: ['inference', 'management'],
+    body: null,
+    query: modelsQuery,
+    result: modelListSchema,
+    async run({ query, caller, basePath }) {
+      const found = filterModels(await reachedModels(deps, caller), query, deps.provider);
+      const sorted = query.sort === undefined ? found : sortModels(found, query.sort, deps);
+      return answer({ data: sorted.map((one) => showModel(one, basePath)) });
+    },
+  };
+}

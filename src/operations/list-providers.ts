@@ -1,0 +1,40 @@
+import * as z from 'zod';
+import { providerSchema, type ShownProvider } from '../schema/provider.ts';
+import type { ListingDeps } from './listings/reach.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+
+/** The providers the caller's requests could come to, by slug. */
+export function listProviders({
+  provider,
+  usableProviders,
+  ownCredentials,
+}: Pick<ListingDeps, 'provider' | 'usableProviders' | 'ownCredentials'>): Operation {
+  return {
+    name: 'listProviders',
+    method: 'GET',
+    path: '/providers',
+    permissions: ['inference', 'management'],
+    body: null,
+    result: z.object({ data: z.array(providerSchema) }),
+    async run({ caller }) {
+      const own = await ownCredentials(caller.workspaceId);
+      const slugs = new Set([...usableProviders, ...own.map((one) => one.provider)]);
+      const shown: ShownProvider[] = [];
+      for (const slug of [...slugs].sort()) {
+        // A credential may be for a provider that is not served here.
+        const found = provider(slug);
+        if (found) shown.push({ name: found.name, slug, ...unknown });
+      }
+      return answer({ data: shown });
+    },
+  };
+}
+
+const unknown = {
+  privacy_policy_url: null,
+  terms_of_service_url: null,
+  status_page_url: null,
+  headquarters: null,
+  datacenters: null,
+};

@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { keepsNothing } from '../routing/filter.ts';
+import { list } from '../schema/bounded.ts';
+import { endpointSchema } from '../schema/endpoint.ts';
+import { showEndpoint } from './listings/endpoint-answer.ts';
+import { type ListingDeps, reachedModels } from './listings/reach.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+
+/**
+ * What is left of the caller's endpoints for a request with `provider.zdr`, by the rule that such a request meets.
+ * @see interface document, "GET /endpoints/zdr"
+ */
+export function listZdrEndpoints(deps: ListingDeps): Operation {
+  return {
+    name: 'listEndpointsZdr',
+    method: 'GET',
+    path: '/endpoints/zdr',
+    permissions: ['inference', 'management'],
+    body: null,
+    result: z.object({ data: list(endpointSchema) }),
+    async run({ caller }) {
+      const reached = await reachedModels(deps, caller);
+      const nowMs = deps.clock.now();
+      return answer({
+        data: reached.flatMap(({ model, endpoints }) =>
+          endpoints.filter(keepsNothing).map((endpoint) => showEndpoint(deps, model, endpoint, nowMs)),
+        ),
+      });
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import type { Endpoint, Pricing } from '../../call/model.ts';
+import { averagePrice } from '../../routing/rank.ts';
+import type { ShownPricing } from '../../schema/endpoint.ts';
+
+/** In the place of a price that is not known: none that anybody would take for one. */
+const unknown = '-1';
+
+/** What is not priced by itself is left out, but for what the interface always shows. */
+export function showPricing(pricing: Pricing | null): ShownPricing {
+  if (pricing === null) return { prompt: unknown, completion: unknown, request: unknown, image: unknown };
+  const shown: ShownPricing = {
+    prompt: usdText(pricing.promptPicoUsd),
+    completion: usdText(pricing.completionPicoUsd),
+    request: usdText(pricing.requestPicoUsd ?? 0),
+    image: usdText(pricing.imagePicoUsd ?? 0),
+  };
+  for (const [field, of] of furtherPrices) {
+    const price = pricing[of];
+    if (price !== undefined) shown[field] = usdText(price);
+  }
+  return shown;
+}
+
+const furtherPrices = [
+  ['image_token', 'imageTokenPicoUsd'],
+  ['image_output', 'imageOutputPicoUsd'],
+  ['audio', 'audioPicoUsd'],
+  ['audio_output', 'audioOutputPicoUsd'],
+  ['input_audio_cache', 'audioCacheReadPicoUsd'],
+  ['input_cache_read', 'cacheReadPicoUsd'],
+  ['input_cache_write', 'cacheWritePicoUsd'],
+  ['input_cache_write_1h', 'cacheWriteHourPicoUsd'],
+  ['internal_reasoning', 'reasoningPicoUsd'],
+  ['web_search', 'webSearchPicoUsd'],
+] as const satisfies readonly (readonly [keyof ShownPricing, keyof Pricing])[];
+
+/** An exact decimal without an exponent, such as `0.0000025`. @param picoUsd  a non-negative integer */
+export function usdText(picoUsd: number): string {
+  const digits = BigInt(picoUsd).toString().padStart(13, '0');
+  const whole = digits.slice(0, -12);
+  const fraction = digits.slice(-12).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
+/**
+ * Whose prices and limits stand for the model: the cheapest by the planner's measure, the first of those that are equal.
+ * A tier of its own, which a request has to ask for, and an unknown price count only where there is nothing else.
+ */
+export function cheapest(endpoints: readonly Endpoint[]): Endpoint {
+  let best = endpoints[0] as Endpoint;
+  let bestPrice = comparable(best);
+  for (const endpoint of endpoints) {
+    const price = comparable(endpoint);
+    if (price < bestPrice) [best, bestPrice] = [endpoint, price];
+  }
+  return best;
+}
+
+/** Beyond any price. */
+const dearest = 1e24;
+
+function comparable(endpoint: Endpoint): number {
+  return (averagePrice(endpoint) ?? dearest) + (endpoint.serviceTier === undefined ? 0 : 2 * dearest);
+}

@@ -1,0 +1,96 @@
+import type { Clock } from '../../base/clock.ts';
+import { isGatewayError } from '../../base/errors.ts';
+import type { Caller } from '../../call/call.ts';
+import type { OwnCredential } from '../../call/facts.ts';
+import type { Endpoint, Model } from '../../call/model.ts';
+import type { WorkspaceId } from '../../call/workspace.ts';
+import type { Catalog, CatalogView } from '../../catalog/catalog.ts';
+import type { Health } from '../../catalog/health.ts';
+import { credentialFits } from '../../stores/credential-fits.ts';
+import type { Presentation } from '../compat.ts';
+
+/** What the listings are made of. */
+export interface ListingDeps {
+  catalog: Pick<Catalog, 'view'>;
+  health: Pick<Health, 'view' | 'statistics'>;
+  clock: Clock;
+  /** A provider known here, by slug; null for any other. */
+  provider: (slug: string) => { name: string } | null;
+  /** Providers for which the operator has a credential, or that need none. */
+  usableProviders: ReadonlySet<string>;
+  /** The workspace's own credentials. @throws GatewayError unavailable (503) */
+  ownCredentials: (workspaceId: WorkspaceId) => readonly OwnCredential[] | Promise<readonly OwnCredential[]>;
+  /** Whether the operator has set a provider up. */
+  isConfigured: (providerSlug: string) => boolean;
+  /** Author of the router models. */
+  brand: string;
+  presentation: Presentation;
+}
+
+/** Whether there is a credential with which a caller's requests could come to an endpoint. */
+export type Reaches = (endpoint: Endpoint) => boolean;
+
+/** A model with the endpoints that a caller could come to, at least one of which is not disabled. */
+export interface ReachedModel {
+  model: Model;
+  /** In the catalogue's order, disabled ones left out. */
+  endpoints: readonly Endpoint[];
+}
+
+/**
+ * By the operator's credential, or one of the workspace's own. A credential for certain users counts: a request may name
+ * one of them. One for certain keys counts for those, and for who cannot make requests but manages the workspace.
+ */
+export async function reachOf(
+  { usableProviders, ownCredentials }: Pick<ListingDeps, 'usableProviders' | 'ownCredentials'>,
+  caller: Caller,
+): Promise<Reaches> {
+  const own = await ownCredentials(caller.workspaceId);
+  if (own.length === 0) return ({ providerSlug }) => usableProviders.has(providerSlug);
+  return ({ providerSlug, modelSlug }) =>
+    usableProviders.has(providerSlug) ||
+    own.some((one) => one.provider === providerSlug && mayFit(one, modelSlug, caller));
+}
+
+function mayFit(credential: OwnCredential, model: string, { permissions, apiKeyHash }: Caller): boolean {
+  const { allowedUserIds, allowedApiKeyHashes } = credential;
+  return credentialFits(credential, {
+    model,
+    user: allowedUserIds?.[0] ?? null,
+    apiKeyHash: permissions.includes('inference') ? apiKeyHash : (allowedApiKeyHashes?.[0] ?? null),
+  });
+}
+
+/** The models a caller could use, in the catalogue's order. */
+export async function reachedModels(deps: ListingDeps, caller: Caller): Promise<readonly ReachedModel[]> {
+  const [reaches, view] = await Promise.all([reachOf(deps, caller), deps.catalog.view([])]);
+  const reached = reachedOf(view, reaches);
+  const priced = await withPrices(deps.catalog, view, reached);
+  return priced === view ? reached : reachedOf(priced, reaches);
+}
+
+/** A catalogue may not look for a price before the model is asked for. */
+async function withPrices(
+  catalog: ListingDeps['catalog'],
+  view: CatalogView,
+  reached: readonly ReachedModel[],
+): Promise<CatalogView> {
+  const unpriced = reached.filter(({ endpoints }) => endpoints.some(({ pricing }) => pricing === null));
+  if (unpriced.length === 0) return view;
+  try {
+    return await catalog.view(unpriced.map(({ model }) => model.slug));
+  } catch (error) {
+    // What is there is listed also while something else that would add to it is out of reach.
+    if (isGatewayError(error) && error.kind === 'unavailable') return view;
+    throw error;
+  }
+}
+
+function reachedOf({ models }: CatalogView, reaches: Reaches): readonly ReachedModel[] {
+  const reached: ReachedModel[] = [];
+  for (const model of models) {
+    const endpoints = model.endpoints.filter((endpoint) => endpoint.isDisabled !== true && reaches(endpoint));
+    if (endpoints.length > 0) reached.push({ model, endpoints });
+  }
+  return reached;
+}

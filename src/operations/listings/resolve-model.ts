@@ -1,0 +1,65 @@
+import { GatewayError, isGatewayError } from '../../base/errors.ts';
+import type { Caller } from '../../call/call.ts';
+import type { Facts } from '../../call/facts.ts';
+import type { Endpoint, Model } from '../../call/model.ts';
+import type { CatalogView } from '../../catalog/catalog.ts';
+import { expandModels, slugsToKnow } from '../../routing/expand.ts';
+import { needsOf } from '../../routing/needs.ts';
+import type { ChatRequest } from '../../schema/chat.ts';
+import { type ListingDeps, reachOf } from './reach.ts';
+
+/** A model with the endpoints at which a request for it could be served, disabled ones among them. */
+export interface ResolvedModel {
+  model: Model;
+  endpoints: readonly Endpoint[];
+}
+
+/**
+ * The model of a path, as a request would find it: `author/model`, with suffixes, or an alias such as
+ * `~author/family-latest`. What a suffix leaves out, such as what is not free, is left out here.
+ * @throws GatewayError not_found (404): there is none, or nothing of it that the caller could come to
+ */
+export async function resolveModel(
+  deps: ListingDeps,
+  caller: Caller,
+  { author, slug }: Readonly<Record<string, string>>,
+): Promise<ResolvedModel> {
+  const wanted = `${author}/${slug}`;
+  const [reaches, view, ownCredentials] = await Promise.all([
+    reachOf(deps, caller),
+    deps.catalog.view(slugsToKnow([wanted])),
+    deps.ownCredentials(caller.workspaceId),
+  ]);
+  const nowMs = deps.clock.now();
+  const choice = chosen(wanted, view, deps, {
+    health: deps.health.view(nowMs),
+    random: () => 0,
+    pinned: () => null,
+    defaultSort: null,
+    usableProviders: deps.usableProviders,
+    ownCredentials,
+    workspaceId: caller.workspaceId,
+    apiKeyHash: caller.apiKeyHash,
+    nowMs,
+  });
+  const endpoints = choice?.model.endpoints.filter(
+    (endpoint) => reaches(endpoint) && choice.variants.every(({ rule }) => !rule || rule[1](endpoint)),
+  );
+  if (choice && endpoints && endpoints.length > 0) return { model: choice.model, endpoints };
+  throw new GatewayError('not_found', 'There is no such model here, or nothing that serves it');
+}
+
+/** A request that asks for nothing in particular. */
+const anyRequest: ChatRequest = { messages: [] };
+
+/** null: there is none by this name; nor is a router one, which chooses anew for every request. */
+function chosen(slug: string, view: CatalogView, { brand, isConfigured }: ListingDeps, facts: Facts) {
+  try {
+    const needs = needsOf(anyRequest);
+    const { choices, router } = expandModels([slug], { request: anyRequest, view, facts, needs, brand, isConfigured });
+    return router === null ? choices[0] : undefined;
+  } catch (error) {
+    if (isGatewayError(error) && error.kind === 'invalid_request') return undefined;
+    throw error;
+  }
+}
