@@ -100,6 +100,8 @@ export function replayGateway({
     ],
     apiKeys: [{ key }],
     retry: { maxAttempts: 1 },
+    // One gateway replays many failures.
+    health: { failuresToRest: 1_000_000 },
     transport,
     clock: manualClock(),
     random: () => 0.5,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/base/errors.ts';
-import { type OwnCredential, restKey } from '../../../src/call/facts.ts';
+import { type HealthView, type OwnCredential, restKey } from '../../../src/call/facts.ts';
 import type { Endpoint, Model } from '../../../src/call/model.ts';
 import type { Plan } from '../../../src/call/plan.ts';
 import { newTrace } from '../../../src/call/trace.ts';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
 import { describeRoute } from '../../../src/routing/describe.ts';
-import { lookUpModels, requestedSlugs } from '../../../src/routing/expand.ts';
+import { requestedSlugs } from '../../../src/routing/expand.ts';
 import { type PlanInput, planRoute } from '../../../src/routing/plan.ts';
 import type { ChatRequest } from '../../../src/schema/chat.ts';
 
@@ -30,12 +30,27 @@ const model = (slug: string, ...providers: string[]): Model => ({
   endpoints: providers.map((one) => endpoint(one, slug)),
 });
 
+/** Nothing is known but what rests. */
+const healthWith = (resting: Readonly<Record<string, number>>): HealthView => ({
+  restsUntil: (key) => resting[key],
+  hasOutage: () => false,
+  latency: () => null,
+  latencyP95: () => null,
+  throughput: () => null,
+});
+
 function plan(models: Model[], fields: Partial<ChatRequest> = {}, facts: Partial<PlanInput['facts']> = {}) {
   return planRoute({
-    request: { messages, ...fields },
-    models,
+    request: fields.model || fields.models ? { messages, ...fields } : { messages, model: 'm/1', ...fields },
+    view: { models, model: (slug) => models.find((one) => one.slug === slug) ?? null },
+    defaultModel: null,
+    brand: 'service',
+    isConfigured: () => true,
     facts: {
-      resting: new Map(),
+      health: healthWith({}),
+      random: () => 0.5,
+      pinned: () => null,
+      defaultSort: null,
       usableProviders: new Set(['a', 'b', 'c']),
       ownCredentials: [],
       workspaceId: defaultWorkspaceId,
@@ -119,9 +134,9 @@ describe("the workspace's own credentials", () => {
   it('rest alone when they were refused', () => {
     const facts = {
       ownCredentials: [own('1', 'a'), own('2', 'a')],
-      resting: new Map([
-        [restKey(endpoint('a', 'm/1'), { kind: 'own', provider: 'a', id: '1', workspaceId: defaultWorkspaceId }), 5000],
-      ]),
+      health: healthWith({
+        [restKey(endpoint('a', 'm/1'), { kind: 'own', provider: 'a', id: '1', workspaceId: defaultWorkspaceId })]: 5000,
+      }),
     };
     expect(withWhom(plan([model('m/1', 'a')], { model: 'm/1' }, facts))).toEqual(['a:2', 'a']);
   });
@@ -158,7 +173,7 @@ describe('a plan', () => {
   });
   it('leaves out providers without a credential and endpoints that rest, and says so', () => {
     const models = [model('m/1', 'a', 'b', 'c', 'd')];
-    const { tries, excluded } = plan(models, {}, { resting: new Map([['b b-m/1', 9000]]) });
+    const { tries, excluded } = plan(models, {}, { health: healthWith({ 'b b-m/1': 9000 }) });
     expect(tries.map(({ providerName }) => providerName)).toEqual(['A', 'C']);
     expect(excluded).toEqual([
       { model: 'm/1', provider: 'b', filter: 'resting' },
@@ -166,11 +181,8 @@ describe('a plan', () => {
     ]);
   });
   it('that would be empty is 503 while something only rests, with the shortest wait', () => {
-    const resting = new Map([
-      ['a a-m/1', 61_000],
-      ['b b-m/1', 31_500],
-    ]);
-    expect(failure(() => plan([model('m/1', 'a', 'b', 'd')], {}, { resting }))).toMatchObject({
+    const health = healthWith({ 'a a-m/1': 61_000, 'b b-m/1': 31_500 });
+    expect(failure(() => plan([model('m/1', 'a', 'b', 'd')], {}, { health }))).toMatchObject({
       status: 503,
       retryAfterMs: 30_500,
     });
@@ -198,7 +210,7 @@ describe('the models of a request', () => {
   });
   it('must be known, all of them, and a huge name is cut', () => {
     expect(failure(() => requestedSlugs({ messages }, null)).status).toBe(400);
-    const error = failure(() => lookUpModels(['x'.repeat(5000)], () => null));
+    const error = failure(() => plan([], { model: 'x'.repeat(5000) }));
     expect([error.status, error.message.length < 200]).toEqual([400, true]);
   });
 });
