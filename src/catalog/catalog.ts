@@ -102,8 +102,14 @@ export function createCatalog(sources: CatalogSources): Catalog {
   function wantsPrices(slugs: readonly string[]): boolean {
     if (prices.isRead) return false;
     const view = viewAt(clock.now());
-    const isUnpriced = (slug: string) => view.model(slug)?.endpoints.some(mayBePriced) === true;
-    return slugs.some((slug) => isUnpriced(slug) || isUnpriced(withoutSuffix(slug)));
+    const isUnpriced = (model: Model | null) => model?.endpoints.some(mayBePriced) === true;
+    return slugs.some((slug) => {
+      const model = view.model(slug) ?? view.model(withoutSuffix(slug));
+      // What is no model may be a way to choose one.
+      return model === null
+        ? view.models.some(isUnpriced)
+        : isUnpriced(model) || isUnpriced(view.model(withoutSuffix(slug)));
+    });
   }
 
   const isOwn = (slug: string) => ownSlugs.has(slug) || ownSlugs.has(withoutSuffix(slug));

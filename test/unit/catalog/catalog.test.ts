@@ -144,7 +144,7 @@ it('reads list prices only when a model that is asked for has no other price', a
     ],
     loadPrices,
   });
-  const before = catalog.view(['acme/priced', 'acme/own', 'acme/tier', 'up/x', 'nobody/x']);
+  const before = catalog.view(['acme/priced', 'acme/own', 'acme/tier', 'up/x']);
   expect(before).not.toBeInstanceOf(Promise);
   expect(loads()).toBe(0);
   const view = await catalog.view(['openai/x']);
@@ -163,6 +163,12 @@ it('looks for the price of a model that is asked for with a suffix', async () =>
   const { loadPrices } = prices({ 'openai acme/fast': price(2) });
   const view = await catalogOf({ models: [model('acme/fast', 'openai')], loadPrices }).view(['acme/fast:nitro']);
   expect(view.model('acme/fast')?.endpoints[0]?.pricing).toEqual(price(2));
+});
+
+it('looks for the prices of those that are listed when what is asked for may choose among them', async () => {
+  const { loadPrices } = prices({ 'openai acme/fast': price(2) });
+  const view = await catalogOf({ models: [model('acme/fast', 'openai')], loadPrices }).view(['~acme/fast-latest']);
+  expect(view.models[0]?.endpoints[0]?.pricing).toEqual(price(2));
 });
 
 it('believes a list price for a minute', async () => {
