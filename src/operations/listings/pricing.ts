@@ -34,9 +34,9 @@ const furtherPrices = [
   ['web_search', 'webSearchPicoUsd'],
 ] as const satisfies readonly (readonly [keyof ShownPricing, keyof Pricing])[];
 
-/** An exact decimal without an exponent, such as `0.0000025`. @param picoUsd  a non-negative integer */
+/** An exact decimal without an exponent, such as `0.0000025`. @param picoUsd  a non-negative integer below 1e21 */
 export function usdText(picoUsd: number): string {
-  const digits = BigInt(picoUsd).toString().padStart(13, '0');
+  const digits = String(picoUsd).padStart(13, '0');
   const whole = digits.slice(0, -12);
   const fraction = digits.slice(-12).replace(/0+$/, '');
   return fraction === '' ? whole : `${whole}.${fraction}`;

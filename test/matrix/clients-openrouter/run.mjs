@@ -7,11 +7,13 @@ import { checkLeaving, checkUsage } from '../clients/answers.mjs';
 import { errorOf, finish, runChecks } from '../clients/check.mjs';
 import { startService } from '../clients/service.mjs';
 import { checkAskedOnce, checkRefusal, makeTenant } from '../clients/tenant.mjs';
+import { listed, listingChecks } from './listings.mjs';
 import { managementChecks } from './management.mjs';
 
-const service = await startService({ options: { brand: 'openrouter' } });
+const service = await startService({ options: { compat: 'openrouter', ...listed } });
 await runChecks('@openrouter/sdk', sdkChecks(sdk(service)), service.begin);
 await runChecks('@openrouter/sdk', managementChecks(service), service.begin);
+await runChecks('@openrouter/sdk', listingChecks(service), service.begin);
 await runChecks('@openrouter/ai-sdk-provider', providerChecks(aiProvider(service)), service.begin);
 await service.close();
 finish('clients-openrouter');
