@@ -105,6 +105,16 @@ export function createGateway(options: GatewayOptions): Gateway {
   const sinks = [...(resolved.onRecord ? [resolved.onRecord] : []), ...(logger ? [logSink(logger)] : [])];
   const randomBytes = resolved.randomBytes ?? systemRandomBytes;
   const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes }));
+  const health = createHealth({
+    clock,
+    cooldown: resolved.health,
+    sharing: stores.healthRecords && {
+      records: stores.healthRecords,
+      // Not of `ids`, which may be made to count: two instances with one name would not hear each other.
+      instance: () => randomBytes(16).reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), ''),
+      logger: logger ?? null,
+    },
+  });
   const edge = createEdge({
     operations: operations({
       ids,
@@ -117,7 +127,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         random,
         catalog,
         provider: (slug) => configured.get(slug)?.provider ?? null,
-        health: createHealth({ clock, cooldown: resolved.health }),
+        health,
         sticky: createSticky({ clock, ...resolved.sticky }),
         brand,
         isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
@@ -172,6 +182,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async close() {
       catalog.close();
       edge.close();
+      await health.close();
       await stores.close();
       if (network.isMade() && !resolved.transport) await network().close?.();
     },

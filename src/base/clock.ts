@@ -4,8 +4,11 @@ import type { StopSignal } from './stop.ts';
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Runs `callback` once, after `ms` milliseconds, unless the returned function is called first. */
-  after(ms: number, callback: () => void): () => void;
+  /**
+   * Runs `callback` once, after `ms` milliseconds, unless the returned function is called first.
+   * @param options  `isIdle`: not worth keeping the process alive for
+   */
+  after(ms: number, callback: () => void, options?: { isIdle?: boolean }): () => void;
 }
 
 /** The longest delay `setTimeout` can hold; a longer one would fire at once. */
@@ -13,9 +16,11 @@ const longestMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  after(ms, callback) {
-    const timer = setTimeout(callback, Math.min(ms, longestMs));
-    return () => clearTimeout(timer);
+  after(ms, callback, { isIdle = false } = {}) {
+    const timer: unknown = setTimeout(callback, Math.min(ms, longestMs));
+    // A number in browsers and the like, where there is no process to keep alive.
+    if (isIdle && typeof timer === 'object') (timer as { unref?: () => void }).unref?.();
+    return () => clearTimeout(timer as number);
   },
 };
 

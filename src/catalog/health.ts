@@ -1,6 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import type { HealthView, Percentiles } from '../call/facts.ts';
+import type { HealthRecords } from '../stores/health-records.ts';
+import type { StoreLogger } from '../stores/storage/logger.ts';
 import {
   ask,
   type CooldownOptions,
@@ -25,6 +27,7 @@ import {
 } from './health/entry.ts';
 import { bucketOf, lowest } from './health/histogram.ts';
 import { last1d, last5m, last30m, last30s, outcomesIn, record, slotNumber, sum } from './health/series.ts';
+import { createSharing, type Sharing } from './health/sharing.ts';
 
 /** What was seen of an attempt, in parts, as they come to be known. */
 export interface Observation {
@@ -75,6 +78,8 @@ export interface Health {
   /** Leaves an endpoint alone until `untilMs`; a later time wins. A success of an attempt that begins after this ends it. */
   rest(key: string, untilMs: number): void;
   statistics(key: string, nowMs: number): EndpointStatistics;
+  /** Tells other instances what they do not know yet. Never rejects. */
+  close(): Promise<void>;
 }
 
 export interface HealthDeps {
@@ -83,6 +88,13 @@ export interface HealthDeps {
   cooldown?: Partial<CooldownOptions>;
   /** How many keys are remembered: those used last. Default 10,000. */
   maxEndpoints?: number;
+  /** null: there are no other instances, or no store where they could be heard. */
+  sharing?: {
+    records: HealthRecords;
+    /** A name that no other instance has: asked for once, when first used. */
+    instance: () => string;
+    logger: StoreLogger | null;
+  } | null;
 }
 
 const nothingKnown: EndpointStatistics = {
@@ -96,9 +108,26 @@ const nothingKnown: EndpointStatistics = {
   status: 'default',
 };
 
-export function createHealth({ clock, cooldown, maxEndpoints = 10_000 }: HealthDeps): Health {
+export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing = null }: HealthDeps): Health {
   const options = { ...defaultCooldown, ...cooldown };
   const entries = new LRUCache<string, Entry>({ max: maxEndpoints });
+  let shared: Sharing | null = null;
+
+  /** null: nothing is shared. */
+  function share(): Sharing | null {
+    if (shared === null && sharing !== null) {
+      const { records, instance, logger } = sharing;
+      shared = createSharing({
+        clock,
+        records,
+        instance: instance(),
+        logger,
+        entries,
+        maxRestMs: options.maxRestMs,
+      });
+    }
+    return shared;
+  }
 
   function entryOf(key: string): Entry {
     const known = entries.get(key);
@@ -109,7 +138,10 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000 }: HealthD
   }
 
   return {
-    view: (nowMs) => createView(entries, nowMs),
+    view(nowMs) {
+      share()?.touch();
+      return createView(entries, nowMs);
+    },
     started(key) {
       const entry = entries.get(key);
       return entry === undefined || start(entry.cooldown, clock.now());
@@ -130,14 +162,18 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000 }: HealthD
       else if (outcome === 'failed') fail(entry.cooldown, nowMs, options);
       // Of a rate limit nobody learns whether the endpoint is back: the next may find out.
       else if (outcome === 'limited') endProbe(entry.cooldown);
+      share()?.changed();
     },
     rest(key, untilMs) {
       ask(entryOf(key).cooldown, clock.now(), untilMs);
+      share()?.changed();
     },
     statistics(key, nowMs) {
+      share()?.touch();
       const entry = entries.peek(key);
       return entry === undefined ? nothingKnown : statisticsOf(entry, nowMs);
     },
+    close: async () => shared?.close(),
   };
 }
 

@@ -15,6 +15,7 @@ import { credentialKind } from '../stores/credentials/record.ts';
 import { type Rotation, rotateCredentials } from '../stores/credentials/rotate.ts';
 import { type Credentials, createCredentials } from '../stores/credentials.ts';
 import { type ApiKeys, embedderKeys } from '../stores/embedder-keys.ts';
+import { type HealthRecords, healthRecords } from '../stores/health-records.ts';
 import type { Ledger, LedgerOptions } from '../stores/ledger/ledger.ts';
 import { createOwners, type Owners } from '../stores/owners.ts';
 import { createSpending } from '../stores/spending/create-spending.ts';
@@ -62,6 +63,8 @@ export interface Stores {
   defaultsOf(id: WorkspaceId): WorkspaceDefaults | Promise<WorkspaceDefaults>;
   /** For authentication: by the hash of a key; null: there is none. */
   findApiKey(hash: string): StoredKey | null | Promise<StoredKey | null>;
+  /** Where instances tell each other how endpoints are doing; null: no other sees what is kept here. */
+  healthRecords: HealthRecords | null;
   /** @param further  workspaces that only the embedder knows of */
   rotateCredentials(further?: readonly string[]): Promise<Rotation>;
   close(): Promise<void>;
@@ -132,6 +135,7 @@ export function openStores(settings: StoreSettings): Stores {
       const found = apiKeys.known(hash);
       return found instanceof Promise ? found.then(forAuthentication) : forAuthentication(found);
     },
+    healthRecords: healthRecords(storage),
     rotateCredentials: (further = []) =>
       rotateCredentials({
         storage,

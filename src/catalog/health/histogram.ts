@@ -45,12 +45,12 @@ export function count(histogram: Histogram | null, bucket: number): Histogram {
 /** Several histograms, added up. */
 export interface Total {
   /** By bucket. */
-  counts: Uint32Array;
+  counts: Float64Array;
   total: number;
 }
 
 export function emptyTotal(): Total {
-  return { counts: new Uint32Array(bucketCount), total: 0 };
+  return { counts: new Float64Array(bucketCount), total: 0 };
 }
 
 export function addTo(sum: Total, { first, counts }: Histogram): void {

@@ -1,0 +1,133 @@
+import type { HealthKind } from '../../stores/health-records.ts';
+import { merge } from './cooldown.ts';
+import { createEntry, type Entry } from './entry.ts';
+import { createSeries, place, type Series } from './series.ts';
+import { decodeRecord, type SharedRecord } from './wire.ts';
+
+/** What other instances say of the endpoints: put beside what was seen here, and replaced by what they say next. */
+export interface Peers {
+  /**
+   * Takes in what was read: all records of a kind.
+   * @returns those of instances that have been silent for too long, which nobody needs any more
+   */
+  take(
+    kind: HealthKind,
+    records: readonly { id: string; value: string }[],
+    nowMs: number,
+  ): { id: string; value: string }[];
+}
+
+interface Peer {
+  /** As read: what has not changed is not read again. */
+  texts: Partial<Record<HealthKind, string>>;
+  records: Partial<Record<HealthKind, SharedRecord | null>>;
+  /** Of the entries that hold something of it. */
+  keys: Set<string>;
+}
+
+export interface PeersDeps {
+  /** Which records are its own. */
+  instance: string;
+  entries: { peek(key: string): Entry | undefined; set(key: string, entry: Entry): unknown };
+  /** No cooldown of another instance reaches further. */
+  maxRestMs: number;
+}
+
+/** So long after its last record of a kind an instance is gone. */
+const silentMs: Record<HealthKind, number> = { recent: 30 * 60_000, history: 24 * 3_600_000 };
+/** Nothing that somebody else was asked to leave alone rests for longer here. */
+const maxAskedMs = 24 * 3_600_000;
+
+export function createPeers({ instance, entries, maxRestMs }: PeersDeps): Peers {
+  const peers = new Map<string, Peer>();
+
+  function peerOf(id: string): Peer {
+    const known = peers.get(id);
+    if (known !== undefined) return known;
+    const peer: Peer = { texts: {}, records: {}, keys: new Set() };
+    peers.set(id, peer);
+    return peer;
+  }
+
+  function entryOf(key: string): Entry {
+    const known = entries.peek(key);
+    if (known !== undefined) return known;
+    const entry = createEntry();
+    entries.set(key, entry);
+    return entry;
+  }
+
+  /** @param from  the record that is new, whose rests are new as well */
+  function apply(id: string, peer: Peer, from: SharedRecord | null, nowMs: number): void {
+    const seen = new Map<string, Series>();
+    // In this order: of a slot that both tell of, `recent` knows more.
+    for (const record of [peer.records.history, peer.records.recent]) {
+      for (const { key, slots } of record?.entries ?? []) {
+        if (slots.length === 0) continue;
+        const series = seen.get(key) ?? createSeries();
+        seen.set(key, series);
+        for (const { window, slot } of slots) place(series, window, slot);
+      }
+    }
+    for (const key of peer.keys) if (!seen.has(key)) forget(key, id);
+    for (const [key, series] of seen) {
+      const entry = entryOf(key);
+      entry.others ??= new Map();
+      entry.others.set(id, series);
+      entry.version++;
+    }
+    peer.keys = new Set(seen.keys());
+    for (const { key, cooldown } of from?.entries ?? []) {
+      if (cooldown === null) continue;
+      merge(entryOf(key).cooldown, {
+        ...cooldown,
+        untilMs: Math.min(cooldown.untilMs, nowMs + maxRestMs),
+        lengthMs: Math.min(cooldown.lengthMs, maxRestMs),
+        askedUntilMs: Math.min(cooldown.askedUntilMs, nowMs + maxAskedMs),
+      });
+    }
+  }
+
+  function forget(key: string, id: string): void {
+    const entry = entries.peek(key);
+    if (!entry?.others?.delete(id)) return;
+    if (entry.others.size === 0) entry.others = null;
+    entry.version++;
+  }
+
+  function drop(id: string, peer: Peer, kind: HealthKind, nowMs: number): void {
+    if (peer.texts[kind] === undefined) return;
+    delete peer.texts[kind];
+    delete peer.records[kind];
+    apply(id, peer, null, nowMs);
+    if (Object.keys(peer.texts).length === 0) peers.delete(id);
+  }
+
+  return {
+    take(kind, records, nowMs) {
+      const silent: { id: string; value: string }[] = [];
+      const heard = new Set<string>();
+      for (const { id, value } of records) {
+        if (id === instance || heard.has(id)) continue;
+        const peer = peerOf(id);
+        const isKnown = peer.texts[kind] === value;
+        const record = isKnown ? peer.records[kind] : decodeRecord(value, nowMs);
+        if (record && record.atMs < nowMs - silentMs[kind]) {
+          silent.push({ id, value });
+          continue;
+        }
+        heard.add(id);
+        if (isKnown) continue;
+        peer.texts[kind] = value;
+        peer.records[kind] = record ?? null;
+        apply(id, peer, record ?? null, nowMs);
+      }
+      for (const [id, peer] of peers) {
+        if (heard.has(id)) continue;
+        drop(id, peer, kind, nowMs);
+        if (Object.keys(peer.texts).length === 0) peers.delete(id);
+      }
+      return silent;
+    },
+  };
+}

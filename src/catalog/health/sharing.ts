@@ -1,0 +1,201 @@
+import type { Clock } from '../../base/clock.ts';
+import { isUuid } from '../../base/ids.ts';
+import type { HealthKind, HealthRecords } from '../../stores/health-records.ts';
+import { type StoreLogger, tell } from '../../stores/storage/logger.ts';
+import { nameOfError } from '../../stores/storage/outage.ts';
+import { restsUntil } from './cooldown.ts';
+import { activityOf, type Entry } from './entry.ts';
+import { createPeers, type PeersDeps } from './peers.ts';
+import { last1d, last5m, last30m, last30s, slotsOf, type Window, windows } from './series.ts';
+import { encodeRecord, type SharedEntry } from './wire.ts';
+
+/**
+ * Tells other instances on the same store how endpoints are doing, and hears it from them, beside the requests: none ever
+ * waits for it. Runs only while there is something to do, every 2 s at most, and keeps no process alive. Fails open:
+ * without the store each instance goes by what it sees itself.
+ */
+export interface Sharing {
+  /** Somebody wants to know. */
+  touch(): void;
+  /** Something was seen. */
+  changed(): void;
+  /** Writes a last time. Takes no longer than the store may for a few calls. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface SharingDeps {
+  clock: Clock;
+  records: HealthRecords;
+  /** A name that no other instance has. */
+  instance: string;
+  logger: StoreLogger | null;
+  /** The ones used last first. */
+  entries: PeersDeps['entries'] & { entries(): Iterable<[string, Entry]> };
+  maxRestMs: number;
+}
+
+const everyMs = 2_000;
+const historyEveryMs = 60_000;
+const warnEveryMs = 60_000;
+/** Endpoints in a record, those with most attempts; and as many keys that rest. */
+const maxShared = 100;
+/** For so long after something rested, others are told how that ended. */
+const tellRestsMs = 300_000;
+
+export function createSharing({ clock, records, instance, logger, entries, maxRestMs }: SharingDeps): Sharing {
+  const peers = createPeers({ instance, entries, maxRestMs });
+  /** What is to happen next. */
+  let next: { isSoon: boolean; cancel: () => void } | null = null;
+  let running: Promise<void> | null = null;
+  let isClosed = false;
+  let ranMs = Number.NEGATIVE_INFINITY;
+  let warnedMs = Number.NEGATIVE_INFINITY;
+  /** Counts what was seen, and what of that the store has. */
+  let [changes, inRecent, inHistory] = [0, 0, 0];
+  let [historyWrittenMs, historyReadMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
+
+  function touch(): void {
+    if (next?.isSoon || running !== null || isClosed) return;
+    plan(true, ranMs + everyMs);
+  }
+
+  function plan(isSoon: boolean, atMs: number): void {
+    next?.cancel();
+    // A clock that was set back must not put it off for longer.
+    const inMs = Math.min(Math.max(atMs - clock.now(), 0), isSoon ? everyMs : historyEveryMs);
+    next = { isSoon, cancel: clock.after(inMs, run, { isIdle: true }) };
+  }
+
+  function run(): void {
+    next = null;
+    running = exchange().then((isDone) => {
+      running = null;
+      // While the store is away, only who needs an endpoint tries again.
+      if (!isDone || isClosed) return;
+      if (changes !== inRecent) touch();
+      else if (changes !== inHistory) plan(false, historyWrittenMs + historyEveryMs);
+    });
+  }
+
+  /** @returns whether the store did its part */
+  async function exchange(): Promise<boolean> {
+    ranMs = clock.now();
+    try {
+      await write(isDue(historyWrittenMs, ranMs));
+      await read('recent');
+      if (isDue(historyReadMs, ranMs)) {
+        await read('history');
+        historyReadMs = ranMs;
+      }
+      return true;
+    } catch (error) {
+      warn(error);
+      return false;
+    }
+  }
+
+  async function write(withHistory: boolean): Promise<void> {
+    const nowMs = clock.now();
+    const seen = changes;
+    if (seen !== inRecent) {
+      await records.write('recent', instance, recentText(nowMs), nowMs);
+      inRecent = seen;
+    }
+    if (!withHistory || seen === inHistory) return;
+    await records.write('history', instance, historyText(nowMs), nowMs);
+    [inHistory, historyWrittenMs] = [seen, nowMs];
+  }
+
+  async function read(kind: HealthKind): Promise<void> {
+    const found = await records.read(kind);
+    const silent = peers.take(kind, found, clock.now());
+    for (const { id, value } of silent) await records.remove(kind, id, value);
+  }
+
+  function warn(error: unknown): void {
+    const nowMs = clock.now();
+    if (Math.abs(nowMs - warnedMs) < warnEveryMs) return;
+    warnedMs = nowMs;
+    tell(logger, 'warn', { error: nameOfError(error) }, 'health of endpoints is not shared with other instances');
+  }
+
+  /** The last minutes, and of the longer windows what changed since the history was written. */
+  function recentText(nowMs: number): string {
+    const told: SharedEntry[] = mostActive(nowMs).map(([key, entry]) => ({
+      key,
+      cooldown: entry.cooldown,
+      slots: slotsIn(entry, nowMs, (window, endMs) => window < last30m || endMs >= historyWrittenMs),
+    }));
+    const keys = new Set(told.map(({ key }) => key));
+    let resting = 0;
+    for (const [key, { cooldown }] of entries.entries()) {
+      if (keys.has(key)) continue;
+      const begunMs = Math.max(cooldown.sinceMs, cooldown.askedSinceMs);
+      if (begunMs < nowMs - tellRestsMs && restsUntil(cooldown, nowMs) === undefined) continue;
+      told.push({ key, cooldown, slots: [] });
+      if (++resting === maxShared) break;
+    }
+    return encodeRecord({ atMs: nowMs, entries: told });
+  }
+
+  function historyText(nowMs: number): string {
+    const told: SharedEntry[] = [];
+    for (const [key, entry] of entries.entries()) {
+      if (isOwn(key)) continue;
+      const slots = slotsIn(entry, nowMs, (window) => window >= last30m);
+      if (slots.length > 0) told.push({ key, cooldown: null, slots });
+      if (told.length === maxShared) break;
+    }
+    return encodeRecord({ atMs: nowMs, entries: told });
+  }
+
+  function mostActive(nowMs: number): [string, Entry][] {
+    const active: { key: string; entry: Entry; attempts: number }[] = [];
+    for (const [key, entry] of entries.entries()) {
+      const attempts = isOwn(key) ? 0 : activityOf(entry, nowMs);
+      if (attempts > 0) active.push({ key, entry, attempts });
+    }
+    if (active.length > maxShared) active.sort((a, b) => b.attempts - a.attempts);
+    return active.slice(0, maxShared).map(({ key, entry }) => [key, entry]);
+  }
+
+  return {
+    touch,
+    changed() {
+      changes++;
+      touch();
+    },
+    async close() {
+      isClosed = true;
+      next?.cancel();
+      next = null;
+      await running;
+      await write(true).catch(warn);
+    },
+  };
+}
+
+function isDue(doneMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - doneMs) >= historyEveryMs;
+}
+
+/** The slots that somebody else may want, those seen here. */
+function slotsIn(
+  { series }: Entry,
+  nowMs: number,
+  isWanted: (window: Window, endMs: number) => boolean,
+): SharedEntry['slots'] {
+  return ([last30s, last5m, last30m, last1d] as const).flatMap((window) =>
+    slotsOf(series, window, nowMs)
+      .filter(({ number }) => isWanted(window, (number + 1) * windows[window].slotMs))
+      .map((slot) => ({ window, slot })),
+  );
+}
+
+/**
+ * Whether a key is of an endpoint as it is reached with a credential of a workspace's own: what that sees says nothing to
+ * others, but may rest for all instances. See `restKey`.
+ */
+function isOwn(key: string): boolean {
+  return isUuid(key.slice(key.lastIndexOf(' ') + 1));
+}

@@ -1,0 +1,128 @@
+import type { SharedCooldown } from './cooldown.ts';
+import { bucketCount, type Histogram } from './histogram.ts';
+import { type Slot, type Window, windows } from './series.ts';
+
+/** What an instance tells of a key. */
+export interface SharedEntry {
+  key: string;
+  /** null: nothing worth telling. */
+  cooldown: SharedCooldown | null;
+  slots: { window: Window; slot: Slot }[];
+}
+
+export interface SharedRecord {
+  /** When it was written, epoch ms. */
+  atMs: number;
+  entries: SharedEntry[];
+}
+
+/** Raised with a change that older versions would misread: instances of two versions may run side by side. */
+const version = 1;
+const maxEntries = 1_000;
+const maxKeyLength = 1_000;
+const maxCount = 1e9;
+/** Clocks of instances may differ so much. */
+const skewMs = 60_000;
+
+export function encodeRecord({ atMs, entries }: SharedRecord): string {
+  return JSON.stringify([version, Math.round(atMs), entries.map(encodeEntry)]);
+}
+
+function encodeEntry({ key, cooldown, slots }: SharedEntry): unknown {
+  return [key, cooldown && encodeCooldown(cooldown), slots.map(encodeSlot)];
+}
+
+function encodeCooldown(cooldown: SharedCooldown): number[] {
+  const { okMs, sinceMs, untilMs, lengthMs, askedSinceMs, askedUntilMs, askedClearedMs } = cooldown;
+  return [okMs, sinceMs, untilMs, lengthMs, askedSinceMs, askedUntilMs, askedClearedMs].map(Math.round);
+}
+
+function encodeSlot({ window, slot }: SharedEntry['slots'][number]): unknown {
+  const { number, ok, failed, limited, latency, throughput } = slot;
+  return [window, number, ok, failed, limited, encodeHistogram(latency), encodeHistogram(throughput)];
+}
+
+function encodeHistogram(histogram: Histogram | null): number[] | null {
+  return histogram && [histogram.first, ...histogram.counts];
+}
+
+/**
+ * Checked in full: another instance, or whoever else can write to the store, must not be able to break this one.
+ * @returns null: damaged, of another version, or of a clock that is ahead of ours by more than a minute
+ */
+export function decodeRecord(text: string, nowMs: number): SharedRecord | null {
+  const parts = parse(text);
+  if (!isTuple(parts, 3) || parts[0] !== version) return null;
+  const [, atMs, list] = parts;
+  if (!isCount(atMs) || atMs > nowMs + skewMs || !Array.isArray(list) || list.length > maxEntries) return null;
+  const entries = all(list, (one) => decodeEntry(one, atMs));
+  return entries && { atMs, entries };
+}
+
+function decodeEntry(value: unknown, atMs: number): SharedEntry | null {
+  if (!isTuple(value, 3)) return null;
+  const [key, rests, list] = value;
+  if (typeof key !== 'string' || key.length > maxKeyLength || !Array.isArray(list)) return null;
+  const cooldown = rests === null ? null : decodeCooldown(rests, atMs);
+  if (cooldown === null && rests !== null) return null;
+  const slots = all(list, decodeSlot);
+  return slots && { key, cooldown, slots };
+}
+
+function decodeCooldown(value: unknown, atMs: number): SharedCooldown | null {
+  if (!isTuple(value, 7) || !value.every(isCount)) return null;
+  const [okMs, sinceMs, untilMs, lengthMs, askedSinceMs, askedUntilMs, askedClearedMs] = value as Seven;
+  if (Math.max(okMs, sinceMs, askedSinceMs, askedClearedMs) > atMs + skewMs) return null;
+  return { okMs, sinceMs, untilMs, lengthMs, askedSinceMs, askedUntilMs, askedClearedMs };
+}
+
+type Seven = [number, number, number, number, number, number, number];
+
+function decodeSlot(value: unknown): SharedEntry['slots'][number] | null {
+  if (!isTuple(value, 7)) return null;
+  const [window, number, ok, failed, limited, first, second] = value;
+  if (!isCount(window) || window >= windows.length || !isCount(number)) return null;
+  if (!isSmall(ok) || !isSmall(failed) || !isSmall(limited)) return null;
+  const [latency, throughput] = [decodeHistogram(first), decodeHistogram(second)];
+  if (latency === undefined || throughput === undefined) return null;
+  return { window: window as Window, slot: { number, ok, failed, limited, latency, throughput } };
+}
+
+/** @returns undefined: damaged */
+function decodeHistogram(value: unknown): Histogram | null | undefined {
+  if (value === null) return null;
+  if (!Array.isArray(value) || !value.every(isSmall)) return undefined;
+  const [first, ...counts] = value as number[];
+  return first !== undefined && first + counts.length <= bucketCount ? { first, counts } : undefined;
+}
+
+/** null as soon as one is damaged. */
+function all<T>(values: readonly unknown[], decode: (value: unknown) => T | null): T[] | null {
+  const decoded: T[] = [];
+  for (const value of values) {
+    const one = decode(value);
+    if (one === null) return null;
+    decoded.push(one);
+  }
+  return decoded;
+}
+
+function isTuple(value: unknown, length: number): value is unknown[] {
+  return Array.isArray(value) && value.length === length;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isSmall(value: unknown): value is number {
+  return isCount(value) && value <= maxCount;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
