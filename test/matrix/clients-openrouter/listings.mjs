@@ -52,7 +52,7 @@ export function listingChecks(service) {
       );
       deepEqual(known.architecture.inputModalities, ['text', 'image']);
       deepEqual(known.supportedParameters, ['tools', 'seed']);
-      equal(new URL(service.baseURL).pathname + '/models/acme/known/endpoints', known.links.details);
+      equal(`${new URL(service.baseURL).pathname}/models/acme/known/endpoints`, known.links.details);
       ok(data.some(({ id }) => id === 'sandbox/echo'));
       const ids = async (request) => (await client.models.list(request)).data.map(({ id }) => id);
       deepEqual(await ids({ q: 'known' }), ['acme/known']);
