@@ -1,0 +1,183 @@
+// Makes src/catalog/snapshot.ts of a list of models: `node scripts/make-catalogue-snapshot.ts <sample-catalogue.json>`.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ListPrices, loadListPrices } from '../src/catalog/list-prices.ts';
+
+/** Decimals of USD per token; null: not known. */
+interface ListedPricing {
+  prompt: string;
+  completion: string;
+  input_cache_read?: string | null;
+  input_cache_write?: string | null;
+  request?: string | null;
+  image?: string | null;
+}
+
+interface ListedEndpoint {
+  provider: string;
+  model_id: string;
+  context_length: number | null;
+  max_completion_tokens: number | null;
+  quantization: string | null;
+  pricing: ListedPricing;
+  /** Of the whole request, when its prompt is longer. */
+  pricing_above?: ({ above_tokens: number } & ListedPricing)[];
+  source: string;
+  as_of: string;
+}
+
+/** A model as the list has it. */
+export interface ListedModel {
+  slug: string;
+  name: string;
+  context_length: number | null;
+  input_modalities: string[];
+  output_modalities: string[];
+  supported_parameters: string[];
+  endpoints: ListedEndpoint[];
+  source: string;
+  as_of: string;
+}
+
+/** The text of the file. */
+export async function makeSnapshot(models: readonly ListedModel[]): Promise<string> {
+  const published = await loadListPrices();
+  // What writes no text has no operation here.
+  const kept = models.filter(({ output_modalities: modalities }) => modalities.includes('text'));
+  const endpoints = kept.flatMap((model) => model.endpoints);
+  const sources = new Map<string, string[]>();
+  for (const { source, as_of } of [...kept, ...endpoints]) {
+    const dates = sources.get(source) ?? [];
+    sources.set(source, [...dates, as_of]);
+  }
+  const origin = [...sources]
+    .map(([source, dates]) => `${source} (${[...new Set(dates)].sort().join(', ')})`)
+    .sort()
+    .join('; ');
+  const lines = kept.map((model) => `  ${JSON.stringify(modelOf(model, published))}`).join(',\n');
+  if (/[`\\]|\$\{/.test(lines)) throw new Error('The list holds what a template would not keep as it is.');
+  return [
+    '/**',
+    ` * ${kept.length} models with ${endpoints.length} endpoints, as the option \`models\` has them: JSON, a model a line. Made by`,
+    ' * scripts/make-catalogue-snapshot.ts, not by hand. Facts and list prices in USD per token, as published:',
+    ...wrapped(origin).map((line) => ` * ${line}`),
+    ' */',
+    `export const snapshot = \`[\n${lines}\n]\`;`,
+    '',
+  ].join('\n');
+}
+
+function modelOf(model: ListedModel, published: ListPrices): object {
+  return {
+    slug: model.slug,
+    name: model.name,
+    ...known({ contextLength: model.context_length }),
+    inputModalities: modalitiesOf(model.input_modalities),
+    outputModalities: modalitiesOf(model.output_modalities),
+    supportedParameters: model.supported_parameters,
+    endpoints: model.endpoints.map((endpoint) => endpointOf(endpoint, published)),
+  };
+}
+
+/** One of the sources names a kind of file. */
+function modalitiesOf(listed: readonly string[]): string[] {
+  return [...new Set(listed.map((modality) => (modality === 'pdf' ? 'file' : modality)))];
+}
+
+/** Data policies are left out: those of the list are a router's own agreements. */
+function endpointOf(endpoint: ListedEndpoint, published: ListPrices): object {
+  return {
+    provider: endpoint.provider,
+    model: endpoint.model_id,
+    ...known({
+      contextLength: endpoint.context_length,
+      maxCompletionTokens: endpoint.max_completion_tokens,
+      quantization: endpoint.quantization,
+      pricing: isTooLow(endpoint, published) ? undefined : pricingOf(endpoint),
+    }),
+  };
+}
+
+/** Every hour of a day, for prices that change with it, and two days to come. */
+const moments = [
+  ...Array.from({ length: 24 }, (_, hour) => Date.UTC(2026, 10, 21, hour)),
+  Date.UTC(2027, 0, 2),
+  Date.UTC(2028, 0, 2),
+];
+
+/** Where two disagree, a budget is held against the dearer: then the published list decides, which knows of dates. */
+function isTooLow({ provider, model_id: model, pricing }: ListedEndpoint, published: ListPrices): boolean {
+  return moments.some((nowMs) => {
+    const listed = published.find(provider, model, nowMs);
+    return (
+      listed !== null &&
+      (Number(pico(pricing.prompt)) < listed.promptPicoUsd ||
+        Number(pico(pricing.completion)) < listed.completionPicoUsd)
+    );
+  });
+}
+
+function pricingOf({ pricing, pricing_above: above = [] }: ListedEndpoint): object | undefined {
+  // A trial is no price: it ends, and then the bill would be a surprise.
+  if (!(Number(pricing.prompt) > 0 && Number(pricing.completion) > 0)) return undefined;
+  const prices = pricesOf(pricing);
+  const longPrompts = above.map(({ above_tokens: abovePromptTokens, ...given }) => {
+    const long = pricesOf(given);
+    // What the list does not say of long prompts costs as much more as their other tokens do.
+    if (prices.inputCacheWrite && !long.inputCacheWrite) {
+      long.inputCacheWrite = scaled(prices.inputCacheWrite, long.prompt, prices.prompt);
+    }
+    return { abovePromptTokens, ...long };
+  });
+  return longPrompts.length > 0 ? { ...prices, longPrompts } : prices;
+}
+
+interface Prices {
+  prompt: string;
+  completion: string;
+  inputCacheRead?: string;
+  inputCacheWrite?: string;
+  request?: string;
+  image?: string;
+}
+
+function pricesOf(listed: ListedPricing): Prices {
+  const { prompt, completion, input_cache_read, input_cache_write, request, image } = listed;
+  return known({
+    prompt,
+    completion,
+    inputCacheRead: input_cache_read,
+    inputCacheWrite: input_cache_write,
+    request,
+    image,
+  }) as unknown as Prices;
+}
+
+/** `price` x `numerator` / `denominator`, decimals all, rounded up to 1e-12. */
+function scaled(price: string, numerator: string, denominator: string): string {
+  const divisor = pico(denominator);
+  const value = (pico(price) * pico(numerator) + divisor - 1n) / divisor;
+  return `0.${String(value).padStart(12, '0')}`.replace(/0+$/, '');
+}
+
+/** Below one USD, and no finer than a pico-USD. */
+function pico(decimal: string): bigint {
+  const [, fraction] = /^0(?:\.(\d{1,12}))?$/.exec(decimal) ?? [];
+  if (fraction === undefined && decimal !== '0') throw new Error(`${decimal} is no price of a token`);
+  return BigInt((fraction ?? '').padEnd(12, '0'));
+}
+
+function known(facts: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== null && value !== undefined));
+}
+
+function wrapped(text: string): string[] {
+  return (text.match(/.{1,110}(?:\s|$)/g) ?? []).map((line) => line.trim());
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const models = JSON.parse(readFileSync(process.argv[2] as string, 'utf8'));
+  const target = join(import.meta.dirname, '../src/catalog/snapshot.ts');
+  writeFileSync(target, await makeSnapshot(models));
+}
