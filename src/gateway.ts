@@ -10,10 +10,12 @@ import { createEdge, type HandleContext } from './http/edge.ts';
 import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
 import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions } from './options.ts';
+import type { PipelineDeps } from './pipeline/deps.ts';
 import { builtInProviders } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
 import { configureCatalog } from './setup/catalog.ts';
 import { credentialOpener } from './setup/credentials.ts';
+import { createExplainer, type Explain } from './setup/explainer.ts';
 import { configureModels } from './setup/models.ts';
 import { type Configured, configureProviders, SettingsError } from './setup/providers.ts';
 import { openStores, type Stores } from './setup/stores.ts';
@@ -61,6 +63,12 @@ export interface Gateway extends RequestHandler {
      */
     refresh(): Promise<{ models: number }>;
   };
+  /**
+   * How a chat request would be routed and paid for now: no provider is asked, nothing is held.
+   * @param body  as of POST /chat/completions; text or an object
+   * @throws GatewayError as the request itself would be refused, where no route could be planned for it
+   */
+  explain: Explain;
   /** Ends open streams and upstream connections, and books what is still to be booked. */
   close(): Promise<void>;
 }
@@ -115,51 +123,46 @@ export function createGateway(options: GatewayOptions): Gateway {
       logger: logger ?? null,
     },
   });
+  const pipeline: PipelineDeps = {
+    clock,
+    random,
+    catalog,
+    provider: (slug) => configured.get(slug)?.provider ?? null,
+    health,
+    sticky: createSticky({ clock, ...resolved.sticky }),
+    brand,
+    isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
+    defaultsOf: stores.defaultsOf,
+    usableProviders: new Set(
+      [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
+    ),
+    ownCredentials: (workspaceId) => stores.credentials(workspaceId).usable(),
+    budgetsOf: (workspaceId) => stores.budgets(workspaceId).limits(),
+    spending: stores.spending,
+    budgets: resolved.budgets,
+    openCredential: credentialOpener((slug) => (configured.get(slug) as Configured).credential, stores.credentials),
+    transportOf: (provider) => inProcess.get(provider.slug) ?? network(),
+    limits: {
+      bodyBytes: limits.upstreamBodyBytes,
+      streamBytes: limits.upstreamStreamBytes,
+      eventBytes: limits.upstreamEventBytes,
+      errorBytes: limits.upstreamErrorBytes,
+      headerBytes: limits.upstreamHeaderBytes,
+      depth: limits.depth,
+    },
+    timeouts: resolved.timeouts,
+    retry: resolved.retry,
+    keepAlive: resolved.keepAlive,
+    region: resolved.region,
+    defaultModel: resolved.defaultModel ?? null,
+    record: sinks.length === 0 ? null : createRecorder(sinks),
+  };
+  const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth };
   const edge = createEdge({
-    operations: operations({
-      ids,
-      clock,
-      brand,
-      presentation: presentationOf(resolved.compat),
-      ...stores,
-      pipeline: {
-        clock,
-        random,
-        catalog,
-        provider: (slug) => configured.get(slug)?.provider ?? null,
-        health,
-        sticky: createSticky({ clock, ...resolved.sticky }),
-        brand,
-        isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
-        defaultsOf: stores.defaultsOf,
-        usableProviders: new Set(
-          [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
-        ),
-        ownCredentials: (workspaceId) => stores.credentials(workspaceId).usable(),
-        budgetsOf: (workspaceId) => stores.budgets(workspaceId).limits(),
-        spending: stores.spending,
-        budgets: resolved.budgets,
-        openCredential: credentialOpener((slug) => (configured.get(slug) as Configured).credential, stores.credentials),
-        transportOf: (provider) => inProcess.get(provider.slug) ?? network(),
-        limits: {
-          bodyBytes: limits.upstreamBodyBytes,
-          streamBytes: limits.upstreamStreamBytes,
-          eventBytes: limits.upstreamEventBytes,
-          errorBytes: limits.upstreamErrorBytes,
-          headerBytes: limits.upstreamHeaderBytes,
-          depth: limits.depth,
-        },
-        timeouts: resolved.timeouts,
-        retry: resolved.retry,
-        keepAlive: resolved.keepAlive,
-        region: resolved.region,
-        defaultModel: resolved.defaultModel ?? null,
-        record: sinks.length === 0 ? null : createRecorder(sinks),
-      },
-    }),
+    operations: operations({ ids, clock, brand, presentation: presentationOf(resolved.compat), ...stores, pipeline }),
     authenticate: authentication(resolved, stores, clock),
     clock,
-    limits: { bytes: limits.bodyBytes, depth: limits.depth },
+    limits: bodyLimits,
     totalMs: resolved.timeouts.totalMs,
     brand,
     basePath: resolved.basePath,
@@ -179,6 +182,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     apiKeys: stores.embedderKeys,
     credentials: { rotate: stores.rotateCredentials },
     catalog: { refresh: catalog.refresh },
+    explain: createExplainer({ pipeline, ids, brand }, clock, bodyLimits),
     async close() {
       catalog.close();
       edge.close();

@@ -21,6 +21,8 @@ export type { NewApiKey, StoredApiKey } from './schema/api-key.ts';
 export type { ChatRequest, ChatResult, Usage } from './schema/chat.ts';
 export type { ChatChunk } from './schema/chunk.ts';
 export type { ErrorBody, ServiceMetadata } from './schema/envelope.ts';
+export type { Explanation } from './schema/explanation.ts';
+export type { Explain, ExplainFor } from './setup/explainer.ts';
 export type { StoreOption } from './setup/stores.ts';
 export type { Rotation } from './stores/credentials/rotate.ts';
 export type { ApiKeys } from './stores/embedder-keys.ts';

@@ -13,6 +13,7 @@ import { deleteApiKey } from './delete-api-key.ts';
 import { deleteBudget } from './delete-budget.ts';
 import { deleteCredential } from './delete-credential.ts';
 import { deleteWorkspace } from './delete-workspace.ts';
+import { explainChatCompletion } from './explain-chat-completion.ts';
 import { getApiKey } from './get-api-key.ts';
 import { getBudget } from './get-budget.ts';
 import { getCredential } from './get-credential.ts';
@@ -48,6 +49,7 @@ export function operations(deps: OperationDeps): Operation[] {
   const listings = { ...deps.pipeline, presentation: deps.presentation };
   return [
     createChatCompletion(deps),
+    explainChatCompletion(deps),
     createWorkspace(deps),
     listWorkspaces(deps),
     getWorkspace(deps),

@@ -1,6 +1,6 @@
 import { GatewayError } from '../base/errors.ts';
 import type { Facts } from '../call/facts.ts';
-import type { Endpoint } from '../call/model.ts';
+import type { Endpoint, Model } from '../call/model.ts';
 import type { Exclusion, Plan, Try } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
@@ -9,7 +9,7 @@ import { type Reach, reaches, restsUntil } from './candidates.ts';
 import { type Choice, expandModels, requestedSlugs } from './expand.ts';
 import { lowerCase, preferenceRules, type Rule } from './filter.ts';
 import { needsOf } from './needs.ts';
-import { type Entry, type RankContext, rank } from './rank.ts';
+import { type Entry, type RankContext, rank, type Standing, standingOf } from './rank.ts';
 import { knownSort, requestedSort, type Sort } from './sort.ts';
 
 export interface PlanInput {
@@ -105,6 +105,17 @@ function namedTiers({ service_tier, provider }: ChatRequest): ReadonlySet<string
     ...lowerCase(provider?.order ?? []),
     ...lowerCase(provider?.only ?? []),
   ]);
+}
+
+/** What speaks for and against a try, as it counted when it was planned. */
+export function standingOfTry(
+  { request, view, facts }: Pick<PlanInput, 'request' | 'view' | 'facts'>,
+  { endpoint, modelIndex }: Try,
+): Standing {
+  const model = view.model(endpoint.modelSlug) as Model;
+  const entry: Entry = { endpoint, model, modelIndex, variants: [] };
+  const [group] = groups([entry], { request, facts, needs: needsOf(request) });
+  return standingOf(entry, (group as Group).context);
 }
 
 interface Group {

@@ -75,6 +75,20 @@ export function createSpending({
       if (!isHold(taken)) return refuse(limited.windows, taken, amountNanoUsd);
       return reservationOf(scope, limited, taken, books);
     },
+    async preview(scope) {
+      const { windows } = limitedIn(scope, windowsOf(scope.atMs));
+      if (windows.length === 0) return { windows: [], refusalOf: () => null };
+      const { workspaceId } = scope;
+      await Promise.all([deliveries.underWay(workspaceId), tally.flush(workspaceId)]);
+      const states = await ledger.read(workspaceId, windows, clock.now());
+      const standing = windows.map((window, at) => ({ ...window, ...(states[at] as WindowState) }));
+      const isShort = (amountNanoUsd: number) =>
+        standing.some((one) => one.spentNanoUsd + one.heldNanoUsd + amountNanoUsd > one.limitNanoUsd);
+      return {
+        windows: standing,
+        refusalOf: (amountNanoUsd) => (isShort(amountNanoUsd) ? refuse(windows, states, amountNanoUsd) : null),
+      };
+    },
     async read(workspaceId, account, nowMs) {
       await Promise.all([deliveries.underWay(workspaceId), tally.flush(workspaceId)]);
       const windows = intervals.map((interval) => ({ account, interval, ...windowOf(interval, nowMs) }));

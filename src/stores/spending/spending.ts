@@ -3,7 +3,7 @@ import type { Interval } from '../../base/windows.ts';
 import type { KeyLimit } from '../../call/call.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { BudgetLimit } from '../budgets.ts';
-import type { WindowState } from '../ledger/ledger.ts';
+import type { LimitedWindow, WindowState } from '../ledger/ledger.ts';
 
 export type { BudgetLimit };
 
@@ -19,6 +19,11 @@ export interface Spending {
    * @throws GatewayError unavailable (503) when the store cannot tell; nothing is held then, or not for long
    */
   hold(scope: HoldScope, amountNanoUsd: number): Promise<Reservation | Refusal>;
+  /**
+   * How the windows stand in which `hold` would hold, without holding anything.
+   * @throws GatewayError unavailable (503)
+   */
+  preview(scope: HoldScope): Promise<Preview>;
   /**
    * What was spent and is held in an account's windows of now, including all that was settled here before.
    * @param account  `workspace`, `key:<hash>`, or one of them with `:byok` behind it (see `Window`)
@@ -48,6 +53,14 @@ export interface HoldScope {
    * workspace. So it is done where budgets and the key's limit differ on what they count.
    */
   isFurther?: boolean;
+}
+
+/** What a hold would meet just now. */
+export interface Preview {
+  /** Every limited window; none: nothing is limited. */
+  windows: readonly (LimitedWindow & WindowState)[];
+  /** What a hold of this amount would be answered; null: it would fit. */
+  refusalOf(amountNanoUsd: number): Refusal | null;
 }
 
 /** A hold that does not fit. Nothing is held. */

@@ -1,0 +1,92 @@
+import * as z from 'zod';
+import type { Ids } from '../base/ids.ts';
+import { nanoToUsd } from '../base/money.ts';
+import type { Call } from '../call/call.ts';
+import { restKey } from '../call/facts.ts';
+import type { PipelineDeps } from '../pipeline/deps.ts';
+import { type Explained, type ExplainedTry, explain } from '../pipeline/explain.ts';
+import type { ChatRequest } from '../schema/chat.ts';
+import { compiledChatRequest } from '../schema/compiled.ts';
+import { type Explanation, explanationSchema } from '../schema/explanation.ts';
+import { contradictions } from '../schema/validate.ts';
+import { chatCalls } from './chat/call-of.ts';
+import type { Operation } from './operation.ts';
+import { answer } from './tenants/answer.ts';
+
+export interface ExplainChatCompletionDeps {
+  pipeline: PipelineDeps;
+  ids: Ids;
+  brand: string;
+}
+
+/** How a chat completion would be routed and paid for now. No provider is asked, and nothing is held. */
+export function explainChatCompletion({ pipeline, ids, brand }: ExplainChatCompletionDeps): Operation<ChatRequest> {
+  const callOf = chatCalls(ids, brand);
+  return {
+    name: 'explainChatCompletion',
+    method: 'POST',
+    path: '/chat/completions/explain',
+    permissions: ['inference', 'management'],
+    body: compiledChatRequest(),
+    result: z.object({ data: explanationSchema }),
+    contradictions,
+    async run(input) {
+      const call = callOf(input);
+      return answer({ data: show(pipeline, call, await explain(pipeline, call)) });
+    },
+  };
+}
+
+function show(deps: PipelineDeps, { request }: Call, explained: Explained): Explanation {
+  const { plan, refusal, holdNanoUsd } = explained;
+  return {
+    requested: plan?.requested ?? request.model ?? request.models?.[0] ?? deps.defaultModel ?? '',
+    strategy: plan?.strategy ?? null,
+    ...(plan?.params ? { params: { ...plan.params } } : {}),
+    region: deps.region,
+    candidates: explained.tries.map((one) => showTry(deps, one)),
+    excluded: [...explained.excluded],
+    error: refusal && {
+      code: refusal.status,
+      message: refusal.message,
+      ...(refusal.metadata ? { metadata: refusal.metadata } : {}),
+    },
+    hold_usd: holdNanoUsd === null ? null : nanoToUsd(holdNanoUsd),
+    budgets: explained.windows.map((window) => ({
+      scope: window.account.startsWith('key:') ? 'key' : 'workspace',
+      interval: window.interval,
+      limit_usd: nanoToUsd(window.limitNanoUsd),
+      spent_usd: nanoToUsd(window.spentNanoUsd),
+      held_usd: nanoToUsd(window.heldNanoUsd),
+      hold_usd: nanoToUsd(window.holdNanoUsd),
+      remaining_usd: nanoToUsd(
+        Math.max(window.limitNanoUsd - window.spentNanoUsd - window.heldNanoUsd - window.holdNanoUsd, 0),
+      ),
+      resets_at: window.endMs === null ? null : new Date(window.endMs).toISOString(),
+    })),
+  };
+}
+
+function showTry(
+  { health, clock }: PipelineDeps,
+  { step, standing, ceiling }: ExplainedTry,
+): Explanation['candidates'][number] {
+  const key = restKey(step.endpoint, step.credential);
+  const seen = health.view(clock.now());
+  return {
+    model: step.endpoint.modelSlug,
+    provider: step.endpoint.tag,
+    provider_name: step.providerName,
+    is_byok: step.isByok,
+    ceiling_usd: ceiling === null ? null : nanoToUsd(ceiling.nanoUsd),
+    max_prompt_tokens: ceiling?.promptTokens ?? null,
+    max_completion_tokens: ceiling?.completionTokens ?? null,
+    is_pinned: standing.isPinned,
+    lacks: standing.lacks,
+    has_outage: standing.hasOutage,
+    is_slow: standing.isSlow,
+    price_usd_per_million: standing.pricePicoUsd === null ? null : standing.pricePicoUsd / 1e6,
+    latency_ms: seen.latency(key)?.p50 ?? null,
+    throughput: seen.throughput(key)?.p50 ?? null,
+  };
+}

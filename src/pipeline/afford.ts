@@ -1,0 +1,166 @@
+import { GatewayError } from '../base/errors.ts';
+import type { Call } from '../call/call.ts';
+import type { Plan, Try } from '../call/plan.ts';
+import { affordableTokens, boundPrompt, type Ceiling, ceilingOf, type PromptBound } from '../catalog/ceiling.ts';
+import type { ChatRequest } from '../schema/chat.ts';
+import type { BudgetLimit, HoldScope, Refusal } from '../stores/spending/spending.ts';
+import type { PipelineDeps } from './deps.ts';
+
+/** Limits that count the same tries: those of the workspace and of the api key may differ on its own credentials. */
+export interface Purse {
+  scope: HoldScope;
+  countsByok: boolean;
+}
+
+/** Between our look at a budget and our hold others may take of it; after so many times we give up. */
+const maxRounds = 6;
+
+/** What came of asking for the money: something that stands for it, or the purse that does not have it. */
+export type Held<T> = { held: T } | { purse: Purse; refusal: Refusal };
+
+/**
+ * Finds the tries of a plan that can be paid for, and asks for the money of the dearest.
+ * @param hold  asks for an amount in each purse: all or none
+ * @throws GatewayError payment_required (402) when no try fits; invalid_request (400) when a price that is needed is not
+ *         known; what `hold` throws
+ */
+export async function afford<T>(
+  deps: PipelineDeps,
+  call: Call,
+  plan: Plan,
+  purses: readonly Purse[],
+  hold: (amounts: readonly number[]) => Promise<Held<T>>,
+): Promise<{ plan: Plan; held: T }> {
+  const prompt = boundPrompt(call.request);
+  let tries = priced(deps, call, plan, purses, prompt);
+  for (let round = 1; ; round++) {
+    const asked = await hold(amountsFor(purses, tries));
+    if ('held' in asked) return { plan: withTries(plan, tries), held: asked.held };
+    const { purse, refusal } = asked;
+    const { availableNanoUsd } = refusal;
+    const fitting = deps.budgets.shrinkToFit
+      ? shrunk(deps, call.request, tries, purse, prompt, availableNanoUsd)
+      : tries.filter((step) => costIn(purse, step) <= availableNanoUsd);
+    // What stands in the way of the cheapest, rather than of the dearest that it could have been.
+    if (fitting.length === 0) throw refusal.errorFor(Math.min(...tries.map((step) => costIn(purse, step))));
+    if (round === maxRounds) throw refusal.error;
+    tries = fitting;
+  }
+}
+
+/** What the dearest of the tries may cost in each purse. */
+export function amountsFor(purses: readonly Purse[], tries: readonly Try[]): number[] {
+  return purses.map((purse) => Math.max(...tries.map((step) => costIn(purse, step))));
+}
+
+/** Whether anything limits what a call may spend. */
+export function isLimited({ caller }: Call, budgets: readonly BudgetLimit[]): boolean {
+  return budgets.length > 0 || caller.keyLimit !== null;
+}
+
+export function pursesOf(
+  deps: PipelineDeps,
+  { caller, receivedAtMs }: Call,
+  plan: Plan,
+  budgets: readonly BudgetLimit[],
+): Purse[] {
+  const { workspaceId, apiKeyHash, keyLimit } = caller;
+  const scope: HoldScope = { workspaceId, apiKeyHash, keyLimit, budgets, atMs: receivedAtMs };
+  const { includeByok } = deps.budgets;
+  if (keyLimit === null || keyLimit.includesByok === includeByok || !plan.tries.some(({ isByok }) => isByok))
+    return [{ scope, countsByok: keyLimit !== null && budgets.length === 0 ? keyLimit.includesByok : includeByok }];
+  return [
+    { scope: { ...scope, apiKeyHash: null, keyLimit: null }, countsByok: includeByok },
+    { scope: { ...scope, budgets: [], isFurther: true }, countsByok: keyLimit.includesByok },
+  ];
+}
+
+/** The tries whose worst case is known, with it. */
+function priced(
+  deps: PipelineDeps,
+  { request }: Call,
+  plan: Plan,
+  purses: readonly Purse[],
+  prompt: PromptBound,
+): readonly Try[] {
+  const unpriced = new Set<string>();
+  const tries: Try[] = [];
+  for (const step of plan.tries) {
+    if (step.isByok && !purses.some(({ countsByok }) => countsByok)) {
+      tries.push({ ...step, ceilingNanoUsd: 0 });
+      continue;
+    }
+    const ceiling = ceilingFor(deps, request, prompt, step);
+    if (ceiling) tries.push(atMost(step, ceiling, ceiling.mustSend));
+    else if (deps.budgets.unknownPrice === 'allow') tries.push({ ...step, ceilingNanoUsd: 0 });
+    else unpriced.add(`${step.endpoint.modelSlug} at ${step.endpoint.tag}${tierOf(request)}`);
+  }
+  if (tries.length > 0) return tries;
+  const names = [...unpriced];
+  throw new GatewayError(
+    'invalid_request',
+    `The price of ${names.join(', ')} is not known, so its cost cannot be held against the budget; choose another model, or have a price configured`,
+    { metadata: { unpriced: names } },
+  );
+}
+
+/** The most a try can cost; null: its price, or that of the tier it is asked in, is not known. */
+export function ceilingFor(deps: PipelineDeps, request: ChatRequest, prompt: PromptBound, step: Try): Ceiling | null {
+  return isDearTier(request) ? null : ceilingOf(request, prompt, step.endpoint, boundsOf(deps, step));
+}
+
+/** Tiers that cost more than the list price, by how much is the provider's to know. */
+function isDearTier({ service_tier }: ChatRequest): boolean {
+  return service_tier === 'priority' || service_tier === 'scale';
+}
+
+function tierOf(request: ChatRequest): string {
+  return isDearTier(request) ? ` in service tier ${request.service_tier}` : '';
+}
+
+function atMost(step: Try, { nanoUsd, promptTokens, completionTokens, maxTokens }: Ceiling, mustSend: boolean): Try {
+  const bounded = { ...step, ceilingNanoUsd: nanoUsd, mostTokens: { promptTokens, completionTokens } };
+  return mustSend ? { ...bounded, maxTokens } : bounded;
+}
+
+function boundsOf({ budgets, provider }: PipelineDeps, { endpoint }: Try) {
+  const minMaxTokens = provider(endpoint.providerSlug)?.quirks.minMaxTokens ?? 0;
+  return { defaultMaxTokens: budgets.defaultMaxTokens, minMaxTokens };
+}
+
+export function costIn({ countsByok }: Purse, step: Try): number {
+  return step.isByok && !countsByok ? 0 : (step.ceilingNanoUsd ?? 0);
+}
+
+/** The tries with the largest output that the amount pays for; without those whose prompt alone is dearer. */
+function shrunk(
+  deps: PipelineDeps,
+  request: ChatRequest,
+  tries: readonly Try[],
+  purse: Purse,
+  prompt: PromptBound,
+  amountNanoUsd: number,
+): Try[] {
+  return tries.flatMap((step) => {
+    if (costIn(purse, step) <= amountNanoUsd) return [step];
+    const bounds = boundsOf(deps, step);
+    const maxTokens = affordableTokens(request, prompt, step.endpoint, amountNanoUsd, bounds);
+    if (maxTokens < 1) return [];
+    const ceiling = ceilingOf(
+      { ...request, max_tokens: null, max_completion_tokens: maxTokens },
+      prompt,
+      step.endpoint,
+      bounds,
+    );
+    return ceiling && ceiling.nanoUsd <= amountNanoUsd ? [atMost(step, ceiling, true)] : [];
+  });
+}
+
+/** The plan with what is left of its tries; the others are excluded, by the budget. */
+function withTries(plan: Plan, tries: readonly Try[]): Plan {
+  if (tries.length === plan.tries.length) return { ...plan, tries };
+  const left = new Set(tries.map(({ endpoint }) => endpoint));
+  const dropped = new Set(plan.tries.map(({ endpoint }) => endpoint).filter((endpoint) => !left.has(endpoint)));
+  const excluded = [...dropped].map(({ modelSlug, tag }) => ({ model: modelSlug, provider: tag, filter: 'budget' }));
+  return { ...plan, tries, excluded: excluded.length === 0 ? plan.excluded : [...plan.excluded, ...excluded] };
+}
