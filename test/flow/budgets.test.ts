@@ -91,7 +91,10 @@ describe('a budget', () => {
     expect((await post(ask)).status).toBe(200);
   });
   it('is not spent by what failed, and holds nothing for it afterwards', async () => {
-    const { post, upstream } = await budgeted({ daily: 0.0008 }, { retry: { maxAttempts: 1 } });
+    const { post, upstream } = await budgeted(
+      { daily: 0.0008 },
+      { retry: { maxAttempts: 1 }, health: { failuresToRest: 100 } },
+    );
     for (let n = 0; n < 20; n++) {
       upstream.answer({ status: 500, body: '{"error":{"message":"no"}}' });
       expect((await post(ask)).status).toBe(502);

@@ -172,7 +172,6 @@ describe('a request that contradicts itself is refused with 422', () => {
 
 describe('what this gateway cannot do is refused, never ignored', () => {
   it.each([
-    'auto-router',
     'moderation',
     'web',
     'web-fetch',
