@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { GatewayError } from '../../../src/base/errors.ts';
 import type { Model } from '../../../src/call/model.ts';
 import { countModels } from '../../../src/operations/count-models.ts';
 import { listModels } from '../../../src/operations/list-models.ts';
@@ -336,5 +337,18 @@ describe('prices', () => {
       slugs.length === 2 ? { model: () => null, models: [priced, slow] } : deps.catalog.view();
     const { data } = await ask(listUserModels({ ...deps, catalog: { view } }));
     expect(data.map(({ pricing }: { pricing: { prompt: string } }) => pricing.prompt)).toEqual(['0.000001', '-1']);
+  });
+  it('that cannot be asked for now are shown as unknown, unless something is broken', async () => {
+    const deps = listingDeps({ models: [model('acme/fast')] });
+    const listedWith = (error: Error) => {
+      const view = (slugs: readonly string[]) => {
+        if (slugs.length > 0) throw error;
+        return deps.catalog.view();
+      };
+      return ask(listUserModels({ ...deps, catalog: { view } }));
+    };
+    const { data } = await listedWith(new GatewayError('unavailable', 'The document was never read'));
+    expect(data.map(({ pricing }: { pricing: { prompt: string } }) => pricing.prompt)).toEqual(['-1']);
+    await expect(listedWith(new TypeError('a mistake'))).rejects.toThrow('a mistake');
   });
 });
