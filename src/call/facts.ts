@@ -64,5 +64,13 @@ export function restKey(endpoint: Endpoint, credential: CredentialRef): string {
 
 /** Names an endpoint in health. */
 export function endpointKey(endpoint: { providerSlug: string; upstreamModel: string }): string {
-  return `${endpoint.providerSlug} ${endpoint.upstreamModel}`;
+  let key = endpointKeys.get(endpoint);
+  if (key === undefined) {
+    key = `${endpoint.providerSlug} ${endpoint.upstreamModel}`;
+    endpointKeys.set(endpoint, key);
+  }
+  return key;
 }
+
+/** The same text each time: one that was just put together is hashed anew wherever it is looked up. */
+const endpointKeys = new WeakMap<object, string>();

@@ -1,0 +1,130 @@
+import type { Clock } from '../../src/base/clock.ts';
+import { seededRandom } from '../../src/base/random.ts';
+import { endpointKey, type Facts } from '../../src/call/facts.ts';
+import type { Endpoint, Model } from '../../src/call/model.ts';
+import { defaultWorkspaceId } from '../../src/call/workspace.ts';
+import { createHealth } from '../../src/catalog/health.ts';
+import type { PlanInput } from '../../src/routing/plan.ts';
+import type { ChatRequest } from '../../src/schema/chat.ts';
+import type { ProviderPreferences } from '../../src/schema/preferences.ts';
+
+/** A model at many endpoints, all of which pass every filter: the most work a plan can have with them. */
+
+export const crowdSize = 50;
+
+const slugs = Array.from({ length: crowdSize }, (_, at) => `provider-${at}`);
+const modelSlug = 'bench/crowd';
+const startMs = Date.UTC(2026, 0, 1);
+/** So many streams each has served, within the windows that count. */
+const seen = 30;
+
+/** Every preference there is but for the order of endpoints, none of which removes one. */
+const filters: ProviderPreferences = {
+  only: slugs,
+  ignore: ['provider-90', 'provider-91', 'provider-92/turbo'],
+  allow_fallbacks: true,
+  require_parameters: true,
+  data_collection: 'deny',
+  zdr: true,
+  enforce_distillable_text: true,
+  quantizations: ['fp8', 'bf16', 'fp16', 'unknown'],
+  max_price: { prompt: '10', completion: 30, image: '1', audio: 1, request: '0.5' },
+  preferred_min_throughput: { p50: 40, p75: 30, p90: 20, p99: 5 },
+  preferred_max_latency: { p50: 1, p75: 1.5, p90: 2, p99: 4 },
+};
+
+/** What is planned: all preferences, each with another way to order the endpoints, and none of them. */
+export const wishes = {
+  sort: { ...filters, sort: { by: 'latency', partition: 'none' } },
+  order: { ...filters, order: slugs.slice(0, 10).toReversed(), sort: 'price' },
+  draw: filters,
+  none: undefined,
+} satisfies Record<string, ProviderPreferences | undefined>;
+
+export type Wish = keyof typeof wishes;
+
+/** What a request with these preferences is planned from; health is read anew, as for each request. */
+export function crowdPlan(wish: Wish): () => PlanInput {
+  const model: Model = { slug: modelSlug, name: modelSlug, endpoints: slugs.map(endpointOf), isDistillable: true };
+  const health = createHealth({ clock });
+  const random = seededRandom('0badcafe');
+  for (const [at, endpoint] of model.endpoints.entries()) {
+    for (let stream = 0; stream < seen; stream++) {
+      const slowness = 0.5 + random();
+      health.observe(endpointKey(endpoint), { outcome: 'ok', firstTokenMs: (300 + 20 * at) * slowness });
+      health.observe(endpointKey(endpoint), { tokensPerSecond: (90 - at) / slowness });
+    }
+  }
+  const request: ChatRequest = {
+    model: modelSlug,
+    messages: [
+      { role: 'system', content: 'You are a careful assistant.' },
+      { role: 'user', content: 'What does a gateway do all day?' },
+    ],
+    stream: true,
+    temperature: 0.7,
+    max_tokens: 500,
+    tools: [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }],
+    provider: wishes[wish],
+  };
+  const usableProviders = new Set(slugs);
+  const view = { models: [model], model: (slug: string) => (slug === modelSlug ? model : null) };
+  return () => {
+    const facts: Facts = {
+      health: health.view(startMs),
+      random,
+      pinned: () => null,
+      defaultSort: null,
+      usableProviders,
+      ownCredentials: [],
+      workspaceId: defaultWorkspaceId,
+      apiKeyHash: null,
+      nowMs: startMs,
+    };
+    return {
+      request,
+      view,
+      facts,
+      defaultModel: null,
+      brand: 'service',
+      providerName: (slug) => slug,
+      isConfigured: () => true,
+      verbatim: () => true,
+    };
+  };
+}
+
+const clock: Clock = { now: () => startMs, after: () => () => undefined };
+
+function endpointOf(providerSlug: string, at: number): Endpoint {
+  return {
+    modelSlug,
+    providerSlug,
+    tag: at % 2 === 0 ? providerSlug : `${providerSlug}/turbo`,
+    upstreamModel: `crowd-${at}`,
+    pricing: {
+      promptPicoUsd: 100_000 + 37_000 * (at % 11),
+      completionPicoUsd: 400_000 + 53_000 * (at % 13),
+      imagePicoUsd: 1_000_000,
+      requestPicoUsd: 1_000,
+    },
+    contextLength: 131_072,
+    maxCompletionTokens: 16_384,
+    quantization: at % 3 === 0 ? 'fp8' : 'bf16',
+    supportedParameters: [
+      'temperature',
+      'top_p',
+      'top_k',
+      'frequency_penalty',
+      'presence_penalty',
+      'seed',
+      'stop',
+      'max_tokens',
+      'response_format',
+      'structured_outputs',
+      'tools',
+      'tool_choice',
+    ],
+    dataPolicy: { zeroRetention: true, trains: false },
+  };
+}
