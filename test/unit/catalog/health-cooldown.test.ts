@@ -91,6 +91,11 @@ describe('an endpoint', () => {
         [195, 'fail', null],
         [195, 'fail', null],
         [195, 'fail', 200],
+        [200, 'fail', 210],
+        [201, 'ok', null],
+        [201, 'fail', null],
+        [201, 'fail', null],
+        [201, 'fail', 206],
       ],
     ],
     [
@@ -172,6 +177,41 @@ describe('an endpoint', () => {
     const cooldown = tripped();
     start(cooldown, t + 6_000);
     expect(restsUntil(cooldown, t + 5_500)).toBe(undefined);
+  });
+});
+
+describe('what another instance says', () => {
+  it('ends a rest for good: the next one needs failures anew and is short', () => {
+    const cooldown = tripped();
+    fail(cooldown, t + 5_000, options);
+    merge(cooldown, { ...createCooldown(), okMs: t + 6_000 });
+    expect(restsUntil(cooldown, t + 6_000)).toBe(undefined);
+    for (let i = 0; i < 2; i++) fail(cooldown, t + 7_000, options);
+    expect(restsUntil(cooldown, t + 7_000)).toBe(undefined);
+    fail(cooldown, t + 7_000, options);
+    expect(restsUntil(cooldown, t + 7_000)).toBe(t + 12_000);
+  });
+  it('of a rest that began before the last success is of no use any more', () => {
+    const cooldown = createCooldown();
+    succeed(cooldown, t + 1_000);
+    merge(cooldown, { ...createCooldown(), sinceMs: t, untilMs: t + 60_000, lengthMs: 60_000 });
+    expect(restsUntil(cooldown, t + 1_000)).toBe(undefined);
+    for (let i = 0; i < 3; i++) fail(cooldown, t + 2_000, options);
+    expect(restsUntil(cooldown, t + 2_000)).toBe(t + 7_000);
+  });
+  it('ends what was asked for before it was known to be over, and nothing later', () => {
+    const cooldown = createCooldown();
+    ask(cooldown, t, t + 60_000);
+    merge(cooldown, { ...createCooldown(), askedClearedMs: t + 1_000 });
+    expect(restsUntil(cooldown, t + 1_000)).toBe(undefined);
+    ask(cooldown, t + 2_000, t + 30_000);
+    merge(cooldown, {
+      ...createCooldown(),
+      askedClearedMs: t + 1_500,
+      askedSinceMs: t + 1_200,
+      askedUntilMs: t + 90_000,
+    });
+    expect(restsUntil(cooldown, t + 2_000)).toBe(t + 30_000);
   });
 });
 

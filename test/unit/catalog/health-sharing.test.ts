@@ -23,6 +23,8 @@ interface Place {
   warnings: string[];
   /** What the store does instead of answering; null: it answers. */
   trouble: { now: 'fails' | 'hangs' | null };
+  /** Happens while something is written. */
+  onWrite: { now: (() => void) | null };
   instance(name: string): Health;
   stored(kind: HealthKind): Promise<{ id: string; value: string }[]>;
 }
@@ -32,6 +34,7 @@ function place(): Place {
   const clock = manualClock();
   const memory = memoryStorage(memoryLedger({ onLostHold: 'release' }));
   const trouble: Place['trouble'] = { now: null };
+  const onWrite: Place['onWrite'] = { now: null };
   const [writes, warnings, reads] = [[] as Place['writes'], [] as string[], { count: 0 }];
   const troubled = <T>(work: () => Promise<T>): Promise<T> => {
     if (trouble.now === 'hangs') return new Promise(() => {});
@@ -47,6 +50,7 @@ function place(): Place {
     isShared: true,
     commit: (changes) =>
       troubled(() => {
+        onWrite.now?.();
         for (const { at, value } of changes) {
           if (value === null) continue;
           writes.push({ kind: at.kind.slice('health-'.length) as HealthKind, id: at.id, bytes: value.length });
@@ -67,6 +71,7 @@ function place(): Place {
     reads,
     warnings,
     trouble,
+    onWrite,
     instance: (name) =>
       createHealth({ clock, sharing: { records: healthRecords(guarded)!, instance: () => name, logger } }),
     stored: async (kind) => (await memory.list('health', `health-${kind}`, { offset: 0, limit: 1000 })).records,
@@ -147,6 +152,36 @@ describe('instances on one store', () => {
     );
   });
 
+  it('see what is new although they have just asked', async () => {
+    const here = place();
+    const { clock } = here;
+    const [one, two] = [here.instance('one'), here.instance('two')];
+    see(two, 10, { outcome: 'ok', firstTokenMs: 100 });
+    await meet(here, one, two);
+    const before = two.view(clock.now());
+    expect([before.hasOutage(key), before.latency(key)!.p50 < 200]).toEqual([false, true]);
+    see(one, 30, { outcome: 'failed', firstTokenMs: 5_000 });
+    await meet(here, one, two);
+    const after = two.view(clock.now());
+    expect([after.hasOutage(key), after.latency(key)!.p50 > 4_000]).toEqual([true, true]);
+  });
+
+  it('forget what an instance tells of no more', async () => {
+    const here = place();
+    const { clock } = here;
+    const [one, two] = [here.instance('one'), here.instance('two')];
+    see(one, 10, { outcome: 'ok', firstTokenMs: 100 });
+    await meet(here, two);
+    expect(two.statistics(key, clock.now()).uptime5m).toBe(100);
+    for (const kind of ['health-recent', 'health-history']) {
+      const value = JSON.stringify([1, clock.now(), []]);
+      await here.storage.commit([{ at: { partition: 'health', kind, id: 'one' }, value, rank: 0 }]);
+    }
+    await clock.advance(minute);
+    await meet(here, two);
+    expect(two.statistics(key, clock.now())).toMatchObject({ uptime5m: null, uptime1d: null });
+  });
+
   it('forget with the window what the others saw, too', async () => {
     const here = place();
     const { clock } = here;
@@ -173,6 +208,22 @@ describe('instances on one store', () => {
     expect(two.view(clock.now()).restsUntil(key)).toBe(undefined);
     await clock.advance(500);
     expect(one.view(clock.now()).restsUntil(key)).toBeDefined();
+    await meet(here, two, one);
+    expect(one.view(clock.now()).restsUntil(key)).toBe(undefined);
+    expect(two.view(clock.now()).restsUntil(key)).toBe(undefined);
+  });
+
+  it('use an endpoint again that asked for a pause, when an attempt of another that began after has succeeded', async () => {
+    const here = place();
+    const { clock } = here;
+    const [one, two] = [here.instance('one'), here.instance('two')];
+    one.rest(key, clock.now() + hour);
+    await meet(here, one, two);
+    see(two, 1, { outcome: 'ok' });
+    await meet(here, two, one);
+    expect(one.view(clock.now()).restsUntil(key)).toBeDefined();
+    two.started(key);
+    see(two, 1, { outcome: 'ok' });
     await meet(here, two, one);
     expect(one.view(clock.now()).restsUntil(key)).toBe(undefined);
     expect(two.view(clock.now()).restsUntil(key)).toBe(undefined);
@@ -253,6 +304,20 @@ describe('sharing', () => {
     expect(two.statistics(key, here.clock.now()).uptime5m).toBe(100);
   });
 
+  it('brings also what was seen while it wrote', async () => {
+    const here = place();
+    const { clock } = here;
+    const [one, two] = [here.instance('one'), here.instance('two')];
+    here.onWrite.now = () => {
+      here.onWrite.now = null;
+      see(one, 10, { outcome: 'ok' });
+    };
+    one.observe(key, { outcome: 'limited' });
+    await clock.advance(2_000);
+    await meet(here, two);
+    expect(two.statistics(key, clock.now()).uptime5m).toBe(100);
+  });
+
   it('keeps records small: the endpoints with most attempts', async () => {
     const here = place();
     const [one, two] = [here.instance('one'), here.instance('two')];
@@ -305,6 +370,32 @@ describe('sharing', () => {
     expect(await here.stored('recent')).toEqual([]);
   });
 
+  it('removes what is oldest also where there are many that are in use', async () => {
+    const here = place();
+    const { clock } = here;
+    const records = healthRecords(here.storage)!;
+    const startMs = clock.now();
+    const textAt = (atMs: number) => JSON.stringify([1, atMs, []]);
+    await records.write('recent', 'silent', textAt(startMs), startMs);
+    await clock.advance(hour);
+    for (let i = 0; i < 60; i++) await records.write('recent', `live-${i}`, textAt(clock.now()), clock.now());
+    await meet(here, here.instance('last'));
+    const ids = (await here.stored('recent')).map(({ id }) => id);
+    expect(ids).toHaveLength(60);
+    expect(ids).not.toContain('silent');
+  });
+
+  it('removes nothing that was written again meanwhile', async () => {
+    const here = place();
+    const records = healthRecords(here.storage)!;
+    await records.write('recent', 'one', 'first', 1);
+    await records.write('recent', 'one', 'second', 2);
+    await records.remove('recent', 'one', 'first');
+    expect(await records.read('recent')).toEqual([{ id: 'one', value: 'second' }]);
+    await records.remove('recent', 'one', 'second');
+    expect(await records.read('recent')).toEqual([]);
+  });
+
   it('ignores records that make no sense', async () => {
     const here = place();
     const { clock } = here;
@@ -330,6 +421,7 @@ describe('sharing', () => {
       good.replace(/\[26,10\]/, '[]'),
       good.replace(JSON.stringify(key), '7'),
       good.replace(String(writtenMs), String(writtenMs + hour)),
+      good.replace(`["${key}",[${writtenMs},`, `["${key}",[${writtenMs + hour},`),
     ];
     for (const value of damaged) expect(value).not.toBe(good);
     for (const [i, value] of damaged.entries()) {
@@ -367,6 +459,28 @@ describe('sharing', () => {
     expect(two.view(nowMs).restsUntil('a a')).toBe(nowMs + minute);
     expect(two.view(nowMs).restsUntil('b b')).toBe(nowMs + 24 * hour);
   });
+});
+
+it('counts nothing for a time that has not come', async () => {
+  const here = place();
+  const { clock } = here;
+  const two = here.instance('two');
+  const number = Math.floor(clock.now() / minute);
+  const seen = (at: number) => [[1, at, 7, 0, 0, null, null]];
+  const value = JSON.stringify([
+    1,
+    clock.now(),
+    [
+      ['now now', null, seen(number)],
+      ['later later', null, seen(number + 1)],
+    ],
+  ]);
+  await here.storage.commit([{ at: { partition: 'health', kind: 'health-recent', id: 'x' }, value, rank: 0 }]);
+  two.view(clock.now());
+  await clock.advance(0);
+  expect(two.statistics('now now', clock.now()).uptime5m).toBe(100);
+  expect(two.statistics('later later', clock.now()).uptime5m).toBe(null);
+  expect(two.statistics('later later', clock.now() + minute).uptime5m).toBe(100);
 });
 
 describe('while the store is away', () => {
