@@ -2,6 +2,7 @@ export type { ByteSource } from './base/bytes.ts';
 export type { Clock } from './base/clock.ts';
 export { type ErrorKind, GatewayError, isGatewayError } from './base/errors.ts';
 export type { Caller, Permission } from './call/call.ts';
+export { CatalogError } from './catalog/document.ts';
 export type { Dialect, Quirks } from './dialects/dialect.ts';
 export { openaiChat } from './dialects/openai-chat.ts';
 export { createGateway, type Gateway, type RequestHandler } from './gateway.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import type { DataPolicy, Endpoint, Model } from '../call/model.ts';
-import type { Logger } from '../telemetry/record.ts';
+import { type StoreLogger, tell } from '../stores/storage/logger.ts';
 import type { CatalogDocument } from './document.ts';
 import { type ListPrices, mayHaveListPrice } from './list-prices.ts';
 import { fillEndpoint, mergeModels } from './merge.ts';
@@ -52,7 +52,7 @@ export interface CatalogSources {
   /** All that are known, by slug. */
   providers: ReadonlyMap<string, CatalogProvider>;
   clock: Pick<Clock, 'now'>;
-  logger?: Pick<Logger, 'warn'> | null;
+  logger?: StoreLogger | null;
 }
 
 /** Some list prices change with the date or the time of day; what was found is believed for so long. */
@@ -276,13 +276,8 @@ function lazily<T>(
           (read) => {
             value = read;
           },
-          (error: unknown) => {
-            try {
-              logger?.warn({ err: error }, `the built-in ${what} cannot be read; they are done without`);
-            } catch {
-              // A logger that fails is no reason to fail a request.
-            }
-          },
+          (error: unknown) =>
+            tell(logger, 'warn', { err: error }, `the built-in ${what} cannot be read; they are done without`),
         )
         .then(() => {
           isRead = true;

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Model } from '../call/model.ts';
-import type { Logger } from '../telemetry/record.ts';
+import { type StoreLogger, tell } from '../stores/storage/logger.ts';
 
 /** A document that cannot be read or used: what is wrong, and where. Holds no value of it. */
 export class CatalogError extends Error {
@@ -37,7 +37,7 @@ export interface DocumentOptions {
   refreshMs: number;
   timeoutMs: number;
   clock: Clock;
-  logger: Pick<Logger, 'warn' | 'info'> | null;
+  logger: StoreLogger | null;
 }
 
 /** A list of models that is kept elsewhere and read again from time to time; the last good copy is kept. */
@@ -92,7 +92,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
         found.accepted?.();
       }
       dueMs = clock.now() + refreshMs;
-      if (told.size > 0) tell('info', { models: models?.length }, 'the catalogue document is good again');
+      if (told.size > 0) tell(logger, 'info', { models: models?.length }, 'the catalogue document is good again');
       told.clear();
     } catch (error) {
       dueMs = clock.now() + Math.min(refreshMs, retryMs);
@@ -110,15 +110,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
     told.add(mistake.message);
     const fields = mistake.cause === undefined ? {} : { err: mistake.cause };
     const text = models === null ? 'the catalogue document cannot be used' : 'the last good catalogue document stays';
-    tell('warn', { issues: mistake.issues, ...fields }, text);
-  }
-
-  function tell(level: 'info' | 'warn', fields: object, text: string): void {
-    try {
-      logger?.[level](fields, text);
-    } catch {
-      // A logger that fails is no reason to serve nobody.
-    }
+    tell(logger, 'warn', { issues: mistake.issues, ...fields }, text);
   }
 
   return {

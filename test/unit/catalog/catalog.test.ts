@@ -122,7 +122,7 @@ it('does without what is built in when it cannot be read, and says so once', asy
     models: [model('acme/fast', 'openai')],
     loadBuiltIn: broken,
     loadPrices: broken,
-    logger: { warn: (_, text) => told.push(text) },
+    logger: { info: () => undefined, warn: (_, text) => told.push(text) },
   });
   const view = await catalog.view(['acme/fast']);
   expect(view.model('acme/fast')?.endpoints[0]?.pricing).toBe(null);
