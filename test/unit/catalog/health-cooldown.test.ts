@@ -204,6 +204,8 @@ describe('what another instance says', () => {
     ask(cooldown, t, t + 60_000);
     merge(cooldown, { ...createCooldown(), askedClearedMs: t + 1_000 });
     expect(restsUntil(cooldown, t + 1_000)).toBe(undefined);
+    merge(cooldown, { ...createCooldown(), askedSinceMs: t + 1_100, askedUntilMs: t + 20_000 });
+    expect(restsUntil(cooldown, t + 1_100)).toBe(t + 20_000);
     ask(cooldown, t + 2_000, t + 30_000);
     merge(cooldown, {
       ...createCooldown(),
