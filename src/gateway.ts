@@ -11,6 +11,7 @@ import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
 import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions } from './options.ts';
 import type { PipelineDeps } from './pipeline/deps.ts';
+import { createHedging } from './pipeline/hedge.ts';
 import { builtInProviders } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
 import { configureCatalog } from './setup/catalog.ts';
@@ -130,6 +131,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     provider: (slug) => configured.get(slug)?.provider ?? null,
     health,
     sticky: createSticky({ clock, ...resolved.sticky }),
+    hedging: resolved.hedge.enabled ? createHedging(health, resolved.hedge) : null,
     brand,
     isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
     defaultsOf: stores.defaultsOf,

@@ -9,6 +9,7 @@ import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
 import type { Recorder } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { Hedging } from './hedge.ts';
 
 /** Bounds on what an upstream may send. */
 export interface UpstreamLimits {
@@ -87,6 +88,8 @@ export interface PipelineDeps {
   provider: (slug: string) => Provider | null;
   health: Health;
   sticky: Sticky;
+  /** null: no try is started beside another. */
+  hedging: Hedging | null;
   /** Author of the router models, beside `service`. */
   brand: string;
   /** Whether the operator has set a provider up. */

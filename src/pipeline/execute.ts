@@ -4,13 +4,13 @@ import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
-import type { Usage } from '../schema/chat.ts';
-import { type Attempted, attempt } from './attempt.ts';
-import { costAt } from './cost.ts';
+import type { Attempted } from './attempt.ts';
 import type { PipelineDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
-import { observeFailure, observeStart, observeSuccess, restAfter } from './observe.ts';
+import { type Hedging, runHedged } from './hedge.ts';
+import { restAfter } from './observe.ts';
 import type { Reserved } from './reserve.ts';
+import { traced } from './traced.ts';
 
 export interface Executed {
   attempted: Attempted;
@@ -36,24 +36,33 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Re
   };
   let at = 0;
   let here = 0;
-  const run = () => {
+  const alone = () => {
     here++;
     return traced(deps, call, plan.tries[at] as Try, show);
   };
-  const succeeded = (attempted: Attempted): Executed => {
-    return { attempted, served: at, sentBodies };
+  /** The try, and one beside it when its first token is late. */
+  const beside = async (hedging: Hedging) => {
+    here++;
+    const ended = await runHedged({ deps, call, plan, reserved, show, hedging, failed }, at);
+    if (ended.at !== at) here = 1;
+    at = ended.at;
+    if (!ended.isOk) throw ended.error;
+    return ended.attempted;
   };
+  const { hedging } = deps;
+  const run = hedging !== null && call.request.stream === true ? () => beside(hedging) : alone;
+  const failed = (step: Try, error: unknown) => {
+    if (!(error instanceof UpstreamError)) return;
+    errors.push(error);
+    restAfter(deps, step, error);
+  };
+  const succeeded = (attempted: Attempted): Executed => ({ attempted, served: at, sentBodies });
   const rules = (): Options => ({
     retries: retry.maxAttempts - 1,
     minTimeout: 0,
     // What p-retry asks of a signal, ours can do.
     signal: call.signal as AbortSignal,
-    onFailedAttempt({ error }) {
-      if (error instanceof UpstreamError) {
-        errors.push(error);
-        restAfter(deps, plan.tries[at] as Try, error);
-      }
-    },
+    onFailedAttempt: ({ error }) => failed(plan.tries[at] as Try, error),
     // p-retry knows no Retry-After and no endpoints, so where to go and how long to wait is decided here.
     async shouldRetry({ error }) {
       if (!(error instanceof UpstreamError)) return false;
@@ -72,53 +81,6 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Re
       throw error;
     }),
   );
-}
-
-/** Runs a try and writes down how it went. */
-function traced(
-  deps: PipelineDeps,
-  call: Call,
-  step: Try,
-  show: (encoded: EncodedRequest) => void,
-): Promise<Attempted> {
-  const { clock } = deps;
-  let dropped: readonly string[] = [];
-  const startedAtMs = clock.now();
-  const note = (status: number, errorType: string | null, costNanoUsd = 0) => {
-    call.trace.attempts.push({
-      provider: step.providerName,
-      providerSlug: step.endpoint.providerSlug,
-      model: step.endpoint.modelSlug,
-      startedAtMs,
-      decidedAtMs: clock.now(),
-      status,
-      errorType,
-      isByok: step.isByok,
-      costNanoUsd,
-      dropped,
-    });
-  };
-  observeStart(deps, step);
-  return attempt(deps, call, step, (encoded) => {
-    dropped = encoded.dropped;
-    show(encoded);
-  }).then(
-    (attempted) => {
-      note(200, null);
-      observeSuccess(deps, step, attempted.kind === 'stream' ? clock.now() - startedAtMs : null);
-      return attempted;
-    },
-    (error: unknown) => {
-      observeFailure(deps, step, error);
-      if (error instanceof UpstreamError) note(error.status, error.errorType, costOf(error, step, call));
-      else if (call.signal.aborted) note(499, 'cancelled');
-      throw error;
-    },
-  );
-}
-
-function costOf({ usage }: UpstreamError, { endpoint }: Try, { request }: Call): number {
-  return (usage && costAt(endpoint, usage as Usage, request)?.totalNanoUsd) || 0;
 }
 
 /** What one of the workspace's own credentials may be refused with; the next may be welcome at once. */

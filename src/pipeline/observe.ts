@@ -28,6 +28,11 @@ function seenIn(error: unknown): Observation {
   return { outcome: error.status === 429 && error.reason === 'status' ? 'limited' : 'failed' };
 }
 
+/** A stream whose first token nobody waited for any longer: it would have taken at least as long. */
+export function observeLate({ health }: PipelineDeps, step: Try, firstTokenMs: number): void {
+  health.observe(keyOf(step), { firstTokenMs });
+}
+
 /** A stream that broke after its first token is a failure after all. */
 export function observeCut({ health }: PipelineDeps, step: Try): void {
   health.observe(keyOf(step), { outcome: 'failed' });

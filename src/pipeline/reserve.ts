@@ -13,8 +13,11 @@ export interface Spent {
 
 /** The money held for a call. */
 export interface Reserved {
-  /** Whether what is held still pays for a further try after what failed attempts cost; holds more where it does not. */
-  covers(step: Try, trace: Trace): boolean | Promise<boolean>;
+  /**
+   * Whether what is held still pays for a further try after what failed attempts cost; holds more where it does not.
+   * @param beside  another try, which goes on
+   */
+  covers(step: Try, trace: Trace, beside?: Try): boolean | Promise<boolean>;
   /** Books what was spent, once. Never throws: what the store does not take is booked later. */
   settle(spent: Spent): void;
 }
@@ -80,10 +83,14 @@ function reservedIn(purses: readonly Purse[], reservations: readonly Reservation
     operatorNanoUsd + (countsByok ? byokNanoUsd : 0);
 
   return {
-    covers(step, trace) {
+    covers(step, trace, beside) {
       const spent = spentOnFailures(trace);
       const missing = purses.map(
-        (purse, at) => inPurse(purse, spent) + costIn(purse, step) - (reservations[at] as Reservation).nanoUsd,
+        (purse, at) =>
+          inPurse(purse, spent) +
+          costIn(purse, step) +
+          (beside ? costIn(purse, beside) : 0) -
+          (reservations[at] as Reservation).nanoUsd,
       );
       const short = missing.findIndex((nanoUsd, at) => nanoUsd > 0 && (reservations[at] as Reservation).isLimited);
       if (short < 0) return true;

@@ -69,7 +69,7 @@ function learn(deps: PipelineDeps, call: Call, plan: Plan, step: Try, ending: En
     return;
   }
   keep(deps, call, plan, step, usage);
-  const attempt = call.trace.attempts[call.trace.attempts.length - 1];
+  const attempt = call.trace.attempts.findLast(({ status }) => status === 200);
   if (outcome === 'ok' && usage !== null && attempt)
     observeSpeed(deps, step, attempt, usage, call.request.stream === true);
 }

@@ -78,15 +78,16 @@ export function expandModels(slugs: readonly string[], input: ExpandInput): Expa
 function expandOne(slug: string, input: ExpandInput): Expanded {
   const suffixes: string[] = [];
   for (let base = slug; ; ) {
-    const found = find(base, input);
-    // Of a model that is not listed, the provider may mean something by the suffix.
-    if (found && (suffixes.length === 0 || !found.choices.some(({ model }) => model.isPassThrough)))
-      return withSuffixes(found, suffixes);
+    const found = findListed(base, input);
+    if (found) return withSuffixes(found, suffixes);
     const split = withoutSuffix(base);
     if (!split) break;
     suffixes.unshift(split.suffix);
     base = split.base;
   }
+  // Of a model that is not listed, the provider may mean something by the suffix.
+  const found = findPassThrough(slug, input);
+  if (found) return found;
   throw unknownModel(slug);
 }
 
@@ -98,12 +99,15 @@ function withSuffixes(found: Expanded, suffixes: readonly string[]): Expanded {
   return { ...found, choices };
 }
 
-function find(slug: string, input: ExpandInput): Expanded | null {
-  const { view, facts, isConfigured } = input;
-  const model = view.model(slug);
+function findListed(slug: string, input: ExpandInput): Expanded | null {
+  const model = input.view.model(slug);
   if (model && !model.isPassThrough) return direct(model);
-  const routed = slug.startsWith('~') ? findLatest(slug, input) : findRouter(slug, input);
-  if (routed) return routed;
+  return slug.startsWith('~') ? findLatest(slug, input) : findRouter(slug, input);
+}
+
+/** A model that is not listed: its provider has to be one that can be reached. */
+function findPassThrough(slug: string, { view, facts, isConfigured }: ExpandInput): Expanded | null {
+  const model = view.model(slug);
   if (!model) return null;
   const provider = model.endpoints[0]?.providerSlug ?? '';
   return isConfigured(provider) || facts.ownCredentials.some((own) => own.provider === provider) ? direct(model) : null;

@@ -1,0 +1,190 @@
+import { StopSwitch } from '../base/stop.ts';
+import type { Call } from '../call/call.ts';
+import { restKey } from '../call/facts.ts';
+import type { Plan, Try } from '../call/plan.ts';
+import { newTrace } from '../call/trace.ts';
+import { estimateUsage } from '../catalog/estimate.ts';
+import type { Health } from '../catalog/health.ts';
+import type { EncodedRequest } from '../dialects/dialect.ts';
+import type { Attempted } from './attempt.ts';
+import { costAt } from './cost.ts';
+import type { PipelineDeps } from './deps.ts';
+import { observeLate } from './observe.ts';
+import type { Reserved } from './reserve.ts';
+import { traced } from './traced.ts';
+
+export interface HedgeOptions {
+  /** How long a first token may take where too little is known of an endpoint, in ms; null: as long as it likes. */
+  afterMs: number | null;
+  /** Share of streams beside which a second try may be started. */
+  maxShare: number;
+}
+
+/** When a second try is started beside one whose first token is late. */
+export interface Hedging {
+  /** How long to wait for the first token of a try, in ms; null: it is not hedged. Counts the stream. */
+  patienceMs(step: Try, nowMs: number): number | null;
+  /** Whether one more stream may be hedged; takes it. */
+  take(): boolean;
+}
+
+/** Streams that may be hedged in a row after a time without. */
+const burst = 10;
+
+/**
+ * Waits as long as 95 of 100 first tokens of the endpoint take. When all of them become slow at once, that alone would
+ * double the load on providers which have enough to do: only a share of the streams is ever hedged.
+ */
+export function createHedging(health: Health, { afterMs, maxShare }: HedgeOptions): Hedging {
+  let allowance = 1;
+  return {
+    patienceMs(step, nowMs) {
+      allowance = Math.min(allowance + maxShare, burst);
+      return health.view(nowMs).latencyP95(restKey(step.endpoint, step.credential)) ?? afterMs;
+    },
+    take() {
+      if (allowance < 1) return false;
+      allowance -= 1;
+      return true;
+    },
+  };
+}
+
+export interface HedgedInput {
+  deps: PipelineDeps;
+  call: Call;
+  plan: Plan;
+  reserved: Reserved | null;
+  show: (encoded: EncodedRequest) => void;
+  hedging: Hedging;
+  /** Told of the try that failed first, when both do. */
+  failed: (step: Try, error: unknown) => void;
+}
+
+/** How a try went, or the one beside it, and the index of that one. */
+export type HedgedEnd = { isOk: true; at: number; attempted: Attempted } | { isOk: false; at: number; error: unknown };
+
+/** Runs a try; when its first token is late, another beside it. The first to speak serves, the other is let go of. */
+export async function runHedged(input: HedgedInput, at: number): Promise<HedgedEnd> {
+  const { deps, call, plan, hedging, failed } = input;
+  const first = startRun(input, at);
+  const patienceMs = hedging.patienceMs(first.step, deps.clock.now());
+  if (patienceMs === null || (await isDecidedWithin(first, patienceMs, input))) return kept(first);
+  const other = await indexBeside(input, at);
+  // Asking the store whether it fits may have taken a while.
+  if (other === null || first.isOver() || call.signal.aborted || !hedging.take()) return kept(first);
+  const second = startRun(input, other);
+  const winner = await Promise.race([first.end, second.end]);
+  const [won, lost] = winner.at === at ? [first, second] : [second, first];
+  if (winner.isOk) {
+    lost.letGo();
+    return kept(won);
+  }
+  won.keep();
+  const last = await kept(lost);
+  if (last.isOk) return last;
+  failed(plan.tries[won.at] as Try, winner.error);
+  // Both have failed: what comes next comes after the later of the two.
+  return won.at > lost.at ? { ...last, at: won.at } : last;
+}
+
+/** The end of a run that nobody was faster than. */
+async function kept(run: Run): Promise<HedgedEnd> {
+  const ended = await run.end;
+  run.keep();
+  return ended;
+}
+
+/** One of two tries that run beside each other. */
+interface Run {
+  at: number;
+  step: Try;
+  /** Never rejects. */
+  end: Promise<HedgedEnd>;
+  isOver(): boolean;
+  /** Writes down how it went, in the call's trace. */
+  keep(): void;
+  /** It was too late: stops it, and writes down what it costs. */
+  letGo(): void;
+}
+
+function startRun({ deps, call, plan, show }: HedgedInput, at: number): Run {
+  const step = plan.tries[at] as Try;
+  const startedAtMs = deps.clock.now();
+  const own = new StopSwitch();
+  const stop = () => own.abort(call.signal.reason);
+  call.signal.addEventListener('abort', stop, { once: true });
+  // Of its own: one that was let go of is written down as that, whatever becomes of it.
+  const trace = newTrace();
+  let isOver = false;
+  const end = traced(deps, { ...call, signal: own, trace }, step, show).then(
+    (attempted): HedgedEnd => {
+      isOver = true;
+      return { isOk: true, at, attempted };
+    },
+    (error: unknown): HedgedEnd => {
+      call.signal.removeEventListener('abort', stop);
+      isOver = true;
+      return { isOk: false, at, error };
+    },
+  );
+  return {
+    at,
+    step,
+    end,
+    isOver: () => isOver,
+    keep: () => void call.trace.attempts.push(...trace.attempts),
+    letGo() {
+      call.signal.removeEventListener('abort', stop);
+      // Both may have spoken at once.
+      void end.then((ended) => ended.isOk && ended.attempted.kind === 'stream' && ended.attempted.close());
+      const decidedAtMs = deps.clock.now();
+      if (!isOver) observeLate(deps, step, decidedAtMs - startedAtMs);
+      call.trace.attempts.push({
+        provider: step.providerName,
+        providerSlug: step.endpoint.providerSlug,
+        model: step.endpoint.modelSlug,
+        startedAtMs,
+        decidedAtMs,
+        status: 499,
+        errorType: 'hedged',
+        isByok: step.isByok,
+        // It has read the prompt, as far as anybody can tell.
+        costNanoUsd:
+          costAt(step.endpoint, estimateUsage(call.request, 0, step.mostTokens), call.request)?.totalNanoUsd ?? 0,
+        dropped: [],
+      });
+      own.abort(new Error('Another provider was faster'));
+    },
+  };
+}
+
+/** Whether a run has ended within a time. */
+async function isDecidedWithin({ end }: Run, ms: number, { deps, call }: HedgedInput): Promise<boolean> {
+  let cancel: () => void = () => undefined;
+  const late = new Promise<boolean>((resolve) => {
+    cancel = deps.clock.after(ms, () => resolve(false));
+    if (call.signal.aborted) resolve(true);
+  });
+  const isDecided = await Promise.race([end.then(() => true), late]);
+  cancel();
+  return isDecided;
+}
+
+/**
+ * The next try at another endpoint that the budget pays for as well; null: there is none.
+ */
+async function indexBeside({ deps, call, plan, reserved }: HedgedInput, at: number): Promise<number | null> {
+  const running = plan.tries[at] as Try;
+  // Those before this one, this one, and the other.
+  if (call.trace.attempts.length + 2 > deps.retry.maxAttempts) return null;
+  const other = plan.tries.findIndex(({ endpoint }, index) => index > at && endpoint !== running.endpoint);
+  if (other < 0) return null;
+  if (reserved === null) return other;
+  try {
+    return (await reserved.covers(plan.tries[other] as Try, call.trace, running)) ? other : null;
+  } catch {
+    // The store cannot tell. The first is under way and paid for.
+    return null;
+  }
+}
