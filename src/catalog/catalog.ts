@@ -114,8 +114,18 @@ export function createCatalog(sources: CatalogSources): Catalog {
 
   const isOwn = (slug: string) => ownSlugs.has(slug) || ownSlugs.has(withoutSuffix(slug));
 
-  async function prepare(slugs: readonly string[]): Promise<CatalogView> {
-    await Promise.all([builtIn.read(), document?.firstRead()]);
+  /** What has to be known of the document before these slugs are. @throws GatewayError when it is not to be had */
+  function awaitDocument(slugs: readonly string[]): Promise<void> | null {
+    if (document === null || document.models() !== null) return null;
+    const isServed = slugs.every(isOwn);
+    if (isServed && document.hasFailed()) return null;
+    const reading = document.firstRead();
+    if (reading === null && !isServed) throw document.unavailable();
+    return reading;
+  }
+
+  async function prepare(slugs: readonly string[], reading: Promise<void> | null): Promise<CatalogView> {
+    await Promise.all([builtIn.read(), reading]);
     if (document?.models() === null && !slugs.every(isOwn)) throw document.unavailable();
     if (wantsPrices(slugs)) await prices.read();
     return viewAt(clock.now());
@@ -124,14 +134,9 @@ export function createCatalog(sources: CatalogSources): Catalog {
   return {
     view(slugs) {
       const nowMs = clock.now();
-      if (document) {
-        document.refreshIfDue(nowMs);
-        if (document.models() === null) {
-          if (document.firstRead()) return prepare(slugs);
-          if (!slugs.every(isOwn)) throw document.unavailable();
-        }
-      }
-      if (!builtIn.isRead || wantsPrices(slugs)) return prepare(slugs);
+      document?.refreshIfDue(nowMs);
+      const reading = awaitDocument(slugs);
+      if (reading !== null || !builtIn.isRead || wantsPrices(slugs)) return prepare(slugs, reading);
       return viewAt(nowMs);
     },
     async refresh() {

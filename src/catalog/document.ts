@@ -46,8 +46,10 @@ export interface CatalogDocument {
   models(): readonly Model[] | null;
   /** Begins to read it where that is due. Waits for nothing, and sets no timer of its own. */
   refreshIfDue(nowMs: number): void;
-  /** While it was never read: waits for the reading that is due or under way. Never rejects. */
+  /** The reading under way, while it was never read; null otherwise. Never rejects. */
   firstRead(): Promise<void> | null;
+  /** Whether a reading failed, so that who can do without it need not wait for another. */
+  hasFailed(): boolean;
   /** Reads it now. @throws CatalogError; the last good copy then stays */
   refresh(): Promise<void>;
   /** Why nothing is known of models that only it may name. */
@@ -66,6 +68,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
   const { read, parse, refreshMs, timeoutMs, clock, logger } = options;
   let models: readonly Model[] | null = null;
   let dueMs = Number.NEGATIVE_INFINITY;
+  let failed = false;
   let reading: { done: Promise<void>; controller: AbortController } | null = null;
   const told = new Set<string>();
 
@@ -95,6 +98,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
       if (told.size > 0) tell(logger, 'info', { models: models?.length }, 'the catalogue document is good again');
       told.clear();
     } catch (error) {
+      failed = true;
       dueMs = clock.now() + Math.min(refreshMs, retryMs);
       const mistake = asCatalogError(error);
       complain(mistake);
@@ -121,6 +125,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
     firstRead() {
       return models === null && reading ? reading.done.catch(() => undefined) : null;
     },
+    hasFailed: () => failed,
     async refresh() {
       // What is under way may have been read before the change that is asked for.
       await reading?.done.catch(() => undefined);

@@ -27,8 +27,11 @@ export function readFromUrl(url: string, transport: () => Transport, limits: Rea
       if (response.status === 304 && accepted) return 'unchanged';
       if (response.status !== 200) throw mistake(`expected status 200, came ${response.status}`);
       const text = await readText(response.body, limits.maxBytes);
-      if (accepted?.text === text) return 'unchanged';
       const read = { tag: response.headers.etag, text };
+      if (accepted?.text === text) {
+        accepted = read;
+        return 'unchanged';
+      }
       return { value: parsed(text), accepted: () => (accepted = read) };
     } catch (error) {
       throw error instanceof UpstreamError ? mistake(error.message) : error;

@@ -118,6 +118,19 @@ describe('a document that was never read', () => {
     expect(await slugs('acme/a')).toEqual(['own/x', 'acme/a']);
     expect(state.reads).toBe(2);
   });
+  it('that hangs when it is tried again holds up nobody who can do without it', async () => {
+    const { state, catalog, clock } = setup();
+    state.next = broken;
+    await failure(() => catalog.view(['acme/a']));
+    state.next = () => new Promise(() => undefined);
+    await clock.advance(5_000);
+    expect(catalog.view(['own/x'])).not.toBeInstanceOf(Promise);
+    expect(state.reads).toBe(1);
+    await clock.advance(0);
+    expect(state.reads).toBe(2);
+    expect(catalog.view(['own/x'])).not.toBeInstanceOf(Promise);
+    expect(catalog.view(['acme/a'])).toBeInstanceOf(Promise);
+  });
   it('keeps nobody waiting for longer than the time-out', async () => {
     const { state, catalog, clock } = setup();
     let settled = 0;

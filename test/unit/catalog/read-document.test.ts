@@ -78,6 +78,16 @@ describe('an address', () => {
     expect(await accept(read)).toBe('unchanged');
     expect(await accept(read)).toEqual({ a: 1 });
   });
+  it('that sends the same again with another tag is asked by that one', async () => {
+    const { asked, read } = server(
+      { text: '{}', headers: { etag: '"1"' } },
+      { text: '{}', headers: { etag: '"2"' } },
+      { status: 304 },
+    );
+    await accept(read);
+    expect([await accept(read), await accept(read)]).toEqual(['unchanged', 'unchanged']);
+    expect(asked.at(-1)?.headers['if-none-match']).toBe('"2"');
+  });
   it.each<[string, Answer | Error, string]>([
     ['a redirect', { status: 302, headers: { location: 'https://evil.test' } }, 'expected status 200, came 302'],
     ['an error', { status: 500, text: '{"models":[]}' }, 'expected status 200, came 500'],
