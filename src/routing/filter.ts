@@ -40,7 +40,7 @@ export function preferenceRules(request: ChatRequest): [name: string, passes: Ru
         supportedParameters !== null && sent.every((name) => supports(supportedParameters, name)),
     ]);
   }
-  if (max_price) rules.push(['max_price', priceRule(max_price)]);
+  if (max_price && Object.keys(max_price).length > 0) rules.push(['max_price', priceRule(max_price)]);
   return rules;
 }
 
@@ -99,8 +99,9 @@ function sentParameters(request: ChatRequest): string[] {
 function priceRule(limits: NonNullable<ProviderPreferences['max_price']>): Rule {
   const limitOf = (limit: string | number | null | undefined, units: number): number => {
     if (limit === undefined || limit === null) return Number.POSITIVE_INFINITY;
-    // The schema lets a decimal begin with its point.
-    return (parsePrice(String(limit).replace(/^\./, '0.')) ?? Number.NEGATIVE_INFINITY) / units;
+    // The schema lets a decimal begin or end with its point, and be larger than prices are.
+    const text = String(limit).replace(/^\./, '0.').replace(/\.$/, '');
+    return (parsePrice(text) ?? Number(text) * 1e12) / units;
   };
   const prompt = limitOf(limits.prompt, 1e6);
   const completion = limitOf(limits.completion, 1e6);

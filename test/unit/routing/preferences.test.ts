@@ -1,0 +1,238 @@
+import { describe, expect, it } from 'vitest';
+import { type ChatRequest, chatRequestSchema } from '../../../src/schema/chat.ts';
+import { excludedBy, modelOf, order, planFor, refusalOf, type World } from '../../support/routing.ts';
+
+const unknownPolicy = { zeroRetention: null, trains: null };
+
+/** Endpoints that differ in all that a preference can ask for; the cheaper come first in a draw that always says the same. */
+const world: World = {
+  models: [
+    modelOf('m/1', {
+      a: {
+        pricing: { promptPicoUsd: 1e6, completionPicoUsd: 1e6 },
+        quantization: 'fp16',
+        supportedParameters: ['tools', 'temperature', 'max_tokens', 'reasoning'],
+        dataPolicy: { zeroRetention: true, trains: false },
+      },
+      'a/turbo': {
+        pricing: { promptPicoUsd: 2e6, completionPicoUsd: 4e6, imagePicoUsd: 1e9, requestPicoUsd: 1e10 },
+        quantization: 'int4',
+        supportedParameters: ['temperature', 'response_format'],
+        dataPolicy: { zeroRetention: false, trains: false },
+      },
+      b: {
+        pricing: { promptPicoUsd: 5e6, completionPicoUsd: 5e6, audioPicoUsd: 7e6 },
+        quantization: 'unknown',
+        supportedParameters: [],
+        dataPolicy: { zeroRetention: true, trains: null },
+      },
+      c: { dataPolicy: { zeroRetention: false, trains: true } },
+      d: { price: 10, dataPolicy: unknownPolicy, quantization: 'fp8', supportedParameters: ['verbosity', 'seed'] },
+    }),
+  ],
+};
+const all = ['a', 'a/turbo', 'b', 'c', 'd'];
+
+/** What a preference may say is what the wire lets it say. */
+const parsed = (fields: object) =>
+  chatRequestSchema.parse({ messages: [{ role: 'user', content: 'Hi' }], model: 'm/1', ...fields }) as ChatRequest;
+const tried = (provider: object | null, fields: object = {}) => order(planFor(world, parsed({ provider, ...fields })));
+
+describe('a preference', () => {
+  it.each<[object | null, string[]]>([
+    [null, all],
+    [{}, all],
+    [{ order: null, only: null, ignore: null, allow_fallbacks: null, require_parameters: null }, all],
+    [{ zdr: null, enforce_distillable_text: null, quantizations: null, sort: null, max_price: {} }, all],
+    [{ preferred_min_throughput: null, preferred_max_latency: null }, all],
+    [{ order: [], only: [], ignore: [], quantizations: [] }, all],
+
+    [{ order: ['d', 'b'] }, ['d', 'b', 'a', 'a/turbo', 'c']],
+    [{ order: ['a'] }, ['a', 'a/turbo', 'b', 'c', 'd']],
+    [{ order: ['a/turbo'] }, ['a/turbo', 'a', 'b', 'c', 'd']],
+    [{ order: ['a/turbo', 'a'] }, ['a/turbo', 'a', 'b', 'c', 'd']],
+    [{ order: ['c', 'nobody', 'C', 'A/Turbo'] }, ['c', 'a/turbo', 'a', 'b', 'd']],
+    [{ order: ['nobody'] }, ['a', 'a/turbo', 'b', 'c', 'd']],
+
+    [{ only: ['b', 'a'] }, ['a', 'a/turbo', 'b']],
+    [{ only: ['a/turbo', 'c'] }, ['a/turbo', 'c']],
+    [{ only: ['A/TURBO'] }, ['a/turbo']],
+    [{ only: ['d', 'b'], order: ['b'] }, ['b', 'd']],
+    [{ only: ['b'], order: ['a'] }, ['b']],
+
+    [{ ignore: ['a'] }, ['b', 'c', 'd']],
+    [{ ignore: ['a/turbo'] }, ['a', 'b', 'c', 'd']],
+    [{ ignore: ['nobody', 'D', 'c'] }, ['a', 'a/turbo', 'b']],
+    [{ ignore: ['a'], only: ['a', 'b'] }, ['b']],
+    [{ ignore: ['b'], order: ['b', 'c'] }, ['c', 'a', 'a/turbo', 'd']],
+
+    [{ allow_fallbacks: true }, all],
+    [{ allow_fallbacks: false }, ['a']],
+    [{ allow_fallbacks: false, order: ['d', 'a'] }, ['d']],
+    [{ allow_fallbacks: false, only: ['b', 'd'] }, ['b']],
+    [{ allow_fallbacks: false, sort: 'price', ignore: ['a'] }, ['b']],
+
+    [{ data_collection: 'allow' }, all],
+    // What keeps nothing cannot train on it, whatever else is known.
+    [{ data_collection: 'deny' }, ['a', 'a/turbo', 'b']],
+    [{ zdr: true }, ['a', 'b']],
+    [{ zdr: false }, all],
+    [{ zdr: true, data_collection: 'deny', ignore: ['a'] }, ['b']],
+
+    [{ quantizations: ['fp16', 'int4'] }, ['a', 'a/turbo']],
+    [{ quantizations: ['unknown'] }, ['b', 'c']],
+    [{ quantizations: ['unknown', 'fp8'] }, ['b', 'c', 'd']],
+
+    [{ max_price: { prompt: 2 } }, ['a', 'a/turbo']],
+    [{ max_price: { prompt: '2' } }, ['a', 'a/turbo']],
+    [{ max_price: { prompt: 1.999999 } }, ['a']],
+    [{ max_price: { prompt: '1.999999' } }, ['a']],
+    [{ max_price: { completion: '4.' } }, ['a', 'a/turbo']],
+    [{ max_price: { completion: 3.99 } }, ['a']],
+    [{ max_price: { prompt: 10, completion: 4.99 } }, ['a', 'a/turbo']],
+    [{ max_price: { image: '.001' } }, ['a', 'a/turbo', 'b', 'd']],
+    [{ max_price: { image: 0.000999 } }, ['a', 'b', 'd']],
+    [{ max_price: { audio: '0.000007' } }, ['a', 'a/turbo', 'b', 'd']],
+    [{ max_price: { audio: 6.9e-6 } }, ['a', 'a/turbo', 'd']],
+    [{ max_price: { request: '0.01' } }, ['a', 'a/turbo', 'b', 'd']],
+    [{ max_price: { request: 0 } }, ['a', 'b', 'd']],
+    // More than anything could cost, and more than prices are counted in.
+    [{ max_price: { prompt: 5_000_000 } }, ['a', 'a/turbo', 'b', 'd']],
+    [{ max_price: { prompt: 1e30, completion: '99999999999999999999' } }, ['a', 'a/turbo', 'b', 'd']],
+    [{ max_price: { prompt: '00000000000000000002.5' } }, ['a', 'a/turbo']],
+  ])('%j: %j', (provider, expected) => {
+    expect(tried(provider)).toEqual(expected);
+  });
+
+  it('distillable text is only that of models known to allow it', () => {
+    const models = [true, false, undefined].map((isDistillable, at) =>
+      modelOf(`m/${at}`, { a: {} }, isDistillable === undefined ? {} : { isDistillable }),
+    );
+    const provider = { enforce_distillable_text: true };
+    const plan = planFor({ models }, { models: ['m/2', 'm/1', 'm/0'], provider });
+    expect(plan.tries.map(({ endpoint }) => endpoint.modelSlug)).toEqual(['m/0']);
+    expect(plan.excluded.map(({ model, filter }) => [model, filter])).toEqual([
+      ['m/2', 'enforce_distillable_text'],
+      ['m/1', 'enforce_distillable_text'],
+    ]);
+  });
+
+  it.each<[object, string[]]>([
+    [{}, ['a', 'a/turbo', 'b', 'd']],
+    [{ temperature: 1 }, ['a', 'a/turbo']],
+    [{ temperature: null }, ['a', 'a/turbo', 'b', 'd']],
+    [{ temperature: 0, max_tokens: 5 }, ['a']],
+    [{ max_completion_tokens: 5, reasoning_effort: 'low' }, ['a']],
+    [{ seed: 1 }, ['d']],
+    [{ seed: 1, temperature: 1 }, []],
+    [{ tools: [{ type: 'function', function: { name: 'f' } }] }, ['a']],
+    [{ response_format: { type: 'json_object' } }, ['a/turbo']],
+    [{ stream: true, user: 'me', metadata: { k: 'v' }, session_id: 's' }, ['a', 'a/turbo', 'b', 'd']],
+    [{ some_new_field: 1 }, []],
+  ])('require_parameters with %j: %j', (fields, expected) => {
+    const request = parsed({ provider: { require_parameters: true }, ...fields });
+    if (expected.length > 0) return expect(order(planFor(world, request))).toEqual(expected);
+    expect(new Set(Object.values(excludedBy(refusalOf(world, request).metadata as never)))).toEqual(
+      new Set(['require_parameters']),
+    );
+  });
+
+  it.each<[object, Record<string, string>]>([
+    [{ only: ['a'] }, { b: 'only', c: 'only', d: 'only' }],
+    [
+      { ignore: ['a'], zdr: true },
+      { a: 'ignore', 'a/turbo': 'ignore', c: 'zdr', d: 'zdr' },
+    ],
+    [
+      { zdr: true, max_price: { prompt: 1 } },
+      { 'a/turbo': 'zdr', b: 'max_price', c: 'zdr', d: 'zdr' },
+    ],
+    [
+      { data_collection: 'deny', quantizations: ['fp16'] },
+      { 'a/turbo': 'quantizations', b: 'quantizations', c: 'data_collection', d: 'data_collection' },
+    ],
+  ])('%j says which rule removed each: %j', (provider, expected) => {
+    expect(excludedBy(planFor(world, parsed({ provider })))).toEqual(expected);
+  });
+
+  it('without fallbacks says that the others are left out by it', () => {
+    expect(excludedBy(planFor(world, { provider: { allow_fallbacks: false, ignore: ['b'] } }))).toEqual({
+      b: 'ignore',
+      'a/turbo': 'allow_fallbacks',
+      c: 'allow_fallbacks',
+      d: 'allow_fallbacks',
+    });
+  });
+
+  it('that leaves nothing is 404 with every rule', () => {
+    const error = refusalOf(world, { provider: { only: ['a', 'b'], ignore: ['a'], quantizations: ['fp32'] } });
+    expect([error.status, excludedBy(error.metadata as never)]).toEqual([
+      404,
+      { a: 'ignore', 'a/turbo': 'ignore', b: 'quantizations', c: 'only', d: 'only' },
+    ]);
+  });
+
+  it.each([
+    [{ only: 'a' }],
+    [{ onyl: ['a'] }],
+    [{ quantizations: ['fp7'] }],
+    [{ sort: 'fastest' }],
+    [{ sort: { by: 'price', partition: 'all' } }],
+    [{ max_price: { prompt: '-1' } }],
+    [{ max_price: { prompt: '1e3' } }],
+    [{ max_price: { tokens: 1 } }],
+    [{ preferred_max_latency: { p95: 1 } }],
+    [{ preferred_min_throughput: -1 }],
+    [{ data_collection: 'no' }],
+  ])('%j is refused', (provider) => {
+    expect(() => parsed({ provider })).toThrow();
+  });
+});
+
+describe('an endpoint of a service tier', () => {
+  const tiers: World = {
+    models: [
+      modelOf('m/1', { a: { price: 2 }, 'a/flex': { price: 1 }, 'a/priority': { price: 4 }, 'b/fast': { price: 8 } }),
+    ],
+  };
+  const usual = ['a', 'b/fast'];
+
+  it.each<[Partial<ChatRequest>, string[]]>([
+    [{}, usual],
+    [{ provider: { only: ['a'] } }, ['a']],
+    [{ provider: { order: ['a', 'b'] } }, usual],
+    [{ provider: { order: ['flex', 'priority'] } }, usual],
+    [{ service_tier: 'auto' }, usual],
+    [{ service_tier: 'default' }, usual],
+    [{ service_tier: 'flex' }, ['a/flex', 'a', 'b/fast']],
+    [{ service_tier: 'priority' }, ['a', 'a/priority', 'b/fast']],
+    [{ provider: { order: ['a/flex'] } }, ['a/flex', 'a', 'b/fast']],
+    [{ provider: { order: ['b', 'A/Priority'] } }, ['b/fast', 'a/priority', 'a']],
+    [{ provider: { only: ['a/flex'] } }, ['a/flex']],
+    [{ provider: { only: ['a/flex', 'a'] } }, ['a/flex', 'a']],
+    [{ model: 'm/1:nitro' }, ['a', 'a/priority', 'b/fast']],
+    [{ model: 'm/1:floor' }, ['a/flex', 'a', 'b/fast']],
+    [{ model: 'm/1:floor:nitro', provider: { sort: 'price' } }, ['a/flex', 'a', 'a/priority', 'b/fast']],
+    [{ model: 'm/1:floor', provider: { ignore: ['a/flex'] } }, usual],
+    [{ model: 'm/1:floor', provider: { ignore: ['a'] } }, ['b/fast']],
+    [{ model: 'm/1:exacto' }, usual],
+  ])('%j: %j', (fields, expected) => {
+    expect(order(planFor(tiers, fields))).toEqual(expected);
+  });
+  it('that takes no part is said to', () => {
+    expect(excludedBy(planFor(tiers))).toEqual({ 'a/flex': 'service_tier', 'a/priority': 'service_tier' });
+  });
+});
+
+describe('an endpoint that is disabled', () => {
+  const world: World = { models: [modelOf('m/1', { a: { isDisabled: true, price: 1 }, b: { price: 2 } })] };
+
+  it.each([{}, { only: ['a', 'b'] }, { order: ['a'] }])('is never used: %j', (provider) => {
+    const plan = planFor(world, { provider });
+    expect([order(plan), excludedBy(plan)]).toEqual([['b'], { a: 'disabled' }]);
+  });
+  it('is named first among the reasons of a 404', () => {
+    const error = refusalOf(world, { provider: { only: ['a'], zdr: true } });
+    expect([error.status, excludedBy(error.metadata as never)]).toEqual([404, { a: 'disabled', b: 'only' }]);
+  });
+});
