@@ -16,6 +16,8 @@ export function parsePrice(text: string | number): number | null {
   const digits = whole + fraction;
   // The value is digits x 10^shift pico-USD.
   const shift = 12 - fraction.length + Number(exponent);
+  // Most prices are exact as they are: no big integer is needed.
+  if (shift >= 0 && digits.length + shift <= 15) return Number(digits) * 10 ** shift;
   if (shift > 24 || shift < -60) return /^0*$/.test(digits) ? 0 : null;
   const value = BigInt(digits);
   const scale = 10n ** BigInt(Math.abs(shift));

@@ -90,9 +90,10 @@ const alwaysSupported = new Set([
 
 /** Request fields that are set and that an endpoint may or may not act on. */
 function sentParameters(request: ChatRequest): string[] {
-  return Object.entries(request)
-    .filter(([name, value]) => value !== null && value !== undefined && !alwaysSupported.has(name))
-    .map(([name]) => name);
+  const sent: string[] = [];
+  for (const [name, value] of Object.entries(request))
+    if (value !== null && value !== undefined && !alwaysSupported.has(name)) sent.push(name);
+  return sent;
 }
 
 /** Limits on prompt and completion are USD per million tokens. An endpoint of unknown price is above any limit. */

@@ -54,16 +54,27 @@ export function rank(entries: readonly Entry[], context: RankContext): readonly 
   if (entries.length < 2) return entries;
   const standings = entries.map((entry) => standingOf(entry, context));
   const keys = keysOf(entries, standings, context);
-  const order = entries.map((_, at) => at);
-  const places = order.map((at) => placeOf(entries[at] as Entry, standings[at] as Standing, context));
-  order.sort(
-    (a, b) =>
-      (places[a] as number) - (places[b] as number) ||
-      (keys[a] as number) - (keys[b] as number) ||
-      byPrice(standings[a] as Standing, standings[b] as Standing, context) ||
-      a - b,
-  );
-  return order.map((at) => entries[at] as Entry);
+  // The cheaper of those that a sort holds for equal.
+  const tiesByPrice = context.order === null && context.sort !== null;
+  const placed = entries.map((entry, at): Placed => {
+    const standing = standings[at] as Standing;
+    const tie = tiesByPrice ? (standing.pricePicoUsd ?? Number.MAX_VALUE) : 0;
+    return { entry, place: placeOf(entry, standing, context), key: keys[at] as number, tie };
+  });
+  return placed.sort(compare).map(({ entry }) => entry);
+}
+
+/** An entry with what it is ordered by, each worked out once; lower is earlier. */
+interface Placed {
+  entry: Entry;
+  place: number;
+  key: number;
+  tie: number;
+}
+
+/** Equal ones stay as they are: a sort is stable. */
+function compare(a: Placed, b: Placed): number {
+  return a.place - b.place || a.key - b.key || a.tie - b.tie;
 }
 
 export function standingOf({ endpoint, model }: Entry, context: RankContext): Standing {
@@ -113,12 +124,6 @@ function placeIn(order: readonly string[], endpoint: Endpoint): number {
   return at < 0 ? order.length : at;
 }
 
-/** Of those a sort holds for equal, the cheaper. */
-function byPrice(a: Standing, b: Standing, { order, sort }: RankContext): number {
-  if (order !== null || sort === null) return 0;
-  return (a.pricePicoUsd ?? Number.MAX_VALUE) - (b.pricePicoUsd ?? Number.MAX_VALUE);
-}
-
 /** What stands for a price of zero: as good as nothing beside any other. */
 const nearlyFree = 1e-6;
 
@@ -153,38 +158,36 @@ function callingQuality({ supportedParameters, quantization }: Endpoint, { hasOu
   return calls * 100 + (hasOutage ? 10 : 0) + (coarseness[quantization ?? ''] ?? 1);
 }
 
-type Cutoffs = ProviderPreferences['preferred_max_latency'];
+type Cutoffs = NonNullable<ProviderPreferences['preferred_max_latency']>;
 
 /** All that are given must hold; what is not measured is not held against it. */
 function missesCutoffs(preferences: ProviderPreferences, key: string, health: HealthView): boolean {
-  const { preferred_min_throughput: throughput, preferred_max_latency: latency } = preferences;
+  const throughput = preferences.preferred_min_throughput ?? null;
+  if (throughput !== null && isBelow(health.throughput(key), throughput)) return true;
+  const latency = preferences.preferred_max_latency ?? null;
+  return latency !== null && isAbove(health.latency(key), latency);
+}
+
+function isBelow(measured: Percentiles | null, wished: Cutoffs): boolean {
+  if (measured === null) return false;
+  if (typeof wished === 'number') return measured.p50 < wished;
   return (
-    misses(
-      throughput,
-      () => health.throughput(key),
-      (tokensPerSecond, wished) => tokensPerSecond < wished,
-    ) ||
-    misses(
-      latency,
-      () => health.latency(key),
-      (ms, wishedSeconds) => ms > wishedSeconds * 1000,
-    )
+    measured.p50 < (wished.p50 ?? 0) ||
+    measured.p75 < (wished.p75 ?? 0) ||
+    measured.p90 < (wished.p90 ?? 0) ||
+    measured.p99 < (wished.p99 ?? 0)
   );
 }
 
-const percentiles = ['p50', 'p75', 'p90', 'p99'] as const;
-
-function misses(
-  cutoffs: Cutoffs,
-  read: () => Percentiles | null,
-  isMiss: (measured: number, wished: number) => boolean,
-): boolean {
-  if (cutoffs === undefined || cutoffs === null) return false;
-  const measured = read();
+/** Milliseconds against seconds. */
+function isAbove(measured: Percentiles | null, wished: Cutoffs): boolean {
   if (measured === null) return false;
-  if (typeof cutoffs === 'number') return isMiss(measured.p50, cutoffs);
-  return percentiles.some((name) => {
-    const wished = cutoffs[name];
-    return wished !== undefined && wished !== null && isMiss(measured[name], wished);
-  });
+  if (typeof wished === 'number') return measured.p50 > wished * 1000;
+  const none = Number.POSITIVE_INFINITY;
+  return (
+    measured.p50 > (wished.p50 ?? none) * 1000 ||
+    measured.p75 > (wished.p75 ?? none) * 1000 ||
+    measured.p90 > (wished.p90 ?? none) * 1000 ||
+    measured.p99 > (wished.p99 ?? none) * 1000
+  );
 }
