@@ -9,6 +9,8 @@ export interface Entry {
   series: Series;
   /** What other instances saw, by instance: replaced as a whole, so that nothing is counted twice. null: nothing. */
   others: Map<string, Series> | null;
+  /** Of the others, added up, the two windows that requests ask of; null: nothing. See `combine`. */
+  combined: Series | null;
   cooldown: Cooldown;
   /** Grows with every change of `series` and `others`. */
   version: number;
@@ -42,6 +44,7 @@ export function createEntry(): Entry {
   return {
     series: createSeries(),
     others: null,
+    combined: null,
     cooldown: createCooldown(),
     version: 0,
     outageVersion: -1,
@@ -52,9 +55,13 @@ export function createEntry(): Entry {
 }
 
 /** What was seen here, and what others saw. */
-export function* allSeries({ series, others }: Entry): Iterable<Series> {
-  yield series;
-  if (others) yield* others.values();
+export function allSeries({ series, others }: Entry): Series[] {
+  return others ? [series, ...others.values()] : [series];
+}
+
+/** The same for the last 30 s and 5 min, of any number of others. */
+function shortSeries({ series, combined }: Entry): Series[] {
+  return combined ? [series, combined] : [series];
 }
 
 /**
@@ -63,7 +70,7 @@ export function* allSeries({ series, others }: Entry): Iterable<Series> {
  */
 export function hasOutage(entry: Entry, nowMs: number, slot = slotNumber(last30s, nowMs)): boolean {
   if (entry.outageVersion === entry.version && entry.outageSlot === slot) return entry.hasOutage;
-  const { ok, failed } = outcomesIn(allSeries(entry), last30s, nowMs);
+  const { ok, failed } = outcomesIn(shortSeries(entry), last30s, nowMs);
   entry.hasOutage = failed > 0 && failed >= (ok + failed) * outagePart;
   entry.outageVersion = entry.version;
   entry.outageSlot = slot;
@@ -81,7 +88,7 @@ export function figuresOf(entry: Entry, nowMs: number, slot = slotNumber(last5m,
     if (figures.version === version && figures.slot === slot) return figures;
     if (ageMs >= 0 && ageMs < figuresMs) return figures;
   }
-  const { latency, throughput } = sum(allSeries(entry), last5m, nowMs);
+  const { latency, throughput } = sum(shortSeries(entry), last5m, nowMs);
   entry.figures = {
     version,
     slot,

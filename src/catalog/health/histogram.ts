@@ -42,6 +42,18 @@ export function count(histogram: Histogram | null, bucket: number): Histogram {
   return histogram;
 }
 
+/** A new histogram of what both counted. */
+export function added(one: Histogram, other: Histogram): Histogram {
+  const first = Math.min(one.first, other.first);
+  const end = Math.max(one.first + one.counts.length, other.first + other.counts.length);
+  const sum = new Array<number>(end - first).fill(0);
+  for (const part of [one, other]) {
+    const from = part.first - first;
+    for (let i = 0; i < part.counts.length; i++) sum[from + i] = (sum[from + i] as number) + (part.counts[i] as number);
+  }
+  return { first, counts: sum };
+}
+
 /** Several histograms, added up. */
 export interface Total {
   /** By bucket. */

@@ -1,7 +1,7 @@
 import type { HealthKind } from '../../stores/health-records.ts';
 import { merge } from './cooldown.ts';
 import { createEntry, type Entry } from './entry.ts';
-import { createSeries, place, type Series } from './series.ts';
+import { combine, createSeries, place, type Series } from './series.ts';
 import { decodeRecord, type SharedRecord } from './wire.ts';
 
 /** What other instances say of the endpoints: put beside what was seen here, and replaced by what they say next. */
@@ -40,6 +40,8 @@ const maxAskedMs = 24 * 3_600_000;
 
 export function createPeers({ instance, entries, maxRestMs }: PeersDeps): Peers {
   const peers = new Map<string, Peer>();
+  /** Whose others have changed. */
+  const touched = new Set<Entry>();
 
   function peerOf(id: string): Peer {
     const known = peers.get(id);
@@ -74,7 +76,7 @@ export function createPeers({ instance, entries, maxRestMs }: PeersDeps): Peers 
       const entry = entryOf(key);
       entry.others ??= new Map();
       entry.others.set(id, series);
-      entry.version++;
+      touched.add(entry);
     }
     peer.keys = new Set(seen.keys());
     for (const { key, cooldown } of from?.entries ?? []) {
@@ -92,7 +94,15 @@ export function createPeers({ instance, entries, maxRestMs }: PeersDeps): Peers 
     const entry = entries.peek(key);
     if (!entry?.others?.delete(id)) return;
     if (entry.others.size === 0) entry.others = null;
-    entry.version++;
+    touched.add(entry);
+  }
+
+  function recombine(nowMs: number): void {
+    for (const entry of touched) {
+      entry.combined = entry.others && combine([...entry.others.values()], nowMs);
+      entry.version++;
+    }
+    touched.clear();
   }
 
   function drop(id: string, peer: Peer, kind: HealthKind, nowMs: number): void {
@@ -127,6 +137,7 @@ export function createPeers({ instance, entries, maxRestMs }: PeersDeps): Peers 
         drop(id, peer, kind, nowMs);
         if (Object.keys(peer.texts).length === 0) peers.delete(id);
       }
+      recombine(nowMs);
       return silent;
     },
   };

@@ -1,4 +1,4 @@
-import { addTo, count, emptyTotal, type Histogram, type Total } from './histogram.ts';
+import { added, addTo, count, emptyTotal, type Histogram, type Total } from './histogram.ts';
 
 export type Outcome = 'ok' | 'failed' | 'limited';
 
@@ -97,16 +97,50 @@ export function slotNumber(window: Window, nowMs: number): number {
   return Math.floor(nowMs / windows[window].slotMs);
 }
 
-/** Whether it belongs to the window as it is now. */
-export function isIn(window: Window, slot: Slot, nowMs: number): boolean {
-  const age = slotNumber(window, nowMs) - slot.number;
-  return age >= 0 && age < windows[window].slots;
+/**
+ * The slots of a window, as it is now, in no order.
+ * @param ahead  also those of so many slots to come, of clocks that are ahead
+ */
+export function slotsOf({ rings }: Series, window: Window, nowMs: number, ahead = 0): Slot[] {
+  const now = slotNumber(window, nowMs);
+  const oldest = now - windows[window].slots + 1;
+  const slots: Slot[] = [];
+  for (const slot of rings[window] as (Slot | undefined)[]) {
+    if (slot !== undefined && slot.number >= oldest && slot.number <= now + ahead) slots.push(slot);
+  }
+  return slots;
 }
 
-/** The slots of a window, as it is now, in no order. */
-export function slotsOf({ rings }: Series, window: Window, nowMs: number): Slot[] {
-  const ring = rings[window] as (Slot | undefined)[];
-  return ring.filter((slot): slot is Slot => slot !== undefined && isIn(window, slot, nowMs));
+/**
+ * Adds up what several saw in the windows that every request asks of, so that it need not.
+ * @param all  at least one
+ */
+export function combine(all: readonly Series[], nowMs: number): Series {
+  const [first] = all;
+  if (all.length === 1 && first !== undefined) return first;
+  const combined = createSeries();
+  for (const window of [last30s, last5m] as const) {
+    // Not in a ring: a clock that is ahead must not push out what is now.
+    const slots = new Map<number, Slot>();
+    for (const series of all) {
+      for (const seen of slotsOf(series, window, nowMs, Number.POSITIVE_INFINITY)) {
+        const slot = slots.get(seen.number);
+        if (slot === undefined) slots.set(seen.number, { ...seen });
+        else add(slot, seen);
+      }
+    }
+    combined.rings[window] = [...slots.values()];
+  }
+  return combined;
+}
+
+/** Its histograms are replaced, not written to: they may be of what it was copied from. */
+function add(slot: Slot, { ok, failed, limited, latency, throughput }: Slot): void {
+  slot.ok += ok;
+  slot.failed += failed;
+  slot.limited += limited;
+  if (latency) slot.latency = slot.latency === null ? latency : added(slot.latency, latency);
+  if (throughput) slot.throughput = slot.throughput === null ? throughput : added(slot.throughput, throughput);
 }
 
 /** What happened in a window. */
