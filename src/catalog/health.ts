@@ -31,7 +31,7 @@ import { createSharing, type Sharing } from './health/sharing.ts';
 
 /** What was seen of an attempt, in parts, as they come to be known. */
 export interface Observation {
-  /** How it went, up to its first token or its whole answer; once more, `failed`, if its stream then broke. `limited`: 429. */
+  /** How it went to its end: an endpoint that speaks and then breaks off is not up. `limited`: 429. */
   outcome?: 'ok' | 'failed' | 'limited';
   /** Of a stream. */
   firstTokenMs?: number;
@@ -160,8 +160,8 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing =
       entry.version++;
       if (outcome === 'ok') succeed(entry.cooldown, nowMs);
       else if (outcome === 'failed') fail(entry.cooldown, nowMs, options);
-      // Of a rate limit nobody learns whether the endpoint is back: the next may find out.
-      else if (outcome === 'limited') endProbe(entry.cooldown);
+      // Of a rate limit, or a first token, nobody learns whether the endpoint is back: the next may find out.
+      else if (outcome === 'limited' || latencyBucket >= 0) endProbe(entry.cooldown);
       share()?.changed();
     },
     rest(key, untilMs) {

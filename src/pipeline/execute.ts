@@ -1,5 +1,6 @@
 import pRetry, { type Options } from 'p-retry';
 import { wait } from '../base/clock.ts';
+import { GatewayError } from '../base/errors.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
@@ -8,7 +9,7 @@ import type { Attempted } from './attempt.ts';
 import type { PipelineDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
 import { type Hedging, runHedged } from './hedge.ts';
-import { restAfter } from './observe.ts';
+import { observeStart, restAfter } from './observe.ts';
 import type { Reserved } from './reserve.ts';
 import { traced } from './traced.ts';
 
@@ -34,7 +35,8 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Re
   const show = (encoded: EncodedRequest) => {
     if (wantsBodies) sentBodies.push(encoded.payload);
   };
-  let at = 0;
+  let at = plan.tries.findIndex((step) => observeStart(deps, step));
+  if (at < 0) return Promise.reject(beingTried());
   let here = 0;
   const alone = () => {
     here++;
@@ -80,6 +82,14 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Re
       if (error instanceof UpstreamError && !call.signal.aborted) throw failureOf(errors, call.trace);
       throw error;
     }),
+  );
+}
+
+function beingTried(): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    'Every endpoint that could serve is being tried again after failures; try again later',
+    { retryAfterMs: 1000 },
   );
 }
 

@@ -9,13 +9,14 @@ import type { PipelineDeps } from './deps.ts';
 // What one of a workspace's own credentials meets says nothing of the endpoint for anybody else: it has a key of its own.
 const keyOf = ({ endpoint, credential }: Try) => restKey(endpoint, credential);
 
-export function observeStart({ health }: PipelineDeps, step: Try): void {
-  health.started(keyOf(step));
+/** @returns false: the endpoint is being tried again after failures, by another call that was planned at the same time */
+export function observeStart({ health }: PipelineDeps, step: Try): boolean {
+  return health.started(keyOf(step));
 }
 
-/** @param firstTokenMs  of a stream; null: the whole answer came at once */
-export function observeSuccess({ health }: PipelineDeps, step: Try, firstTokenMs: number | null): void {
-  health.observe(keyOf(step), firstTokenMs === null ? { outcome: 'ok' } : { outcome: 'ok', firstTokenMs });
+/** @param firstTokenMs  of a stream, of which nobody knows yet how it ends; null: the whole answer came at once */
+export function observeAnswer({ health }: PipelineDeps, step: Try, firstTokenMs: number | null): void {
+  health.observe(keyOf(step), firstTokenMs === null ? { outcome: 'ok' } : { firstTokenMs });
 }
 
 /** What a failed attempt tells of the endpoint: nothing, where the request or its client was the reason. */
@@ -33,9 +34,9 @@ export function observeLate({ health }: PipelineDeps, step: Try, firstTokenMs: n
   health.observe(keyOf(step), { firstTokenMs });
 }
 
-/** A stream that broke after its first token is a failure after all. */
-export function observeCut({ health }: PipelineDeps, step: Try): void {
-  health.observe(keyOf(step), { outcome: 'failed' });
+/** How a stream ended: as far as its client read it, or broken off by the provider. */
+export function observeEnd({ health }: PipelineDeps, step: Try, outcome: 'ok' | 'failed'): void {
+  health.observe(keyOf(step), { outcome });
 }
 
 /** Output tokens per second: of a stream from its first token on, of a whole answer from the start of the attempt. */

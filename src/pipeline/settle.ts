@@ -8,7 +8,7 @@ import type { RequestRecord } from '../telemetry/record.ts';
 import { keep } from './conversation.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
-import { observeCut, observeSpeed } from './observe.ts';
+import { observeEnd, observeSpeed } from './observe.ts';
 import { type Reserved, type Spent, spentOnFailures } from './reserve.ts';
 
 /** How a call ended. */
@@ -63,15 +63,13 @@ function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending,
 
 /** What the answer tells of the endpoint, and for the rest of the conversation. */
 function learn(deps: PipelineDeps, call: Call, plan: Plan, step: Try, ending: Ending): void {
-  const { outcome, usage } = ending;
-  if (outcome === 'cut') {
-    if (ending.isProvidersFault) observeCut(deps, step);
-    return;
-  }
+  const { outcome, usage, isProvidersFault = false } = ending;
+  const isStream = call.request.stream === true;
+  if (isStream) observeEnd(deps, step, isProvidersFault ? 'failed' : 'ok');
+  if (outcome === 'cut') return;
   keep(deps, call, plan, step, usage);
   const attempt = call.trace.attempts.findLast(({ status }) => status === 200);
-  if (outcome === 'ok' && usage !== null && attempt)
-    observeSpeed(deps, step, attempt, usage, call.request.stream === true);
+  if (outcome === 'ok' && usage !== null && attempt) observeSpeed(deps, step, attempt, usage, isStream);
 }
 
 function spentIn({ servedNanoUsd }: Receipt, step: Try | undefined, failures: Spent): Spent {

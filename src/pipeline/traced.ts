@@ -6,7 +6,7 @@ import type { Usage } from '../schema/chat.ts';
 import { type Attempted, attempt } from './attempt.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
-import { observeFailure, observeStart, observeSuccess } from './observe.ts';
+import { observeAnswer, observeFailure, observeStart } from './observe.ts';
 
 /** Runs a try, and writes down how it went: in the call's trace, and for the health of the endpoint. */
 export function traced(
@@ -39,7 +39,7 @@ export function traced(
   }).then(
     (attempted) => {
       note(200, null);
-      observeSuccess(deps, step, attempted.kind === 'stream' ? clock.now() - startedAtMs : null);
+      observeAnswer(deps, step, attempted.kind === 'stream' ? clock.now() - startedAtMs : null);
       return attempted;
     },
     (error: unknown) => {
