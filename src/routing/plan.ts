@@ -69,42 +69,52 @@ export function planRoute(input: PlanInput): Plan {
     }
   }
   if (tries.length === 0) throw rests.length > 0 ? allResting(rests, excluded, facts) : nothingLeft(slugs, excluded);
-  if (request.provider?.allow_fallbacks === false) tries.splice(1);
+  if (request.provider?.allow_fallbacks === false) leaveFirst(tries, excluded);
   return { requested: slugs[0] as string, strategy, tries, excluded, params: shownParams(request, params), router };
+}
+
+/** Keeps the first try; the endpoints of the others are excluded. */
+function leaveFirst(tries: Try[], excluded: Exclusion[]): void {
+  const dropped = new Set(tries.splice(1).map(({ endpoint }) => endpoint));
+  dropped.delete((tries[0] as Try).endpoint);
+  for (const { modelSlug, tag } of dropped)
+    excluded.push({ model: modelSlug, provider: tag, filter: 'allow_fallbacks' });
 }
 
 /** The endpoints that pass every rule; the others are excluded, each by the first it does not pass. */
 function passing(choices: readonly Choice[], request: ChatRequest, excluded: Exclusion[]): Entry[] {
   const asked = preferenceRules(request);
-  const tiers = namedTiers(request);
+  let named: ReadonlySet<string> | null = null;
   const entries: Entry[] = [];
   choices.forEach(({ model, variants }, modelIndex) => {
     const rules: [string, Rule][] = [['disabled', ({ isDisabled }) => isDisabled !== true], ...asked];
     for (const { rule } of variants) if (rule) rules.push([...rule]);
     rules.push([
       'service_tier',
-      ({ serviceTier, tag }) =>
-        serviceTier === undefined ||
-        tiers.has(serviceTier) ||
-        tiers.has(tag) ||
-        variants.some(({ tier }) => tier === serviceTier),
+      ({ serviceTier, tag }) => {
+        if (serviceTier === undefined) return true;
+        if (request.service_tier === serviceTier || variants.some(({ tier }) => tier === serviceTier)) return true;
+        named ??= namedProviders(request);
+        return named.has(tag);
+      },
     ]);
     for (const endpoint of model.endpoints) {
-      const failed = rules.find(([, passes]) => !passes(endpoint, model));
-      if (failed) excluded.push({ model: model.slug, provider: endpoint.tag, filter: failed[0] });
+      const filter = firstFailed(rules, endpoint, model);
+      if (filter !== null) excluded.push({ model: model.slug, provider: endpoint.tag, filter });
       else entries.push({ endpoint, model, modelIndex, variants });
     }
   });
   return entries;
 }
 
-/** What lets endpoints of a service tier take part: the tier, or their full slug. */
-function namedTiers({ service_tier, provider }: ChatRequest): ReadonlySet<string> {
-  return new Set([
-    ...(service_tier ? [service_tier] : []),
-    ...lowerCase(provider?.order ?? []),
-    ...lowerCase(provider?.only ?? []),
-  ]);
+function firstFailed(rules: readonly [string, Rule][], endpoint: Endpoint, model: Model): string | null {
+  for (const rule of rules) if (!rule[1](endpoint, model)) return rule[0];
+  return null;
+}
+
+/** The slugs the request names; an endpoint of a service tier takes part by its full one, or by its tier. */
+function namedProviders({ provider }: ChatRequest): ReadonlySet<string> {
+  return new Set([...lowerCase(provider?.order ?? []), ...lowerCase(provider?.only ?? [])]);
 }
 
 /** What speaks for and against a try, as it counted when it was planned. */

@@ -124,19 +124,19 @@ function placeIn(order: readonly string[], endpoint: Endpoint): number {
   return at < 0 ? order.length : at;
 }
 
-/** What stands for a price of zero: as good as nothing beside any other. */
-const nearlyFree = 1e-6;
-
 /**
  * A draw without putting back, in one go: each gets a random time to wait, shorter the likelier it is to come first
  * (exponential, at the rate of its weight), so that the first is drawn by weight, then the next of those that are left.
+ * What is free waits for less than no time.
  */
 function draw(standings: readonly Standing[], random: () => number): number[] {
   const dearest = Math.max(...standings.map(({ pricePicoUsd }) => pricePicoUsd ?? Number.NEGATIVE_INFINITY));
   if (dearest === Number.NEGATIVE_INFINITY) return standings.map(() => 0);
   return standings.map(({ pricePicoUsd }) => {
-    const price = Math.max(pricePicoUsd ?? dearest, nearlyFree);
-    return -Math.log(1 - random()) * price * price;
+    const drawn = random();
+    if (pricePicoUsd === 0) return drawn - 1;
+    const price = pricePicoUsd ?? dearest;
+    return -Math.log(1 - drawn) * price * price;
   });
 }
 
