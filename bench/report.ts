@@ -3,6 +3,8 @@ import type { Latency } from './latency.ts';
 import type { LedgerFindings } from './ledger.ts';
 import type { InProcess } from './measure-in-process.ts';
 import type { PerStream } from './memory.ts';
+import type { PlanCosts } from './plan.ts';
+import { crowdSize } from './routing/crowd.ts';
 import { median, medianDifference, medianRatio, percentile } from './statistics.ts';
 import { type StoreName, storeTitles } from './stores.ts';
 import type { TenantRounds } from './tenants.ts';
@@ -16,6 +18,7 @@ export interface Findings {
   stream?: Record<Contestant, Rounds>;
   latency?: Record<'floor' | 'gateway', Latency>;
   inProcess?: InProcess;
+  plan?: PlanCosts;
   memory?: { streams: number; floor: PerStream; gateway: PerStream };
   importMs?: number[];
   /** With budgets and sealed credentials. */
@@ -51,7 +54,7 @@ export interface Verdict {
 const eventsPerStream = chunksPerStream + 1;
 
 /** Holds what was measured against what is promised. */
-export function judge({ json, stream, latency, memory, importMs, tenants }: Findings): Verdict[] {
+export function judge({ json, stream, latency, plan, memory, importMs, tenants }: Findings): Verdict[] {
   const verdicts: Verdict[] = [];
   const atLeast = (what: string, value: number, least: number, unit: string) =>
     verdicts.push(verdict(what, value, `at least ${least.toFixed(2)}${unit}`, value >= least, unit));
@@ -66,6 +69,11 @@ export function judge({ json, stream, latency, memory, importMs, tenants }: Find
     atMost('CPU per forwarded event, over the floor', cpuPerEventUs(stream), 3, ' µs');
   }
   if (latency) atMost('added latency, p50', addedMs(latency, 'p50Ms'), 0.2, ' ms');
+  if (plan) {
+    // The dearest of the ways in which all can be set.
+    const costUs = Math.max(plan.draw, plan.sort, plan.order);
+    atMost(`plan of ${crowdSize} endpoints, all preferences set`, costUs, 30, ' µs');
+  }
   if (memory) atMost('memory per open stream', memory.gateway.rss / 1024, 60, ' KB');
   if (importMs) atMost('import', median(importMs), 60, ' ms');
   if (tenants) {
@@ -112,7 +120,7 @@ export function headline({ json, stream }: Findings): string {
 
 /** The findings as Markdown. */
 export function report(findings: Findings, machine: Machine): string {
-  const { json, large, stream, latency, inProcess, memory, importMs, tenants, ledger, missing = [] } = findings;
+  const { json, large, stream, latency, inProcess, plan, memory, importMs, tenants, ledger, missing = [] } = findings;
   const sections = [
     '# Results of `npm run bench`',
     `${machine.date}, Node ${machine.node}, ${machine.system}, ${machine.processor}. ` +
@@ -144,6 +152,20 @@ export function report(findings: Findings, machine: Machine): string {
         [
           ['JSON, all included', jsonUs.toFixed(1)],
           ['of which making and reading `Request` and `Response`', webObjectsUs.toFixed(1)],
+        ],
+      ),
+    );
+  }
+  if (plan) {
+    sections.push(
+      section(
+        `CPU per plan of ${crowdSize} endpoints`,
+        ['', 'µs'],
+        [
+          ['no preferences: a draw by price', plan.none.toFixed(1)],
+          ['all but `order` and `sort`: filters, and a draw among what is fast enough', plan.draw.toFixed(1)],
+          ['all but `order`, sorted by latency', plan.sort.toFixed(1)],
+          ['all, `order` of ten', plan.order.toFixed(1)],
         ],
       ),
     );

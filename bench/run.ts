@@ -11,6 +11,7 @@ import { compareLedgers, type LedgerContest } from './ledger.ts';
 import type { InProcess } from './measure-in-process.ts';
 import { weighStreams } from './memory.ts';
 import { findPlaces, type Places } from './places.ts';
+import type { PlanCosts } from './plan.ts';
 import { cores, killWorkers, startWorker, type Worker } from './processes.ts';
 import { byCpu, type Findings, headline, judge, report } from './report.ts';
 import { compareTenants } from './tenants.ts';
@@ -27,7 +28,7 @@ const { values } = parseArgs({
     out: { type: 'string', default: fileURLToPath(new URL('results.md', import.meta.url)) },
   },
 });
-const parts = ['json', 'stream', 'latency', 'cpu', 'memory', 'import', 'tenants', 'ledger'];
+const parts = ['json', 'stream', 'latency', 'cpu', 'plan', 'memory', 'import', 'tenants', 'ledger'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   process.stderr.write(`There is no part ${values.only}. There are: ${parts.join(', ')}.\n`);
   process.exit(1);
@@ -70,7 +71,9 @@ async function measure(): Promise<Findings> {
   const wants = (name: string) => values.only === undefined || values.only === name;
   // While nothing else of ours runs.
   if (wants('import')) found.importMs = timeImports(new URL('../dist/index.js', import.meta.url).href, 10);
-  if (wants('cpu')) found.inProcess = await inProcess();
+  if (wants('cpu'))
+    found.inProcess = await step('CPU in process', () => measureAlone<InProcess>('measure-in-process.ts'));
+  if (wants('plan')) found.plan = await step('plans', () => measureAlone<PlanCosts>('plan.ts'));
   const upstream = await startWorker('upstream.ts', 'peer');
   const load = await startWorker('load.ts', 'peer');
   const started: Worker[] = [load, upstream];
@@ -136,10 +139,11 @@ async function withPlaces(run: (places: Places) => Promise<void>): Promise<void>
   }
 }
 
-async function inProcess(): Promise<InProcess> {
-  const worker = await startWorker('measure-in-process.ts', 'under-test');
+/** Of a worker that needs no other. */
+async function measureAlone<T>(script: string): Promise<T> {
+  const worker = await startWorker(script, 'under-test');
   try {
-    return await step('CPU in process', () => worker.ask<InProcess>('measure'));
+    return await worker.ask<T>('measure');
   } finally {
     await worker.stop();
   }

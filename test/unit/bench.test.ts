@@ -5,9 +5,13 @@ import { costNanoUsd, gatewayOptions, managementKey, tenantOptions } from '../..
 import { bundledSources, formatShares, summariseCpu, summariseHeap } from '../../bench/profile-summary.ts';
 import { messageReader } from '../../bench/read-message.ts';
 import { byCpu, type Findings, headline, judge, report, table } from '../../bench/report.ts';
+import { crowdPlan, crowdSize, type Wish, wishes } from '../../bench/routing/crowd.ts';
 import { median, medianDifference, medianRatio, percentile } from '../../bench/statistics.ts';
 import type { Rounds } from '../../bench/throughput.ts';
+import { endpointKey } from '../../src/call/facts.ts';
 import { createGateway, type Recorder, type RequestRecord } from '../../src/index.ts';
+import { planRoute } from '../../src/routing/plan.ts';
+import { providerPreferencesSchema } from '../../src/schema/preferences.ts';
 
 const url = 'http://127.0.0.1:9/v1';
 
@@ -109,6 +113,32 @@ describe('the gateway of the measurements', () => {
   });
 });
 
+describe('the plans of the measurements', () => {
+  it.each(Object.keys(wishes) as Wish[])('try all endpoints whatever is wished: %s', (wish) => {
+    const { tries, excluded } = planRoute(crowdPlan(wish)());
+    expect(tries).toHaveLength(crowdSize);
+    expect(new Set(tries.map(({ endpoint }) => endpoint)).size).toBe(crowdSize);
+    expect(excluded).toEqual([]);
+  });
+  it('have every preference set, order and sort included', () => {
+    const all = Object.keys(providerPreferencesSchema.shape);
+    expect(Object.keys(wishes.order).toSorted()).toEqual(all.toSorted());
+    for (const wish of [wishes.order, wishes.sort, wishes.draw])
+      expect(providerPreferencesSchema.parse(wish)).toEqual(wish);
+  });
+  it('find something measured, and some of it too slow', () => {
+    const input = crowdPlan('draw')();
+    const { health } = input.facts;
+    const keys = planRoute(input).tries.map(({ endpoint }) => endpointKey(endpoint));
+    for (const key of keys) expect([health.latency(key), health.throughput(key)]).not.toContain(null);
+    const tooSlow = keys.filter(
+      (key) => (health.latency(key)?.p99 ?? 0) > 4000 || (health.throughput(key)?.p50 ?? 0) < 40,
+    );
+    expect(tooSlow.length).toBeGreaterThan(0);
+    expect(tooSlow.length).toBeLessThan(crowdSize);
+  });
+});
+
 describe('the report', () => {
   const rounds = (perSecond: number, cpuUs: number): Rounds => ({
     requests: 2 * perSecond,
@@ -130,6 +160,7 @@ describe('the report', () => {
     },
     importMs: [50, 70, 60],
     inProcess: { jsonUs: 90, webObjectsUs: 20, eventUs: 2, webEventUs: 0.5 },
+    plan: { none: 15, draw: 25, sort: 31, order: 20 },
     tenants: { floor: rounds(1000, 50), memory: rounds(490, 100), sqlite: rounds(50, 400), redis: rounds(300, 150) },
     ledger: { memory: { perSecond: [80_000], cpuUs: [12] }, sqlite: { perSecond: [3000, 1000], cpuUs: [300, 310] } },
     missing: ['PostgreSQL is left out: it is not there'],
@@ -150,6 +181,7 @@ describe('the report', () => {
       ['streams, of the floor', '0.60', false],
       ['CPU per forwarded event, over the floor', '4.00 µs', false],
       ['added latency, p50', '0.15 ms', true],
+      ['plan of 50 endpoints, all preferences set', '31.00 µs', false],
       ['memory per open stream', '60.00 KB', false],
       ['import', '60.00 ms', true],
       ['JSON with budget and credential, memory, of the floor', '0.49', false],
@@ -177,6 +209,7 @@ describe('the report', () => {
       'Streams of 100',
       'CPU per forwarded',
       'Latency',
+      'CPU per plan of 50 endpoints',
       'Memory',
       'First import',
       'JSON, 64 connections, a budgeted workspace and a sealed credential',
