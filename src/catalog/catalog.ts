@@ -104,11 +104,12 @@ export function createCatalog(sources: CatalogSources): Catalog {
     const view = viewAt(clock.now());
     const isUnpriced = (model: Model | null) => model?.endpoints.some(mayBePriced) === true;
     return slugs.some((slug) => {
-      const model = view.model(slug) ?? view.model(withoutSuffix(slug));
+      const base = withoutSuffix(slug);
+      const model = view.model(slug);
+      const baseModel = base === slug ? model : view.model(base);
       // What is no model may be a way to choose one.
-      return model === null
-        ? view.models.some(isUnpriced)
-        : isUnpriced(model) || isUnpriced(view.model(withoutSuffix(slug)));
+      if (model === null && baseModel === null) return view.models.some(isUnpriced);
+      return isUnpriced(model) || (base !== slug && isUnpriced(baseModel));
     });
   }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { GatewayOptions } from '../../src/options.ts';
 import type { Transport, TransportRequest } from '../../src/transport/transport.ts';
 import { hello, testGateway } from '../support/gateway.ts';
@@ -41,6 +41,17 @@ describe('a file', () => {
     writeFileSync(file, documentOf('acme/a', 'acme/b'));
     expect(await refreshed(test)).toEqual({ models: 2 });
     expect(await test.status('acme/b')).toBe(200);
+  });
+  it('is looked for where the process was when the gateway was made', async () => {
+    writeFileSync(file, documentOf('acme/a'));
+    const cwd = vi.spyOn(process, 'cwd').mockReturnValue(folder);
+    try {
+      const test = open('./models.json');
+      cwd.mockRestore();
+      expect(await refreshed(test)).toEqual({ models: 1 });
+    } finally {
+      cwd.mockRestore();
+    }
   });
   it('that is not there, is too large or is half written leaves what was read before', async () => {
     writeFileSync(file, documentOf('acme/a'));
