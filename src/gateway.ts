@@ -11,7 +11,7 @@ import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
 import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions } from './options.ts';
 import type { PipelineDeps } from './pipeline/deps.ts';
-import { createHedging } from './pipeline/hedge.ts';
+import { createHedging } from './pipeline/hedging.ts';
 import { builtInProviders } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
 import { configureCatalog } from './setup/catalog.ts';

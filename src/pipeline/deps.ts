@@ -9,7 +9,7 @@ import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
 import type { Recorder } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { Hedging } from './hedge.ts';
+import type { Hedging } from './hedging.ts';
 
 /** Bounds on what an upstream may send. */
 export interface UpstreamLimits {

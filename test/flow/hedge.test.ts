@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Try } from '../../src/call/plan.ts';
 import { createHealth } from '../../src/catalog/health.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { createHedging } from '../../src/pipeline/hedge.ts';
+import { createHedging } from '../../src/pipeline/hedging.ts';
 import { hello, joined, nextTurn, readStream, type TestGateway, testGateway, testPricing } from '../support/gateway.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { completion, errorBody, textStream } from '../support/upstream.ts';

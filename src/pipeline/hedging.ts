@@ -1,0 +1,40 @@
+import { restKey } from '../call/facts.ts';
+import type { Try } from '../call/plan.ts';
+import type { Health } from '../catalog/health.ts';
+
+export interface HedgeOptions {
+  /** How long a first token may take where too little is known of an endpoint, in ms; null: as long as it likes. */
+  afterMs: number | null;
+  /** Share of streams beside which a second try may be started. */
+  maxShare: number;
+}
+
+/** When a second try is started beside one whose first token is late. */
+export interface Hedging {
+  /** How long to wait for the first token of a try, in ms; null: it is not hedged. Counts the stream. */
+  patienceMs(step: Try, nowMs: number): number | null;
+  /** Whether one more stream may be hedged; takes it. */
+  take(): boolean;
+}
+
+/** Streams that may be hedged in a row after a time without. */
+const burst = 10;
+
+/**
+ * Waits as long as 95 of 100 first tokens of the endpoint take. When all of them become slow at once, that alone would
+ * double the load on providers which have enough to do: only a share of the streams is ever hedged.
+ */
+export function createHedging(health: Health, { afterMs, maxShare }: HedgeOptions): Hedging {
+  let allowance = 1;
+  return {
+    patienceMs(step, nowMs) {
+      allowance = Math.min(allowance + maxShare, burst);
+      return health.view(nowMs).latencyP95(restKey(step.endpoint, step.credential)) ?? afterMs;
+    },
+    take() {
+      if (allowance < 1) return false;
+      allowance -= 1;
+      return true;
+    },
+  };
+}
