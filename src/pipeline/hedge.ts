@@ -19,7 +19,7 @@ export interface HedgedInput {
   reserved: Reserved | null;
   show: (encoded: EncodedRequest) => void;
   hedging: Hedging;
-  /** Told of the try that failed first, when both do. */
+  /** Told of a try that failed while the other went on. */
   failed: (step: Try, error: unknown) => void;
 }
 
@@ -28,7 +28,7 @@ export type HedgedEnd = { isOk: true; at: number; attempted: Attempted } | { isO
 
 /** Runs a try; when its first token is late, another beside it. The first to speak serves, the other is let go of. */
 export async function runHedged(input: HedgedInput, at: number): Promise<HedgedEnd> {
-  const { deps, call, plan, hedging, failed } = input;
+  const { deps, call, hedging, failed } = input;
   const first = startRun(input, at);
   const patienceMs = hedging.patienceMs(first.step, deps.clock.now());
   if (patienceMs === null || (await isDecidedWithin(first, patienceMs, input))) return kept(first);
@@ -43,9 +43,9 @@ export async function runHedged(input: HedgedInput, at: number): Promise<HedgedE
     return kept(won);
   }
   won.keep();
+  failed(won.step, winner.error);
   const last = await kept(lost);
   if (last.isOk) return last;
-  failed(plan.tries[won.at] as Try, winner.error);
   // Both have failed: what comes next comes after the later of the two.
   return won.at > lost.at ? { ...last, at: won.at } : last;
 }
