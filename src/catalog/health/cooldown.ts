@@ -1,6 +1,6 @@
 /** When a key is left alone after failures. */
 export interface CooldownOptions {
-  /** So many failures in a row, without a success in between. Default 3. */
+  /** So many failures in a row, without a success in between. Default 5. */
   failuresToRest: number;
   /** How long it then rests; twice as long with each failure after a rest. Default 5,000. */
   restMs: number;
@@ -8,7 +8,7 @@ export interface CooldownOptions {
   maxRestMs: number;
 }
 
-export const defaultCooldown: CooldownOptions = { failuresToRest: 3, restMs: 5_000, maxRestMs: 60_000 };
+export const defaultCooldown: CooldownOptions = { failuresToRest: 5, restMs: 5_000, maxRestMs: 60_000 };
 
 /** Whoever tries it after a rest has so long to tell how it went; then another may. */
 const probeMs = 60_000;

@@ -4,7 +4,6 @@ import {
   ask,
   type Cooldown,
   createCooldown,
-  defaultCooldown,
   endProbe,
   fail,
   isTripped,
@@ -14,7 +13,7 @@ import {
   succeed,
 } from '../../../src/catalog/health/cooldown.ts';
 
-const options = defaultCooldown;
+const options = { failuresToRest: 3, restMs: 5_000, maxRestMs: 60_000 };
 /** Some time after the epoch, in ms. */
 const t = 1_000_000;
 

@@ -15,7 +15,7 @@ interface Setting {
 
 function setting(options: Partial<HealthDeps> = {}): Setting {
   const clock = manualClock();
-  const health = createHealth({ clock, ...options });
+  const health = createHealth({ clock, cooldown: { failuresToRest: 3 }, ...options });
   return {
     clock,
     health,
