@@ -157,6 +157,26 @@ const checks = {
     check(done, '[DONE] ends the stream');
   },
 
+  async 'knows the models and the prices that are built in, and those of a document'(context) {
+    const asked = [];
+    const fetch = async (url) => {
+      asked.push(String(url));
+      return json(completion('Hello'));
+    };
+    const writer = { slug: 'acme/writer', endpoints: [{ provider: 'openai', model: 'gpt-4.1-mini' }] };
+    const gateway = context.createGateway({
+      providers: { openai: { apiKey: 'upstream-key' } },
+      catalog: { source: () => ({ models: [writer] }) },
+      apiKeys: [apiKey],
+      fetch,
+    });
+    for (const model of ['openai/gpt-4.1', 'openai/gpt-4.1-nano', 'acme/writer']) {
+      const { usage } = await (await ask(gateway, { model })).json();
+      check(usage.cost > 0, `${model} has a price`);
+    }
+    equal(asked.length, 3, 'requests upstream');
+  },
+
   async 'talks to a real upstream through its own transport'(context) {
     const gateway = real(context);
     for (const model of ['local/plain', 'local/zipped']) {
