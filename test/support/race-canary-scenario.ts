@@ -212,6 +212,8 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       ],
       secrets: { current: secrets.master },
       retry: { baseDelayMs: 1, maxDelayMs: 1, restMs: 0, maxRetryAfterMs: 10 },
+      // What fails on purpose is to be asked again.
+      health: { failuresToRest: 1_000_000 },
       storeTimeoutMs: 20_000,
       ...options,
     });
