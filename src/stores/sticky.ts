@@ -43,7 +43,9 @@ interface Pin {
 }
 
 export function createSticky({ clock, ttlMs, max }: StickyOptions): Sticky {
-  const pins = { session: new LRUCache<string, Pin>({ max }), opening: new LRUCache<string, Pin>({ max }) };
+  // Bounded by a size, not by `max`, for which the cache would set aside memory from the start: 6 MB for two of them.
+  const newPins = () => new LRUCache<string, Pin>({ maxSize: max, sizeCalculation: () => 1 });
+  const pins = { session: newPins(), opening: newPins() };
   const keyOf = ({ workspaceId, slug, conversation }: StickyAddress) => `${workspaceId} ${slug} ${conversation.key}`;
   return {
     get(at) {
