@@ -1,0 +1,70 @@
+// How strategies of routing compare: the same requests through the whole gateway, in simulated time, over the same ten
+// endpoints, whose latency drifts and which fail now and then. A few minutes; the same numbers each time.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ensureBuilt, loadBuilt } from './built.ts';
+import { hedgeTable, type RoutingFindings, strategyTable } from './routing/findings.ts';
+import { plotHedging, plotStrategies } from './routing/plot.ts';
+import { type Scenario, type Summary, simulate, summarise } from './routing/simulate.ts';
+import { hedges, type Strategy, strategies } from './routing/strategies.ts';
+import { hedgeScenario, strategyScenario } from './routing/world.ts';
+
+const { values } = parseArgs({
+  options: {
+    /** `strategies` or `hedge`: only that, printed and not written. */
+    only: { type: 'string' },
+    /** Another number of them, likewise. */
+    requests: { type: 'string' },
+    seed: { type: 'string' },
+  },
+});
+if (values.only !== undefined && values.only !== 'strategies' && values.only !== 'hedge') {
+  process.stderr.write(`There is no part ${values.only}. There are: strategies, hedge.\n`);
+  process.exit(1);
+}
+const requests = Number(values.requests ?? 100_000);
+const seed = Number(values.seed ?? 7);
+
+await ensureBuilt();
+const { createGateway } = await loadBuilt();
+
+const wants = (part: string) => values.only === undefined || values.only === part;
+const found: Partial<RoutingFindings> = { requests, seed };
+if (wants('strategies')) {
+  found.strategies = await compare(strategies, { ...strategyScenario, requests, seed });
+  say(`\n${strategyTable(found.strategies)}\n`);
+}
+if (wants('hedge')) {
+  found.hedge = await compare(hedges, { ...hedgeScenario, requests, seed });
+  say(`\n${hedgeTable(found.hedge)}\n`);
+}
+if (values.only === undefined && values.requests === undefined && values.seed === undefined)
+  write(found as RoutingFindings);
+
+async function compare<Name extends string>(
+  of: Record<Name, Strategy>,
+  scenario: Scenario,
+): Promise<Record<Name, Summary>> {
+  const summaries: [string, Summary][] = [];
+  for (const name of Object.keys(of) as Name[]) {
+    const start = performance.now();
+    summaries.push([name, summarise(await simulate(createGateway, scenario, of[name]))]);
+    say(`simulated ${name} in ${((performance.now() - start) / 1000).toFixed(0)} s`);
+  }
+  return Object.fromEntries(summaries) as Record<Name, Summary>;
+}
+
+function write(all: RoutingFindings): void {
+  const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+  mkdirSync(at('../docs/img'), { recursive: true });
+  writeFileSync(at('routing/results.json'), `${JSON.stringify(all, null, 2)}\n`);
+  writeFileSync(at('../docs/img/routing-sim.svg'), plotStrategies(all));
+  writeFileSync(at('../docs/img/hedge-sim.svg'), plotHedging(all));
+  say('written to bench/routing/results.json and docs/img');
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
