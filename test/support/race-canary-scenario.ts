@@ -278,6 +278,13 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
     .data;
   await call('GET', '/byok');
   await call('GET', `/byok/${credential.id}`);
+  for (const path of ['/models', '/models/user', '/models/count', '/providers', '/endpoints/zdr'])
+    await call('GET', path);
+  for (const path of ['/model/canary/own', '/models/canary/own/endpoints']) await call('GET', path);
+  await call('POST', '/chat/completions/explain', {
+    model: 'canary/own',
+    messages: [{ role: 'user', content: 'hello' }],
+  });
 
   // Everything that providers may show, through the operator's keys and through the workspace's own.
   const both = ['canary/two', 'canary/own'];
@@ -312,6 +319,8 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       `/workspaces/${inPath}`,
       `/${inPath}`,
       `/keys?offset=${inPath}`,
+      `/models?q=${inPath}`,
+      `/models/${inPath}/${inPath}/endpoints`,
     ]) {
       await call('GET', path);
     }
@@ -327,6 +336,7 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       await call('PATCH', `/byok/${credential.id}`, typeof body === 'string' ? body : { ...body, provider: undefined });
       await call('POST', '/keys', body);
       await call('POST', '/chat/completions', body, secrets.inference);
+      await call('POST', '/chat/completions/explain', body, secrets.inference);
     }
   }
 
