@@ -1,12 +1,13 @@
 import type { ViteUserConfig } from 'vitest/config';
 
-/** Processes that race for a budget, servers that are killed and paused: minutes, and every core. */
+/** Processes that race for a budget, servers that are killed and paused, thousands of random cases: minutes, and every core. */
 export const longTests = [
   'test/race/**/*.test.ts',
   'test/contract/stores/race-*.test.ts',
   'test/contract/stores/*-faults.test.ts',
   'test/contract/stores/*-processes.test.ts',
   'test/contract/stores/redis-cluster.test.ts',
+  'test/flow/explain-property.test.ts',
 ];
 
 /** What both runs have in common. */

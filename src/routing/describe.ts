@@ -8,7 +8,7 @@ import type { ServiceMetadata } from '../schema/envelope.ts';
  */
 export function describeRoute(plan: Plan, trace: Trace, served: number, region: string | null): ServiceMetadata {
   const selected = plan.tries[served];
-  const shown = plan.tries.some(({ isByok }) => isByok) ? plan.tries.filter(isFirst) : plan.tries;
+  const shown = eachEndpoint(plan.tries);
   const attempts = trace.attempts.map(({ provider, model, status }) => ({ provider, model, status }));
   return {
     requested: plan.requested,
@@ -31,6 +31,7 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
 }
 
 /** With several credentials an endpoint is tried several times, and is still one. */
-function isFirst({ endpoint }: Try, at: number, tries: readonly Try[]): boolean {
-  return tries.findIndex((one) => one.endpoint === endpoint) === at;
+function eachEndpoint(tries: readonly Try[]): readonly Try[] {
+  const seen = new Set<Try['endpoint']>();
+  return tries.filter(({ endpoint }) => seen.size < seen.add(endpoint).size);
 }

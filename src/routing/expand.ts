@@ -5,8 +5,9 @@ import type { Plan } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { authorOf, familyOf, newestFirst } from './family.ts';
+import { preferenceRules } from './filter.ts';
 import type { Needs } from './needs.ts';
-import { autoModels, autoSettings, freeModels, reachable } from './routers.ts';
+import { autoModels, autoSettings, freeModels, type RouterInput, reachable } from './routers.ts';
 import { type Variant, variantOf, withoutSuffix } from './variant.ts';
 
 /** A model that may serve, and what the suffixes of its slug ask for. */
@@ -65,13 +66,7 @@ export function expandModels(slugs: readonly string[], input: ExpandInput): Expa
   const expanded = slugs.map((slug) => expandOne(slug, input));
   const [only] = expanded;
   if (expanded.length === 1 && only) return only;
-  const choices: Choice[] = [];
-  for (const one of expanded) {
-    for (const choice of one.choices) {
-      if (!choices.some(({ model, variants }) => model === choice.model && variants.length === choice.variants.length))
-        choices.push(choice);
-    }
-  }
+  const choices = expanded.flatMap((one) => one.choices);
   return { choices, strategy: 'fallback', params: undefined, router: null };
 }
 
@@ -79,7 +74,7 @@ function expandOne(slug: string, input: ExpandInput): Expanded {
   const suffixes: string[] = [];
   for (let base = slug; ; ) {
     const found = findListed(base, input);
-    if (found) return withSuffixes(found, suffixes);
+    if (found) return withSuffixes(found, suffixes, input);
     const split = withoutSuffix(base);
     if (!split) break;
     suffixes.unshift(split.suffix);
@@ -91,11 +86,14 @@ function expandOne(slug: string, input: ExpandInput): Expanded {
   throw unknownModel(slug);
 }
 
-function withSuffixes(found: Expanded, suffixes: readonly string[]): Expanded {
+function withSuffixes(found: Expanded, suffixes: readonly string[], { facts }: ExpandInput): Expanded {
   if (suffixes.length === 0) return found;
-  const choices = found.choices.map(({ model }) => ({ model, variants: variantOf(model, suffixes) }));
-  const plugin = choices.flatMap(({ variants }) => variants).find((variant) => variant.plugin)?.plugin;
+  const plugin = variantOf([], suffixes).find((variant) => variant.plugin)?.plugin;
   if (plugin) throw new GatewayError('invalid_request', `plugin not available: ${plugin}`, { metadata: { plugin } });
+  const choices = found.choices.map(({ model, variants }) => ({
+    model,
+    variants: [...variants, ...variantOf(reachable(model, facts), suffixes)],
+  }));
   return { ...found, choices };
 }
 
@@ -143,11 +141,13 @@ function findRouter(slug: string, input: ExpandInput): Expanded | null {
   const author = slug.slice(0, slash);
   if (author !== brand && author !== 'service') return null;
   const router = slug.slice(slash + 1);
-  const from = { models: view.models, request, needs, facts };
+  const rules = preferenceRules(request);
+  const passes: RouterInput['passes'] = (endpoint, model) => rules.every(([, rule]) => rule(endpoint, model));
+  const from: RouterInput = { models: view.models, needs, facts, passes };
   if (router === 'free') {
     const chosen = keepPinned(freeModels(from), slug, facts);
     return {
-      choices: chosen.map((model) => ({ model, variants: variantOf(model, ['free']) })),
+      choices: chosen.map((model) => ({ model, variants: variantOf(model.endpoints, ['free']) })),
       strategy: 'free',
       params: undefined,
       router: slug,

@@ -56,7 +56,7 @@ export function planRoute(input: PlanInput): Plan {
     });
     if (awake.length < members.length || facts.ownCredentials.length > 0) explainLost(members, all, awake, excluded);
     for (const { entry, credential } of awake) {
-      const { endpoint, modelIndex, variants } = entry;
+      const { endpoint, modelIndex } = entry;
       const step: Try = {
         endpoint,
         providerName: providerName(endpoint.providerSlug),
@@ -65,7 +65,7 @@ export function planRoute(input: PlanInput): Plan {
         modelIndex,
         lane: verbatim(endpoint.providerSlug) ? 'verbatim' : 'decoded',
       };
-      tries.push(variants.some(({ reasons }) => reasons) ? { ...step, reasons: true } : step);
+      tries.push(reasons(entry) ? { ...step, reasons: true } : step);
     }
   }
   if (tries.length === 0) throw rests.length > 0 ? allResting(rests, excluded, facts) : nothingLeft(slugs, excluded);
@@ -81,11 +81,15 @@ function leaveFirst(tries: Try[], excluded: Exclusion[]): void {
     excluded.push({ model: modelSlug, provider: tag, filter: 'allow_fallbacks' });
 }
 
-/** The endpoints that pass every rule; the others are excluded, each by the first it does not pass. */
+/**
+ * The endpoints that pass every rule; the others are excluded, each by the first it does not pass. One that passes for
+ * several of the slugs, such as a model and the same with a suffix, is there for the first of them.
+ */
 function passing(choices: readonly Choice[], request: ChatRequest, excluded: Exclusion[]): Entry[] {
   const asked = preferenceRules(request);
   let named: ReadonlySet<string> | null = null;
   const entries: Entry[] = [];
+  const left = new Map<Endpoint, Exclusion>();
   choices.forEach(({ model, variants }, modelIndex) => {
     const rules: [string, Rule][] = [['disabled', ({ isDisabled }) => isDisabled !== true], ...asked];
     for (const { rule } of variants) if (rule) rules.push([...rule]);
@@ -100,11 +104,27 @@ function passing(choices: readonly Choice[], request: ChatRequest, excluded: Exc
     ]);
     for (const endpoint of model.endpoints) {
       const filter = firstFailed(rules, endpoint, model);
-      if (filter !== null) excluded.push({ model: model.slug, provider: endpoint.tag, filter });
-      else entries.push({ endpoint, model, modelIndex, variants });
+      if (filter === null) entries.push({ endpoint, model, modelIndex, variants });
+      else if (!left.has(endpoint)) left.set(endpoint, { model: model.slug, provider: endpoint.tag, filter });
     }
   });
-  return entries;
+  const kept = choices.length === 1 ? entries : eachOnce(entries);
+  for (const { endpoint } of kept) left.delete(endpoint);
+  excluded.push(...left.values());
+  return kept;
+}
+
+/** An endpoint comes twice only where the model is to reason the first time, or the second. */
+function eachOnce(entries: readonly Entry[]): Entry[] {
+  const seen = { reasoning: new Set<Endpoint>(), plain: new Set<Endpoint>() };
+  return entries.filter((entry) => {
+    const before = reasons(entry) ? seen.reasoning : seen.plain;
+    return before.size < before.add(entry.endpoint).size;
+  });
+}
+
+function reasons({ variants }: Entry): boolean {
+  return variants.some((variant) => variant.reasons);
 }
 
 function firstFailed(rules: readonly [string, Rule][], endpoint: Endpoint, model: Model): string | null {

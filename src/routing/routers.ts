@@ -9,21 +9,41 @@ import { isFree } from './variant.ts';
 /** What a router model chooses from. */
 export interface RouterInput {
   models: readonly Model[];
-  request: ChatRequest;
   needs: Needs;
   facts: Facts;
+  /** What the request's preferences say of an endpoint. */
+  passes: (endpoint: Endpoint, model: Model) => boolean;
 }
 
 /** How many models a router names: the one it chose, and fallbacks. */
 const maxChosen = 3;
 
 /** `service/free`: models that cost nothing and can do what the request needs, in a random order. */
-export function freeModels({ models, needs, facts }: RouterInput): Model[] {
-  const fitting = models.filter((model) =>
-    reachable(model, facts).some((one) => isFree(one) && !lacks(needs, model, one)),
-  );
-  const keys = new Map(fitting.map((model) => [model, facts.random()]));
-  return fitting.sort((a, b) => (keys.get(a) as number) - (keys.get(b) as number)).slice(0, maxChosen);
+export function freeModels(input: RouterInput): Model[] {
+  const fitting = fittingModels(input, isFree);
+  const keys = new Map(fitting.map(({ model }) => [model, input.facts.random()]));
+  return fitting
+    .map(({ model }) => model)
+    .sort((a, b) => (keys.get(a) as number) - (keys.get(b) as number))
+    .slice(0, maxChosen);
+}
+
+/**
+ * Models that write text, with their endpoints that can do what the request needs. Where its preferences leave none, also
+ * those they do not let pass: the plan then says of each which preference it was.
+ */
+function fittingModels({ models, needs, facts, passes }: RouterInput, isWanted: (endpoint: Endpoint) => boolean) {
+  const able = models
+    .filter(({ outputModalities }) => outputModalities === undefined || outputModalities.includes('text'))
+    .map((model) => ({
+      model,
+      endpoints: reachable(model, facts).filter((one) => isWanted(one) && !lacks(needs, model, one)),
+    }))
+    .filter(({ endpoints }) => endpoints.length > 0);
+  const allowed = able
+    .map(({ model, endpoints }) => ({ model, endpoints: endpoints.filter((one) => passes(one, model)) }))
+    .filter(({ endpoints }) => endpoints.length > 0);
+  return allowed.length > 0 ? allowed : able;
 }
 
 /** What the auto router goes by. */
@@ -46,12 +66,12 @@ export function autoSettings({ plugins }: ChatRequest): AutoSettings {
  * by their order of magnitude, from the cheapest to the dearest there is.
  */
 export function autoModels(input: RouterInput, { allowedModels, tradeoff }: AutoSettings): Model[] {
-  const { models, needs, facts } = input;
+  const models = allowedModels
+    ? input.models.filter(({ slug }) => allowedModels.some((pattern) => fitsPattern(pattern, slug)))
+    : input.models;
   const priced: { model: Model; price: number }[] = [];
-  for (const model of models) {
-    if (allowedModels && !allowedModels.some((pattern) => fitsPattern(pattern, model.slug))) continue;
-    if (model.outputModalities && !model.outputModalities.includes('text')) continue;
-    const price = cheapest(reachable(model, facts).filter((one) => !lacks(needs, model, one)));
+  for (const { model, endpoints } of fittingModels({ ...input, models }, () => true)) {
+    const price = cheapest(endpoints);
     if (price !== null) priced.push({ model, price: Math.log10(price + 1) });
   }
   if (priced.length === 0) return [];

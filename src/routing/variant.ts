@@ -1,4 +1,4 @@
-import type { Endpoint, Model } from '../call/model.ts';
+import type { Endpoint } from '../call/model.ts';
 import type { SortBy } from './sort.ts';
 
 /** What a suffix of a slug asks for. */
@@ -18,16 +18,16 @@ export interface Variant {
 export const noVariant: Variant = {};
 
 /** `:free` and its like. @see completed facts, "Model slug suffixes" */
-const suffixes: Readonly<Record<string, (model: Model) => Variant>> = {
+const suffixes: Readonly<Record<string, (endpoints: readonly Endpoint[]) => Variant>> = {
   free: () => ({ rule: ['free', isFree] }),
   nitro: () => ({ sort: 'throughput', tier: 'priority' }),
   floor: () => ({ sort: 'price', tier: 'flex' }),
   exacto: () => ({ sort: 'exacto' }),
   online: () => ({ plugin: 'web' }),
   thinking: () => ({ rule: ['thinking', canReason], reasons: true }),
-  extended: (model) => {
-    const longest = Math.max(...model.endpoints.map(({ contextLength }) => contextLength ?? 0));
-    return { rule: ['extended', ({ contextLength }) => contextLength !== null && contextLength === longest] };
+  extended: (endpoints) => {
+    const longest = Math.max(...endpoints.map(({ contextLength }) => contextLength ?? 0));
+    return { rule: ['extended', ({ contextLength }) => contextLength !== null && contextLength >= longest] };
   },
 };
 
@@ -39,9 +39,12 @@ export function withoutSuffix(slug: string): { base: string; suffix: string } | 
   return Object.hasOwn(suffixes, suffix) ? { base: slug.slice(0, colon), suffix } : null;
 }
 
-/** What several suffixes ask for together; of two that sort, the last one does. */
-export function variantOf(model: Model, names: readonly string[]): readonly Variant[] {
-  return names.map((name) => (suffixes[name] as (model: Model) => Variant)(model));
+/**
+ * What several suffixes ask for together; of two that sort, the last one does.
+ * @param endpoints  those of the model that could be used
+ */
+export function variantOf(endpoints: readonly Endpoint[], names: readonly string[]): readonly Variant[] {
+  return names.map((name) => (suffixes[name] as (typeof suffixes)[string])(endpoints));
 }
 
 /** Whether nothing is charged for a request: each of the prices that every request meets is known to be zero. */
