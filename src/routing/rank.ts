@@ -45,8 +45,8 @@ export interface Standing {
  * Endpoints in the order in which they are tried.
  * - with `order`: as it says, the others after them as they are listed
  * - with a sort: by it, no draw
- * - else by draw: one of twice the price is four times as unlikely to come first. Free ones come before all others; those
- *   of unknown price count as the dearest; where no price is known they stay as they are listed
+ * - else by draw: one of twice the price is four times as unlikely to come first. Free ones come before all others, those
+ *   of unknown price after them, as they are listed
  * What the conversation used last comes first. What lacks something comes last; before it what is failing (not where the
  * request says the order), before that what is slower than wished.
  */
@@ -127,16 +127,13 @@ function placeIn(order: readonly string[], endpoint: Endpoint): number {
 /**
  * A draw without putting back, in one go: each gets a random time to wait, shorter the likelier it is to come first
  * (exponential, at the rate of its weight), so that the first is drawn by weight, then the next of those that are left.
- * What is free waits for less than no time.
+ * What is free waits for less than no time, and what has no known price, which may be any, the longest.
  */
 function draw(standings: readonly Standing[], random: () => number): number[] {
-  const dearest = Math.max(...standings.map(({ pricePicoUsd }) => pricePicoUsd ?? Number.NEGATIVE_INFINITY));
-  if (dearest === Number.NEGATIVE_INFINITY) return standings.map(() => 0);
-  return standings.map(({ pricePicoUsd }) => {
+  return standings.map(({ pricePicoUsd: price }) => {
+    if (price === null) return Number.MAX_VALUE;
     const drawn = random();
-    if (pricePicoUsd === 0) return drawn - 1;
-    const price = pricePicoUsd ?? dearest;
-    return -Math.log(1 - drawn) * price * price;
+    return price === 0 ? drawn - 1 : -Math.log(1 - drawn) * price * price;
   });
 }
 

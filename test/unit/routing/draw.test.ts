@@ -25,8 +25,7 @@ function drawn(
 
 describe('the draw among endpoints', () => {
   const prices = { a: 1, b: 2, c: 3, d: 3, e: 10, f: undefined };
-  /** What is not known counts as the dearest. */
-  const weights = { a: 1, b: 1 / 4, c: 1 / 9, d: 1 / 9, e: 1 / 100, f: 1 / 100 };
+  const weights = { a: 1, b: 1 / 4, c: 1 / 9, d: 1 / 9, e: 1 / 100 };
   const tags = Object.keys(weights) as (keyof typeof weights)[];
   const endpoints = Object.fromEntries(
     Object.entries(prices).map(([tag, price]) => [tag, price === undefined ? {} : { price }]),
@@ -50,7 +49,10 @@ describe('the draw among endpoints', () => {
     }
   });
   it('tries every one of them, once', () => {
-    for (const one of orders.slice(0, 1000)) expect([...one].sort()).toEqual(tags);
+    for (const one of orders.slice(0, 1000)) expect([...one].sort()).toEqual([...tags, 'f']);
+  });
+  it('puts the one of unknown price last', () => {
+    for (const one of orders) expect(one.at(-1)).toBe('f');
   });
   it('would be seen to differ, if it were by price alone', () => {
     const observed = tags.map((tag) => orders.filter(([first]) => first === tag).length);

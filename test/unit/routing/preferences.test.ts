@@ -31,7 +31,7 @@ const world: World = {
     }),
   ],
 };
-const all = ['a', 'a/turbo', 'b', 'c', 'd'];
+const all = ['a', 'a/turbo', 'b', 'd', 'c'];
 
 /** What a preference may say is what the wire lets it say. */
 const parsed = (fields: object) =>
@@ -48,11 +48,11 @@ describe('a preference', () => {
     [{ order: [], only: [], ignore: [], quantizations: [] }, all],
 
     [{ order: ['d', 'b'] }, ['d', 'b', 'a', 'a/turbo', 'c']],
-    [{ order: ['a'] }, ['a', 'a/turbo', 'b', 'c', 'd']],
+    [{ order: ['a'] }, ['a', 'a/turbo', 'b', 'd', 'c']],
     [{ order: ['a/turbo'] }, ['a/turbo', 'a', 'b', 'c', 'd']],
     [{ order: ['a/turbo', 'a'] }, ['a/turbo', 'a', 'b', 'c', 'd']],
     [{ order: ['c', 'nobody', 'C', 'A/Turbo'] }, ['c', 'a/turbo', 'a', 'b', 'd']],
-    [{ order: ['nobody'] }, ['a', 'a/turbo', 'b', 'c', 'd']],
+    [{ order: ['nobody'] }, ['a', 'a/turbo', 'b', 'd', 'c']],
 
     [{ only: ['b', 'a'] }, ['a', 'a/turbo', 'b']],
     [{ only: ['a/turbo', 'c'] }, ['a/turbo', 'c']],
@@ -60,8 +60,8 @@ describe('a preference', () => {
     [{ only: ['d', 'b'], order: ['b'] }, ['b', 'd']],
     [{ only: ['b'], order: ['a'] }, ['b']],
 
-    [{ ignore: ['a'] }, ['b', 'c', 'd']],
-    [{ ignore: ['a/turbo'] }, ['a', 'b', 'c', 'd']],
+    [{ ignore: ['a'] }, ['b', 'd', 'c']],
+    [{ ignore: ['a/turbo'] }, ['a', 'b', 'd', 'c']],
     [{ ignore: ['nobody', 'D', 'c'] }, ['a', 'a/turbo', 'b']],
     [{ ignore: ['a'], only: ['a', 'b'] }, ['b']],
     [{ ignore: ['b'], order: ['b', 'c'] }, ['c', 'a', 'a/turbo', 'd']],
@@ -81,7 +81,7 @@ describe('a preference', () => {
 
     [{ quantizations: ['fp16', 'int4'] }, ['a', 'a/turbo']],
     [{ quantizations: ['unknown'] }, ['b', 'c']],
-    [{ quantizations: ['unknown', 'fp8'] }, ['b', 'c', 'd']],
+    [{ quantizations: ['unknown', 'fp8'] }, ['b', 'd', 'c']],
 
     [{ max_price: { prompt: 2 } }, ['a', 'a/turbo']],
     [{ max_price: { prompt: '2' } }, ['a', 'a/turbo']],
