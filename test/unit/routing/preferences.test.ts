@@ -48,11 +48,11 @@ describe('a preference', () => {
     [{ order: [], only: [], ignore: [], quantizations: [] }, all],
 
     [{ order: ['d', 'b'] }, ['d', 'b', 'a', 'a/turbo', 'c']],
-    [{ order: ['a'] }, ['a', 'a/turbo', 'b', 'd', 'c']],
+    [{ order: ['a'] }, ['a', 'a/turbo', 'b', 'c', 'd']],
     [{ order: ['a/turbo'] }, ['a/turbo', 'a', 'b', 'c', 'd']],
     [{ order: ['a/turbo', 'a'] }, ['a/turbo', 'a', 'b', 'c', 'd']],
     [{ order: ['c', 'nobody', 'C', 'A/Turbo'] }, ['c', 'a/turbo', 'a', 'b', 'd']],
-    [{ order: ['nobody'] }, ['a', 'a/turbo', 'b', 'd', 'c']],
+    [{ order: ['nobody'] }, ['a', 'a/turbo', 'b', 'c', 'd']],
 
     [{ only: ['b', 'a'] }, ['a', 'a/turbo', 'b']],
     [{ only: ['a/turbo', 'c'] }, ['a/turbo', 'c']],
