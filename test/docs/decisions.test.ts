@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Answer, hello, testGateway, upstreamKeys } from '../support/gateway.ts';
 import { chunk, completion, errorBody, sse, usageChunk } from '../support/upstream.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
+import { routingChecks } from './routing-decisions.ts';
 import { tenantChecks, tenantMeans } from './tenant-decisions.ts';
 
 const rows = tableRows(readDoc('docs/decisions.md'));
@@ -274,6 +275,7 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
     expect(waiting.clock.now() - from).toBe(Number(/503 within (\d+) ms/.exec(answer)?.[1]));
   },
   ...tenantChecks,
+  ...routingChecks,
 };
 
 /** Rows about how something is built, by what shows that it still is. */
