@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { defaultWorkspaceId, type WorkspaceId } from '../../../src/call/workspace.ts';
+import { createSticky, type StickyAddress } from '../../../src/stores/sticky.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+
+const at: StickyAddress = {
+  workspaceId: defaultWorkspaceId,
+  slug: 'm/1',
+  conversation: { kind: 'session', key: 's1' },
+};
+const ttlMs = 600_000;
+const setUp = (max = 100) => {
+  const clock = manualClock();
+  return { clock, sticky: createSticky({ clock, ttlMs, max }) };
+};
+
+describe('what a conversation used last', () => {
+  it('is remembered until its time is up, which starts anew with each success', async () => {
+    const { clock, sticky } = setUp();
+    expect(sticky.get(at)).toBe(null);
+    sticky.pin(at, 'up a');
+    await clock.advance(ttlMs - 1);
+    expect(sticky.get(at)).toBe('up a');
+    // Being asked for is no success.
+    await clock.advance(1);
+    expect(sticky.get(at)).toBe(null);
+    sticky.pin(at, 'up a');
+    await clock.advance(ttlMs - 1);
+    sticky.pin(at, 'alt b');
+    await clock.advance(ttlMs - 1);
+    expect(sticky.get(at)).toBe('alt b');
+  });
+  it.each<[string, StickyAddress]>([
+    ['workspace', { ...at, workspaceId: '11111111-1111-4111-8111-111111111111' as WorkspaceId }],
+    ['model', { ...at, slug: 'm/2' }],
+    ['session', { ...at, conversation: { kind: 'session', key: 's2' } }],
+    ['kind of key', { ...at, conversation: { kind: 'opening', key: 's1' } }],
+  ])('is not that of another %s', (_, other) => {
+    const { sticky } = setUp();
+    sticky.pin(at, 'up a');
+    expect(sticky.get(other)).toBe(null);
+    sticky.pin(other, 'alt b');
+    expect([sticky.get(at), sticky.get(other)]).toEqual(['up a', 'alt b']);
+  });
+  it('is forgotten for those who came last when there are too many', () => {
+    const { sticky } = setUp(3);
+    const session = (n: number): StickyAddress => ({ ...at, conversation: { kind: 'session', key: `${n}` } });
+    for (let n = 0; n < 4; n++) {
+      sticky.pin(session(n), `up ${n}`);
+      sticky.get(session(0));
+    }
+    expect([0, 1, 2, 3].map((n) => sticky.get(session(n)))).toEqual(['up 0', null, 'up 2', 'up 3']);
+  });
+});
+
+it('openings need not be looked up before there is one', () => {
+  const { sticky } = setUp();
+  sticky.pin(at, 'up a');
+  expect(sticky.hasOpenings()).toBe(false);
+  sticky.pin({ ...at, conversation: { kind: 'opening', key: 'abc' } }, 'up a');
+  expect(sticky.hasOpenings()).toBe(true);
+});
