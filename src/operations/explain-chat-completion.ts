@@ -5,6 +5,7 @@ import type { Call } from '../call/call.ts';
 import { restKey } from '../call/facts.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
 import { type Explained, type ExplainedTry, explain } from '../pipeline/explain.ts';
+import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { compiledChatRequest } from '../schema/compiled.ts';
 import { type Explanation, explanationSchema } from '../schema/explanation.ts';
@@ -38,10 +39,11 @@ export function explainChatCompletion({ pipeline, ids, brand }: ExplainChatCompl
 }
 
 function show(deps: PipelineDeps, { request }: Call, explained: Explained): Explanation {
-  const { plan, refusal, holdNanoUsd } = explained;
+  const { plan, refusal, holdNanoUsd, defaultModel } = explained;
+  const slugs = namedSlugs(request, defaultModel);
   return {
-    requested: plan?.requested ?? request.model ?? request.models?.[0] ?? deps.defaultModel ?? '',
-    strategy: plan?.strategy ?? null,
+    requested: plan?.requested ?? slugs[0] ?? '',
+    strategy: plan?.strategy ?? strategyOf(slugs, deps.brand),
     ...(plan?.params ? { params: { ...plan.params } } : {}),
     region: deps.region,
     candidates: explained.tries.map((one) => showTry(deps, one)),

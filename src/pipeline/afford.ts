@@ -157,7 +157,7 @@ function shrunk(
 }
 
 /** The plan with what is left of its tries; the others are excluded, by the budget. */
-function withTries(plan: Plan, tries: readonly Try[]): Plan {
+export function withTries(plan: Plan, tries: readonly Try[]): Plan {
   if (tries.length === plan.tries.length) return { ...plan, tries };
   const left = new Set(tries.map(({ endpoint }) => endpoint));
   const dropped = new Set(plan.tries.map(({ endpoint }) => endpoint).filter((endpoint) => !left.has(endpoint)));

@@ -5,7 +5,7 @@ import { boundPrompt, type Ceiling } from '../catalog/ceiling.ts';
 import { standingOfTry } from '../routing/plan.ts';
 import type { Standing } from '../routing/rank.ts';
 import type { Preview } from '../stores/spending/spending.ts';
-import { afford, amountsFor, ceilingFor, type Held, isLimited, type Purse, pursesOf } from './afford.ts';
+import { afford, amountsFor, ceilingFor, type Held, isLimited, type Purse, pursesOf, withTries } from './afford.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type Gathered, gather } from './gather.ts';
 import { screen } from './screen.ts';
@@ -15,6 +15,8 @@ import { planOf } from './serve.ts';
 export interface Explained {
   /** null: the call would be refused before a try. */
   plan: Plan | null;
+  /** For a request that names no model; null: there is none. */
+  defaultModel: string | null;
   /** What would be tried, in order. */
   tries: readonly ExplainedTry[];
   excluded: readonly Exclusion[];
@@ -51,18 +53,21 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
     const { excluded, ...rest } = metadata ?? {};
     return {
       ...nothing,
+      defaultModel: gathered.defaultModel,
       excluded: excluded as readonly Exclusion[],
       refusal: { status, message, metadata: Object.keys(rest).length > 0 ? rest : undefined },
     };
   }
   if (isLimited(call, gathered.budgets)) return within(deps, call, plan, gathered);
-  return { ...nothing, plan, tries: explainTries(deps, call, plan, gathered), excluded: plan.excluded };
+  const { defaultModel } = gathered;
+  return { ...nothing, defaultModel, plan, tries: explainTries(deps, call, plan, gathered), excluded: plan.excluded };
 }
 
-const nothing: Explained = { plan: null, tries: [], excluded: [], refusal: null, holdNanoUsd: null, windows: [] };
+const nothing = { plan: null, tries: [], excluded: [], refusal: null, holdNanoUsd: null, windows: [] };
 
 async function within(deps: PipelineDeps, call: Call, plan: Plan, gathered: Gathered): Promise<Explained> {
   const purses = pursesOf(deps, call, plan, gathered.budgets);
+  const { defaultModel } = gathered;
   const previews = await Promise.all(purses.map(({ scope }) => deps.spending.preview(scope)));
   const look = async (amounts: readonly number[]): Promise<Held<readonly number[]>> => {
     for (const [at, purse] of purses.entries()) {
@@ -76,6 +81,7 @@ async function within(deps: PipelineDeps, call: Call, plan: Plan, gathered: Gath
     const { tries, excluded } = afforded.plan;
     return {
       plan: afforded.plan,
+      defaultModel,
       tries: explainTries(deps, call, afforded.plan, gathered),
       excluded,
       refusal: null,
@@ -89,7 +95,8 @@ async function within(deps: PipelineDeps, call: Call, plan: Plan, gathered: Gath
     const none = purses.map(() => 0);
     return {
       ...nothing,
-      excluded: plan.excluded,
+      defaultModel,
+      excluded: withTries(plan, []).excluded,
       refusal: { status, message, metadata },
       windows: standing(purses, previews, none),
     };

@@ -5,6 +5,7 @@ import type { Plan, Try } from '../call/plan.ts';
 import type { Reply } from '../call/reply.ts';
 import { hidesReasoning, withoutReasoning } from '../convert/reasoning.ts';
 import { describeRoute } from '../routing/describe.ts';
+import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import { planRoute } from '../routing/plan.ts';
 import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
 import type { AnsweredWhole } from './attempt.ts';
@@ -34,14 +35,18 @@ export async function serve(deps: PipelineDeps, call: Call, control: CallControl
 
 /** Screens, reads, plans and holds the money: all that comes before a provider is asked. Records a call that gets no further. */
 async function admit(deps: PipelineDeps, call: Call): Promise<Admitted> {
+  let defaultModel = deps.defaultModel;
+  let plan: Plan | null = null;
   try {
     screen(call.request);
     const read = gather(deps, call);
     const gathered = read instanceof Promise ? await read : read;
-    return await reserve(deps, call, planOf(deps, call, gathered), gathered.budgets);
+    defaultModel = gathered.defaultModel;
+    plan = planOf(deps, call, gathered);
+    return await reserve(deps, call, plan, gathered.budgets);
   } catch (error) {
-    const plan = nowhere(deps, call, error);
-    throw explained(deps, call, plan, settleOnce(deps, call, plan, null), error);
+    const known = plan ?? nowhere(deps, call, defaultModel, error);
+    throw explained(deps, call, known, settleOnce(deps, call, known, null), error);
   }
 }
 
@@ -59,11 +64,12 @@ export function planOf(deps: PipelineDeps, { request }: Call, { facts, view, def
   });
 }
 
-/** The plan of a call that could not be planned or paid for: what was asked, and what was excluded. */
-function nowhere({ defaultModel }: PipelineDeps, { request }: Call, error: unknown): Plan {
+/** The plan of a call that could not be planned: what was asked, and what was excluded. */
+function nowhere({ brand }: PipelineDeps, { request }: Call, defaultModel: string | null, error: unknown): Plan {
+  const slugs = namedSlugs(request, defaultModel);
   return {
-    requested: request.model ?? request.models?.[0] ?? defaultModel ?? '',
-    strategy: (request.models?.length ?? 0) > 0 ? 'fallback' : 'direct',
+    requested: slugs[0] ?? '',
+    strategy: strategyOf(slugs, brand),
     tries: [],
     excluded: ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'],
     router: null,

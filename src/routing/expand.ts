@@ -38,18 +38,38 @@ export interface ExpandInput {
   isConfigured: (providerSlug: string) => boolean;
 }
 
-/** Slugs in the order they are tried: `model`, then `models`, each once. */
-export function requestedSlugs(request: ChatRequest, defaultModel: string | null): string[] {
-  const { model, models } = request;
+/** Slugs in the order they are tried: `model`, then `models`, each once; the default model where there is none. */
+export function namedSlugs({ model, models }: ChatRequest, defaultModel: string | null): string[] {
   const slugs = model === undefined ? [] : [model];
   for (const slug of models ?? []) if (!slugs.includes(slug)) slugs.push(slug);
   if (slugs.length === 0 && defaultModel !== null) slugs.push(defaultModel);
+  return slugs;
+}
+
+/** As `namedSlugs`. @throws GatewayError invalid_request (400) where there is none */
+export function requestedSlugs(request: ChatRequest, defaultModel: string | null): string[] {
+  const slugs = namedSlugs(request, defaultModel);
   if (slugs.length === 0) {
     throw new GatewayError('invalid_request', 'model: no model was named and there is no default model', {
       metadata: { issues: [{ path: 'model', message: 'expected a model slug, such as "sandbox/echo"' }] },
     });
   }
   return slugs;
+}
+
+/** How models are chosen for slugs, also where that comes to nothing. */
+export function strategyOf(slugs: readonly string[], brand: string): Plan['strategy'] {
+  const [slug = ''] = slugs;
+  if (slugs.length > 1) return 'fallback';
+  if (slug.startsWith('~')) return 'latest';
+  return routerOf(slug, brand) ?? 'direct';
+}
+
+/** Which router a slug is, but for its suffixes; null: none. */
+function routerOf(slug: string, brand: string): 'auto' | 'free' | null {
+  const [, author, router] = /^([^/]+)\/(auto|free)(?::|$)/.exec(slug) ?? [];
+  if (author !== brand && author !== 'service') return null;
+  return (router as 'auto' | 'free' | undefined) ?? null;
 }
 
 /** The slugs a catalogue has to know for a request: those it names, and what they are without their suffixes. */

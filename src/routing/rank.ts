@@ -59,7 +59,8 @@ export function rank(entries: readonly Entry[], context: RankContext): readonly 
   const placed = entries.map((entry, at): Placed => {
     const standing = standings[at] as Standing;
     const tie = tiesByPrice ? (standing.pricePicoUsd ?? Number.MAX_VALUE) : 0;
-    return { entry, place: placeOf(entry, standing, context), key: keys[at] as number, tie };
+    const key = keys[at] as number;
+    return { entry, place: placeOf(standing, key, context), key, tie };
   });
   return placed.sort(compare).map(({ entry }) => entry);
 }
@@ -94,8 +95,9 @@ export function averagePrice({ pricing }: Endpoint): number | null {
 }
 
 /** Coarse order, before that of the strategy; lower is earlier. */
-function placeOf({ endpoint }: Entry, standing: Standing, { order, sort }: RankContext): number {
-  if (order?.some((slug) => matchesProvider(endpoint, slug))) return -2;
+function placeOf(standing: Standing, key: number, { order, sort }: RankContext): number {
+  // It is one of those named.
+  if (order !== null && key < order.length) return -2;
   const fails = standing.hasOutage && sort === null;
   if (standing.isPinned && !standing.lacks && !fails) return -1;
   return (standing.lacks ? 4 : 0) + (fails ? 2 : 0) + (standing.isSlow ? 1 : 0);
@@ -119,9 +121,10 @@ function keysOf(entries: readonly Entry[], standings: readonly Standing[], conte
   }
 }
 
+/** Its length for one that it does not name. */
 function placeIn(order: readonly string[], endpoint: Endpoint): number {
-  const at = order.findIndex((slug) => matchesProvider(endpoint, slug));
-  return at < 0 ? order.length : at;
+  for (const [at, slug] of order.entries()) if (matchesProvider(endpoint, slug)) return at;
+  return order.length;
 }
 
 /**

@@ -50,8 +50,7 @@ export const explainedBudgetSchema = z.object({
 /** How a chat request would be routed and paid for now. */
 export const explanationSchema = z.object({
   requested: z.string(),
-  /** null: it would be refused before a route is planned. */
-  strategy: z.enum(routingStrategies).nullable(),
+  strategy: z.enum(routingStrategies),
   params: jsonObject.optional(),
   region: z.string().nullable(),
   /** In the order in which they would be tried. */
