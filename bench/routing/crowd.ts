@@ -12,7 +12,8 @@ import type { ProviderPreferences } from '../../src/schema/preferences.ts';
 
 export const crowdSize = 50;
 
-const slugs = Array.from({ length: crowdSize }, (_, at) => `provider-${at}`);
+/** Each provider has the model in two precisions. */
+const slugs = Array.from({ length: crowdSize / 2 }, (_, at) => `provider-${at}`);
 const modelSlug = 'bench/crowd';
 const startMs = Date.UTC(2026, 0, 1);
 /** So many streams each has served, within the windows that count. */
@@ -21,7 +22,7 @@ const seen = 30;
 /** Every preference there is but for the order of endpoints, none of which removes one. */
 const filters: ProviderPreferences = {
   only: slugs,
-  ignore: ['provider-90', 'provider-91', 'provider-92/turbo'],
+  ignore: ['provider-90', 'provider-91', 'provider-92/fp8'],
   allow_fallbacks: true,
   require_parameters: true,
   data_collection: 'deny',
@@ -45,7 +46,8 @@ export type Wish = keyof typeof wishes;
 
 /** What a request with these preferences is planned from; health is read anew, as for each request. */
 export function crowdPlan(wish: Wish): () => PlanInput {
-  const model: Model = { slug: modelSlug, name: modelSlug, endpoints: slugs.map(endpointOf), isDistillable: true };
+  const endpoints = Array.from({ length: crowdSize }, (_, at) => endpointOf(at));
+  const model: Model = { slug: modelSlug, name: modelSlug, endpoints, isDistillable: true };
   const health = createHealth({ clock });
   const random = seededRandom('0badcafe');
   for (const [at, endpoint] of model.endpoints.entries()) {
@@ -96,11 +98,12 @@ export function crowdPlan(wish: Wish): () => PlanInput {
 
 const clock: Clock = { now: () => startMs, after: () => () => undefined };
 
-function endpointOf(providerSlug: string, at: number): Endpoint {
+function endpointOf(at: number): Endpoint {
+  const providerSlug = slugs[at >> 1] as string;
   return {
     modelSlug,
     providerSlug,
-    tag: at % 2 === 0 ? providerSlug : `${providerSlug}/turbo`,
+    tag: at % 2 === 0 ? providerSlug : `${providerSlug}/fp8`,
     upstreamModel: `crowd-${at}`,
     pricing: {
       promptPicoUsd: 100_000 + 37_000 * (at % 11),
@@ -110,7 +113,7 @@ function endpointOf(providerSlug: string, at: number): Endpoint {
     },
     contextLength: 131_072,
     maxCompletionTokens: 16_384,
-    quantization: at % 3 === 0 ? 'fp8' : 'bf16',
+    quantization: at % 2 === 0 ? 'bf16' : 'fp8',
     supportedParameters: [
       'temperature',
       'top_p',

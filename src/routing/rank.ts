@@ -52,14 +52,12 @@ export interface Standing {
  */
 export function rank(entries: readonly Entry[], context: RankContext): readonly Entry[] {
   if (entries.length < 2) return entries;
-  const standings = entries.map((entry) => standingOf(entry, context));
-  const keys = keysOf(entries, standings, context);
   // The cheaper of those that a sort holds for equal.
   const tiesByPrice = context.order === null && context.sort !== null;
-  const placed = entries.map((entry, at): Placed => {
-    const standing = standings[at] as Standing;
+  const placed = entries.map((entry): Placed => {
+    const standing = standingOf(entry, context);
+    const key = keyOf(entry, standing, context);
     const tie = tiesByPrice ? (standing.pricePicoUsd ?? Number.MAX_VALUE) : 0;
-    const key = keys[at] as number;
     return { entry, place: placeOf(standing, key, context), key, tie };
   });
   return placed.sort(compare).map(({ entry }) => entry);
@@ -104,20 +102,19 @@ function placeOf(standing: Standing, key: number, { order, sort }: RankContext):
 }
 
 /** Order of the strategy; lower is earlier. */
-function keysOf(entries: readonly Entry[], standings: readonly Standing[], context: RankContext): readonly number[] {
-  const { order, sort, health } = context;
-  if (order !== null) return entries.map(({ endpoint }) => placeIn(order, endpoint));
+function keyOf({ endpoint }: Entry, standing: Standing, { order, sort, health, random }: RankContext): number {
+  if (order !== null) return placeIn(order, endpoint);
   switch (sort) {
     case 'price':
-      return standings.map(({ pricePicoUsd }) => pricePicoUsd ?? Number.MAX_VALUE);
+      return standing.pricePicoUsd ?? Number.MAX_VALUE;
     case 'throughput':
-      return entries.map(({ endpoint }) => -(health.throughput(endpointKey(endpoint))?.p50 ?? 0));
+      return -(health.throughput(endpointKey(endpoint))?.p50 ?? 0);
     case 'latency':
-      return entries.map(({ endpoint }) => health.latency(endpointKey(endpoint))?.p50 ?? Number.MAX_VALUE);
+      return health.latency(endpointKey(endpoint))?.p50 ?? Number.MAX_VALUE;
     case 'exacto':
-      return entries.map(({ endpoint }, at) => callingQuality(endpoint, standings[at] as Standing));
+      return callingQuality(endpoint, standing);
     default:
-      return draw(standings, context.random);
+      return waitOf(standing.pricePicoUsd, random);
   }
 }
 
@@ -132,12 +129,10 @@ function placeIn(order: readonly string[], endpoint: Endpoint): number {
  * (exponential, at the rate of its weight), so that the first is drawn by weight, then the next of those that are left.
  * What is free waits for less than no time, and what has no known price, which may be any, the longest.
  */
-function draw(standings: readonly Standing[], random: () => number): number[] {
-  return standings.map(({ pricePicoUsd: price }) => {
-    if (price === null) return Number.MAX_VALUE;
-    const drawn = random();
-    return price === 0 ? drawn - 1 : -Math.log(1 - drawn) * price * price;
-  });
+function waitOf(price: number | null, random: () => number): number {
+  if (price === null) return Number.MAX_VALUE;
+  const drawn = random();
+  return price === 0 ? drawn - 1 : -Math.log(1 - drawn) * price * price;
 }
 
 /** How exact the arithmetic is, as far as calling tools suffers from it. */
