@@ -191,6 +191,235 @@ describe('routing metadata', () => {
   });
 });
 
+/** Prices by which endpoints are in one order: the draw always says the same. */
+const usd = (price: string) => ({ pricing: { prompt: price, completion: price } });
+
+describe('routing metadata is true', () => {
+  const options: Parameters<typeof testGateway>[0] = {
+    retry: { attemptsPerEndpoint: 1 },
+    models: [
+      {
+        slug: 'acme/big-2',
+        endpoints: [
+          { provider: 'up', model: 'up-2', ...usd('0.000001') },
+          { provider: 'alt', model: 'alt-2', ...usd('0.000002') },
+          { provider: 'alt', variant: 'flex', model: 'alt-2-flex', ...usd('0.0000015') },
+        ],
+      },
+      { slug: 'acme/big-1', endpoints: [{ provider: 'alt', model: 'alt-1', ...usd('0.000004') }] },
+      { slug: 'acme/gift', endpoints: [{ provider: 'up', model: 'gift', ...usd('0') }] },
+    ],
+  };
+  const shown = (provider: string, model: string, selected = false) => ({ provider, model, selected });
+  const failure = { status: 500, body: errorBody('No') };
+
+  async function metadataOf(body: object, answers: object[] = [], more: Parameters<typeof testGateway>[0] = {}) {
+    const tested = testGateway({ ...options, ...more });
+    tested.upstream.answer(...answers);
+    tested.upstream.always({ body: completion() });
+    const answer = await tested.post({ messages: hello, ...body }, enabled);
+    return { ...tested, answer, metadata: checked(answer.json.service_metadata ?? answer.json.acme_metadata) };
+  }
+
+  it('of the newest of a family', async () => {
+    const { metadata, answer } = await metadataOf({ model: '~acme/big-latest' });
+    expect(answer.json.model).toBe('acme/big-2');
+    expect(metadata).toEqual({
+      requested: '~acme/big-latest',
+      strategy: 'latest',
+      region: null,
+      summary: 'available=2, selected=Up',
+      attempt: 1,
+      is_byok: false,
+      endpoints: { total: 3, available: [shown('Up', 'acme/big-2', true), shown('Alt', 'acme/big-2')] },
+      params: { version_group: 'acme/big' },
+    });
+  });
+  it('of the automatic router, whose answer names the model that it chose', async () => {
+    const { metadata, answer } = await metadataOf({
+      model: 'service/auto',
+      plugins: [{ id: 'auto-router', cost_quality_tradeoff: 0 }],
+    });
+    expect(answer.json.model).toBe('acme/big-1');
+    expect(metadata).toMatchObject({
+      requested: 'service/auto',
+      strategy: 'auto',
+      summary: 'available=4, selected=Alt',
+      params: { cost_quality_tradeoff: 0 },
+    });
+    expect(metadata.endpoints.available.filter(({ selected }) => selected)).toEqual([shown('Alt', 'acme/big-1', true)]);
+  });
+  it('of the free router, also under the brand', async () => {
+    for (const model of ['service/free', 'acme/free']) {
+      const { answer, metadata } = await metadataOf({ model }, [], { brand: 'acme' });
+      expect(answer.json.model).toBe('acme/gift');
+      expect(metadata).toMatchObject({
+        requested: model,
+        strategy: 'free',
+        summary: 'available=1, selected=Up',
+        endpoints: { total: 1 },
+      });
+    }
+  });
+  it('of a suffix, which stays in what was asked and not in what answered', async () => {
+    const { metadata, answer } = await metadataOf({ model: 'acme/big-2:floor' });
+    expect([metadata.requested, metadata.strategy, answer.json.model]).toEqual([
+      'acme/big-2:floor',
+      'direct',
+      'acme/big-2',
+    ]);
+    expect(metadata.endpoints).toEqual({
+      total: 3,
+      available: [shown('Up', 'acme/big-2', true), shown('Alt', 'acme/big-2'), shown('Alt', 'acme/big-2')],
+    });
+  });
+  it('of a fallback to another model', async () => {
+    const { metadata, answer } = await metadataOf({ models: ['acme/big-2', 'acme/big-1'] }, [failure, failure]);
+    expect(answer.json.model).toBe('acme/big-1');
+    expect(metadata).toMatchObject({
+      requested: 'acme/big-2',
+      strategy: 'fallback',
+      attempt: 3,
+      attempts: [
+        { provider: 'Up', model: 'acme/big-2', status: 500 },
+        { provider: 'Alt', model: 'acme/big-2', status: 500 },
+        { provider: 'Alt', model: 'acme/big-1', status: 200 },
+      ],
+    });
+    expect(metadata.endpoints.available.at(-1)).toEqual(shown('Alt', 'acme/big-1', true));
+  });
+  it('of a model that was asked for twice: each endpoint is one', async () => {
+    const { metadata } = await metadataOf({ models: ['acme/big-2:nitro', 'acme/big-2'] });
+    expect(metadata.endpoints.available).toEqual([shown('Up', 'acme/big-2', true), shown('Alt', 'acme/big-2')]);
+  });
+  it('of preferences: what they leave out is counted and not available', async () => {
+    const one = await metadataOf({ model: 'acme/big-2', provider: { allow_fallbacks: false } });
+    expect(one.metadata.endpoints).toEqual({ total: 3, available: [shown('Up', 'acme/big-2', true)] });
+    const floor = await metadataOf({
+      model: 'acme/big-2',
+      provider: { only: ['alt'], preferred_min_throughput: { p50: 7 } },
+    });
+    expect(floor.metadata).toMatchObject({ params: { throughput_floor: 7 }, endpoints: { total: 3 } });
+    expect(floor.metadata.endpoints.available).toEqual([shown('Alt', 'acme/big-2', true)]);
+  });
+  it('when all failed', async () => {
+    const { metadata, answer } = await metadataOf({ model: 'acme/big-2' }, [failure, failure]);
+    expect(answer.status).toBe(502);
+    expect(metadata).toMatchObject({ attempt: 2, summary: 'available=2, selected=none', is_byok: false });
+    expect(metadata.endpoints).toEqual({
+      total: 3,
+      available: [shown('Up', 'acme/big-2'), shown('Alt', 'acme/big-2')],
+    });
+    expect(metadata.attempts).toHaveLength(2);
+  });
+  it.each<[string, object, string]>([
+    ['a model', { model: 'acme/big-2' }, 'direct'],
+    ['one of a list', { models: ['acme/big-2'] }, 'direct'],
+    ['several', { models: ['acme/big-2', 'acme/big-1'] }, 'fallback'],
+    ['the same twice', { model: 'acme/big-2', models: ['acme/big-2'] }, 'direct'],
+    ['the newest', { model: '~acme/big-latest' }, 'latest'],
+    ['the automatic router', { model: 'service/auto' }, 'auto'],
+    ['the free router', { model: 'service/free:nitro' }, 'free'],
+  ])(
+    'of %s, whether something served, preferences left nothing, or the budget did not have it',
+    async (_, body, strategy) => {
+      const served = await metadataOf(body);
+      expect([served.answer.status, served.metadata.strategy]).toEqual([200, strategy]);
+      const requested = served.metadata.requested;
+      const left = await metadataOf({ ...body, provider: { only: ['nobody'] } });
+      expect(left.answer.status).toBe(404);
+      expect(left.metadata).toMatchObject({ requested, strategy, attempt: 0, summary: 'available=0, selected=none' });
+      expect(left.metadata.endpoints.available).toEqual([]);
+      expect(left.metadata.endpoints.total).toBeGreaterThan(0);
+      if (strategy === 'free') return;
+      const poor = testGateway(options);
+      await poor.call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.0000001 });
+      const { status, json } = await poor.post(
+        { messages: hello, plugins: [{ id: 'auto-router', allowed_models: ['acme/big*'] }], ...body },
+        enabled,
+      );
+      expect(status).toBe(402);
+      expect(checked(json.service_metadata)).toMatchObject({ requested, strategy, attempt: 0 });
+      expect(json.service_metadata?.summary).toMatch(/selected=none$/);
+      expect(json.service_metadata?.endpoints.total).toBeGreaterThan(0);
+      expect(poor.upstream.sent).toEqual([]);
+    },
+  );
+  it('of what the workspace asks for where the request names no model', async () => {
+    const tested = testGateway(options);
+    await tested.call('PATCH', '/workspaces/default', { default_text_model: '~acme/big-latest' });
+    tested.upstream.always({ body: completion() });
+    for (const provider of [{}, { only: ['nobody'] }]) {
+      const { json } = await tested.post({ messages: hello, provider }, enabled);
+      expect(checked(json.service_metadata)).toMatchObject({ requested: '~acme/big-latest', strategy: 'latest' });
+    }
+  });
+  it('when all has to rest', async () => {
+    const { metadata, post } = await metadataOf({ model: 'acme/big-2' }, [
+      { status: 401, body: errorBody('No') },
+      { status: 401, body: errorBody('No') },
+    ]);
+    expect(metadata.attempt).toBe(2);
+    const { status, json } = await post({ messages: hello, model: 'acme/big-2' }, enabled);
+    expect(status).toBe(503);
+    expect(checked(json.service_metadata)).toMatchObject({
+      strategy: 'direct',
+      attempt: 0,
+      summary: 'available=0, selected=none',
+      endpoints: { total: 3, available: [] },
+    });
+  });
+  it("of a workspace's own credentials: the endpoint is one, and it says whose served", async () => {
+    const tested = testGateway({
+      secrets: { current: 'a master secret of the tests, which is long enough' },
+      retry: { attemptsPerEndpoint: 1 },
+      providers: { groq: { apiKey: 'gsk-operator-0123456789', baseUrl: 'https://groq.test/v1', name: 'Groq' } },
+      models: [{ slug: 'acme/big-2', endpoints: [{ provider: 'groq', model: 'm', ...usd('0.000001') }] }],
+    });
+    await tested.call('POST', '/byok', { provider: 'groq', key: 'gsk-own-0123456789' });
+    const ask = { messages: hello, model: 'acme/big-2' };
+    tested.upstream.answer({ body: completion() });
+    const own = checked((await tested.post(ask, enabled)).json.service_metadata);
+    tested.upstream.answer(failure, { body: completion() });
+    const operators = checked((await tested.post(ask, enabled)).json.service_metadata);
+    tested.upstream.answer(failure, failure);
+    const nobodys = checked((await tested.post(ask, enabled)).json.service_metadata);
+    expect([own, operators, nobodys].map(({ is_byok, attempt, summary }) => [is_byok, attempt, summary])).toEqual([
+      [true, 1, 'available=1, selected=Groq'],
+      [false, 2, 'available=1, selected=Groq'],
+      [false, 2, 'available=1, selected=none'],
+    ]);
+    for (const { endpoints } of [own, operators])
+      expect(endpoints).toEqual({ total: 1, available: [shown('Groq', 'acme/big-2', true)] });
+  });
+  it('in a stream, as in an answer', async () => {
+    for (const model of ['~acme/big-latest', 'service/auto', 'service/free', 'acme/big-2:floor', 'acme/big-1']) {
+      const whole = await metadataOf({ model }, [failure]);
+      const streaming = testGateway(options);
+      streaming.upstream.answer(failure, { body: textStream('Hi') });
+      const { chunks, json } = await streaming.post({ messages: hello, model, stream: true }, enabled);
+      // With nobody else to try, it is an error like any other.
+      const streamed = whole.answer.status === 200 ? chunks.at(-1)?.service_metadata : json.service_metadata;
+      expect(checked(streamed)).toEqual(whole.metadata);
+    }
+  });
+  it('in what was explained: the same strategy, endpoints and parameters', async () => {
+    for (const model of ['~acme/big-latest', 'service/auto', 'service/free', 'acme/big-2:floor', 'acme/big-1']) {
+      const { metadata, gateway } = await metadataOf({ model });
+      const explained = await gateway.explain({ messages: hello, model });
+      expect([explained.requested, explained.strategy, explained.params]).toEqual([
+        metadata.requested,
+        metadata.strategy,
+        metadata.params,
+      ]);
+      expect(explained.candidates.map((one, at) => shown(one.provider_name, one.model, at === 0))).toEqual(
+        metadata.endpoints.available,
+      );
+      expect(explained.candidates.length + explained.excluded.length).toBe(metadata.endpoints.total);
+    }
+  });
+});
+
 describe('a brand', () => {
   it('names header and field; the names without it are still accepted', async () => {
     const { post, upstream } = testGateway({ brand: 'acme' });
