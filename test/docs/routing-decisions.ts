@@ -196,7 +196,7 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
   async 'An outage, under'() {
     const world = one({ a: { price: 0.001 }, b: { price: 1_000 } }, { health: { outages: ['a'] } });
     expect(order(planFor(world))).toEqual(['b', 'a']);
-    for (const provider of [{ sort: 'price' }, { order: ['a', 'b'] }] as const)
+    for (const provider of [{ sort: 'price' }, { order: ['a', 'b'] }] satisfies ChatRequest['provider'][])
       expect(order(planFor(world, { provider }))).toEqual(['a', 'b']);
     const [latency, throughput] = [
       { a: 10, b: 20 },
