@@ -4,11 +4,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { ensureBuilt, loadBuilt } from './built.ts';
+import { ensureBuilt } from './built.ts';
+import { startWorker } from './processes.ts';
 import { hedgeTable, type RoutingFindings, strategyTable } from './routing/findings.ts';
 import { plotHedging, plotStrategies } from './routing/plot.ts';
-import { type Scenario, type Summary, simulate, summarise } from './routing/simulate.ts';
-import { hedges, type Strategy, strategies } from './routing/strategies.ts';
+import type { Scenario, Summary } from './routing/simulate.ts';
+import type { SimulationQuestion } from './routing/simulate-worker.ts';
+import { hedges, strategies } from './routing/strategies.ts';
 import { hedgeScenario, strategyScenario } from './routing/world.ts';
 
 const { values } = parseArgs({
@@ -28,32 +30,40 @@ const requests = Number(values.requests ?? 100_000);
 const seed = Number(values.seed ?? 7);
 
 await ensureBuilt();
-const { createGateway } = await loadBuilt();
 
 const wants = (part: string) => values.only === undefined || values.only === part;
 const found: Partial<RoutingFindings> = { requests, seed };
 if (wants('strategies')) {
-  found.strategies = await compare(strategies, { ...strategyScenario, requests, seed });
+  found.strategies = await compare('strategies', strategies, { ...strategyScenario, requests, seed });
   say(`\n${strategyTable(found.strategies)}\n`);
 }
 if (wants('hedge')) {
-  found.hedge = await compare(hedges, { ...hedgeScenario, requests, seed });
+  found.hedge = await compare('hedge', hedges, { ...hedgeScenario, requests, seed });
   say(`\n${hedgeTable(found.hedge)}\n`);
 }
 if (values.only === undefined && values.requests === undefined && values.seed === undefined)
   write(found as RoutingFindings);
 
+/** Two at a time; what one finds does not depend on the other. */
 async function compare<Name extends string>(
-  of: Record<Name, Strategy>,
+  part: SimulationQuestion['part'],
+  of: Record<Name, unknown>,
   scenario: Scenario,
 ): Promise<Record<Name, Summary>> {
-  const summaries: [string, Summary][] = [];
-  for (const name of Object.keys(of) as Name[]) {
-    const start = performance.now();
-    summaries.push([name, summarise(await simulate(createGateway, scenario, of[name]))]);
-    say(`simulated ${name} in ${((performance.now() - start) / 1000).toFixed(0)} s`);
-  }
-  return Object.fromEntries(summaries) as Record<Name, Summary>;
+  const names = Object.keys(of) as Name[];
+  const waiting = [...names];
+  const summaries: Partial<Record<Name, Summary>> = {};
+  const work = async (side: 'under-test' | 'peer') => {
+    const worker = await startWorker('routing/simulate-worker.ts', side);
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+      const start = performance.now();
+      summaries[name] = await worker.ask<Summary>('simulate', { part, name, scenario } satisfies SimulationQuestion);
+      say(`simulated ${name} in ${((performance.now() - start) / 1000).toFixed(0)} s`);
+    }
+    await worker.stop();
+  };
+  await Promise.all([work('under-test'), work('peer')]);
+  return Object.fromEntries(names.map((name) => [name, summaries[name]])) as Record<Name, Summary>;
 }
 
 function write(all: RoutingFindings): void {

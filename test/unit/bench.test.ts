@@ -160,7 +160,12 @@ describe('the report', () => {
     },
     importMs: [50, 70, 60],
     inProcess: { jsonUs: 90, webObjectsUs: 20, eventUs: 2, webEventUs: 0.5 },
-    plan: { none: 15, draw: 25, sort: 31, order: 20 },
+    plan: {
+      none: { medianUs: 15, bestUs: 14 },
+      draw: { medianUs: 25, bestUs: 24 },
+      sort: { medianUs: 31, bestUs: 26 },
+      order: { medianUs: 20, bestUs: 19 },
+    },
     tenants: { floor: rounds(1000, 50), memory: rounds(490, 100), sqlite: rounds(50, 400), redis: rounds(300, 150) },
     ledger: { memory: { perSecond: [80_000], cpuUs: [12] }, sqlite: { perSecond: [3000, 1000], cpuUs: [300, 310] } },
     missing: ['PostgreSQL is left out: it is not there'],
@@ -218,6 +223,7 @@ describe('the report', () => {
       expect(text).toContain(`## ${title}`);
     }
     expect(text).toMatch(/\| gateway, over the floor +\| +4\.00 \|/);
+    expect(text).toMatch(/\| all but `order`, sorted by latency +\| +31\.0 \| +26\.0 \|/);
     expect(text).toMatch(/\| added +\| +0\.150 \| +0\.200 \|/);
     expect(text).toMatch(/\| memory +\| +368 \| +490 \| +0\.49 \| +100 \| +0\.50 \|/);
     expect(text).toMatch(/\| SQLite +\| +2000 \| +3000 \| +305\.0 \|/);
