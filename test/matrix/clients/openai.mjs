@@ -49,6 +49,30 @@ export function openaiChecks(service, client) {
       const { id } = await service.nextRecord();
       deepEqual([data.id, response.headers.get('x-generation-id')], [id, id]);
     },
+    async 'models: the list, page by page, and one of them'() {
+      const slugs = [];
+      for await (const model of client.models.list()) slugs.push(model.id);
+      ok(slugs.includes('sandbox/echo'));
+      equal((await client.get('/model/sandbox/echo')).data.id, 'sandbox/echo');
+    },
+    async 'routing: preferences, suffixes and routers as further fields'() {
+      const provider = { only: ['sandbox'], sort: { by: 'price', partition: 'none' }, max_price: { prompt: 1 } };
+      const answer = await ask({ models: ['sandbox/echo:floor', 'sandbox/lorem'], provider, session_id: 'one' });
+      equal(answer.model, 'sandbox/echo');
+      match((await ask({ model: 'service/auto' })).model, /^sandbox\//);
+      const refused = await errorOf(ask({ model: 'sandbox/echo', provider: { only: ['nobody'] } }));
+      equal(refused.status, 404);
+      deepEqual(refused.error.metadata.excluded, [{ model: 'sandbox/echo', provider: 'sandbox', filter: 'only' }]);
+    },
+    async 'explain: what would be tried, without asking anybody'() {
+      const body = { model: 'sandbox/echo', messages };
+      const { data } = await client.post('/chat/completions/explain', { body });
+      deepEqual(
+        data.candidates.map(({ model, provider }) => [model, provider]),
+        [['sandbox/echo', 'sandbox']],
+      );
+      equal(service.recordsLeft(), 0);
+    },
     async 'stream: text, one finish reason, usage without asking'() {
       const { chunks, text, error } = await readAll(await ask({ model: 'sandbox/lorem', stream: true }));
       equal(error, null);

@@ -42,6 +42,8 @@ export async function startService({ mockUrl, options = {} } = {}) {
     secrets: { current: 'a master secret that seals what is in memory' },
     // The clients' own retries are looked at here.
     retry: { attemptsPerEndpoint: 1 },
+    // Some models fail on purpose, in one check after the other.
+    health: { failuresToRest: 1000 },
     onRecord: records.add,
     ...options,
   });
