@@ -2,6 +2,7 @@ import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { type Answer, hello, testGateway, upstreamKeys } from '../support/gateway.ts';
 import { chunk, completion, errorBody, sse, usageChunk } from '../support/upstream.ts';
+import { catalogueChecks } from './catalogue-decisions.ts';
 import { healthChecks } from './health-decisions.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 import { routingChecks } from './routing-decisions.ts';
@@ -278,6 +279,7 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
   ...tenantChecks,
   ...routingChecks,
   ...healthChecks,
+  ...catalogueChecks,
 };
 
 /** Rows about how something is built, by what shows that it still is. */
