@@ -108,10 +108,9 @@ function passing(choices: readonly Choice[], request: ChatRequest, excluded: Exc
       else if (!left.has(endpoint)) left.set(endpoint, { model: model.slug, provider: endpoint.tag, filter });
     }
   });
-  const kept = choices.length === 1 ? entries : eachOnce(entries);
-  for (const { endpoint } of kept) left.delete(endpoint);
+  if (choices.length > 1) for (const { endpoint } of entries) left.delete(endpoint);
   excluded.push(...left.values());
-  return kept;
+  return choices.length > 1 ? eachOnce(entries) : entries;
 }
 
 /** An endpoint comes twice only where the model is to reason the first time, or the second. */

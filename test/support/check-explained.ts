@@ -4,7 +4,7 @@ import { type Explanation, explanationSchema } from '../../src/schema/explanatio
 import { hello, managementKey, type TestGateway, testGateway } from './gateway.ts';
 import { type Dice, dice, ownable, randomCatalogue, randomRequest } from './random-routes.ts';
 import { seeded } from './routing.ts';
-import { completion, errorBody, textStream } from './upstream.ts';
+import { completion, errorBody, type ScriptedAnswer, textStream } from './upstream.ts';
 
 /** What was explained of a request, or the status it was refused with. */
 type Told = { explanation: Explanation } | { status: number };
@@ -12,6 +12,7 @@ type Told = { explanation: Explanation } | { status: number };
 /** A gateway of random models, credentials and budgets, to which the same request can be explained and sent. */
 async function randomGateway(roll: Dice) {
   let random = seeded(0);
+  let isMixed = false;
   const catalogue = randomCatalogue(roll);
   const maxAttempts = roll.pick([2, 5, 50]);
   /** Milliseconds until an answer of each provider, by the first letter of its host. */
@@ -20,6 +21,7 @@ async function randomGateway(roll: Dice) {
     ...catalogue,
     transport: {
       async send(request) {
+        if (isMixed) tested.upstream.answer(randomFailure(roll));
         await tested.clock.advance(delays.get(/\/\/(?:api\.)?(.)/.exec(request.url)?.[1] ?? '') ?? 0);
         return tested.upstream.transport.send(request);
       },
@@ -27,6 +29,8 @@ async function randomGateway(roll: Dice) {
     secrets: { current: 'a master secret of the tests, which is long enough' },
     random: () => random(),
     retry: { attemptsPerEndpoint: 1, maxAttempts },
+    // A failure shows as a status, however long it took.
+    keepAlive: { firstMs: 3_600_000 },
     health: { failuresToRest: roll.pick([3, 1000]), restMs: 1000 },
     budgets: {
       includeByok: roll.chance(0.3),
@@ -67,6 +71,10 @@ async function randomGateway(roll: Dice) {
     models: catalogue.models,
     streams: roll.pick([0.2, 0.9]),
     maxAttempts,
+    /** From now on every provider refuses in its own way, or none does. */
+    mix(all: boolean) {
+      isMixed = all;
+    },
     /** Starts the draws anew. */
     reseed(seed: number) {
       random = seeded(seed);
@@ -118,10 +126,26 @@ async function sent({ send, upstream }: RandomGateway, body: unknown) {
 const namesOf = ({ candidates }: Explanation) =>
   candidates.map(({ model, provider, is_byok }) => `${model} ${provider} ${is_byok}`);
 
-/** How the providers are: all well, all failing, or failing at first. */
-type Weather = 'well' | 'failing' | 'failing at first';
+/** How the providers are: all well, all failing, failing at first, or each refusing in its own way. */
+type Weather = 'well' | 'failing' | 'failing at first' | 'mixed';
 
-function script({ upstream }: RandomGateway, weather: Weather, isStream: boolean, isCached: boolean): void {
+function randomFailure(roll: Dice): ScriptedAnswer {
+  const status = roll.pick([400, 401, 402, 403, 404, 422, 429, 429, 500, 503, 529]);
+  const headers: Record<string, string> = roll.chance(0.3) ? { 'retry-after': `${roll.pick([1, 30])}` } : {};
+  return { status, body: errorBody('No'), headers };
+}
+
+/** Whether these are some of all, in the same order. */
+function isPartOf(some: readonly string[], all: readonly string[]): boolean {
+  let at = 0;
+  return some.every((one) => {
+    at = all.indexOf(one, at) + 1;
+    return at > 0;
+  });
+}
+
+function script({ upstream, mix }: RandomGateway, weather: Weather, isStream: boolean, isCached: boolean): void {
+  mix(weather === 'mixed');
   const failure = { status: 500, body: errorBody('No') };
   const usage = {
     prompt_tokens: 10,
@@ -149,7 +173,7 @@ export async function checkGateway(seed: number, seen: Map<string, number>): Pro
   const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
   for (let n = 0; n < requestsEach; n++) {
     const body = { ...randomRequest(roll, tested.models), stream: roll.chance(tested.streams) };
-    const weather = roll.pick<Weather>(['well', 'failing', 'failing at first']);
+    const weather = roll.pick<Weather>(['well', 'well', 'failing', 'failing at first', 'mixed']);
     const say = `gateway ${seed}, request ${n}, ${weather}: ${JSON.stringify(body).replace(/x{99,}/g, 'x…x')}`;
     const callsBefore = upstream.sent.length;
     tested.reseed(seed * 1000 + n);
@@ -177,6 +201,9 @@ export async function checkGateway(seed: number, seen: Map<string, number>): Pro
       expect([calls, status, names], say).toEqual([[], error.code, []]);
     } else if (weather === 'failing') {
       expect(calls, say).toEqual(names.slice(0, maxAttempts));
+    } else if (weather === 'mixed') {
+      expect([isPartOf(calls, names), calls[0], calls.length <= maxAttempts], say).toEqual([true, names[0], true]);
+      expect(status, say).toBeGreaterThanOrEqual(400);
     } else {
       const served = weather === 'well' ? 1 : Math.min(names.length, 2);
       expect(calls, say).toEqual(names.slice(0, served));
