@@ -284,8 +284,6 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
     const { call } = gateway({ compat: 'openrouter' });
     const { json } = await call('GET', '/models/acme/fast/endpoints');
     expect(json.data.endpoints[0].status).toBe(numbers[0]);
-  },
-  async '`compat` and `brand`'() {
     for (const [brand, field] of [
       [undefined, 'openrouter_metadata'],
       ['acme', 'acme_metadata'],

@@ -256,11 +256,9 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     });
     expect(order(planFor(world, { model: 'm/1:free' }))).toEqual(['free']);
   },
-  async '`:extended`'() {
+  async '`:extended`, `:thinking`'(answer) {
     const world = one({ long: { contextLength: 9 }, short: { contextLength: 8 }, same: { contextLength: 9 }, any: {} });
     expect(order(planFor(world, { model: 'm/1:extended' }))).toEqual(['long', 'same']);
-  },
-  async '`:thinking`'(answer) {
     const endpoints = [
       { provider: 'alt', model: 'plain', pricing: testPricing, supportedParameters: ['tools'] },
       { provider: 'up', model: 'thinks', pricing: testPricing, supportedParameters: ['reasoning'] },
