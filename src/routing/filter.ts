@@ -96,6 +96,11 @@ function sentParameters(request: ChatRequest): string[] {
   return sent;
 }
 
+/** An empty list, such as of tools, asks for nothing. */
+function isSaid(value: unknown): boolean {
+  return value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
+}
+
 /** Limits on prompt and completion are USD per million tokens. An endpoint of unknown price is above any limit. */
 function priceRule(limits: NonNullable<ProviderPreferences['max_price']>): Rule {
   const limitOf = (limit: string | number | null | undefined, units: number): number => {

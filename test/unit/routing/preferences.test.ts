@@ -126,6 +126,7 @@ describe('a preference', () => {
     [{ seed: 1 }, ['d']],
     [{ seed: 1, temperature: 1 }, []],
     [{ tools: [{ type: 'function', function: { name: 'f' } }] }, ['a']],
+    [{ tools: [] }, ['a', 'a/turbo', 'b', 'd']],
     [{ response_format: { type: 'json_object' } }, ['a/turbo']],
     [{ stream: true, user: 'me', metadata: { k: 'v' }, session_id: 's' }, ['a', 'a/turbo', 'b', 'd']],
     [{ some_new_field: 1 }, []],
@@ -162,6 +163,14 @@ describe('a preference', () => {
       c: 'allow_fallbacks',
       d: 'allow_fallbacks',
     });
+  });
+
+  it('without fallbacks leaves out no endpoint that another credential would have reached', () => {
+    const own = { allowedModels: null, allowedUserIds: null, allowedApiKeyHashes: null, isFallback: false };
+    const facts = { ownCredentials: [{ ...own, id: '1', provider: 'b' }] };
+    const plan = planFor({ ...world, facts }, { provider: { allow_fallbacks: false, only: ['b', 'd'] } });
+    expect([order(plan), plan.tries[0]?.isByok]).toEqual([['b'], true]);
+    expect(excludedBy(plan)).toEqual({ a: 'only', 'a/turbo': 'only', c: 'only', d: 'allow_fallbacks' });
   });
 
   it('that leaves nothing is 404 with every rule', () => {

@@ -264,12 +264,17 @@ describe('what speaks against an endpoint', () => {
     expect(pinnedAt('lacks')).toEqual(ranked);
     expect(pinnedAt('gone')).toEqual(ranked);
   });
-  it('does not count where the request says the order', () => {
-    const pinned = { 'm/1': 'fine' };
-    const provider = { ...fields.provider, order: ['both', 'slow'] };
-    expect(order(planFor({ ...world(endpoints, health), pinned }, { ...fields, provider })).slice(0, 2)).toEqual(
-      provider.order,
-    );
+  it('does not count where the request says the order; neither does what served last', () => {
+    const ordered = (named: string[]) =>
+      order(
+        planFor(
+          { ...world(endpoints, health), pinned: { 'm/1': 'slow' } },
+          { ...fields, provider: { ...fields.provider, order: named } },
+        ),
+      );
+    expect(ordered(['both', 'late']).slice(0, 2)).toEqual(['both', 'late']);
+    // Of what is not named it does.
+    expect(ordered(['both']).slice(1, 3)).toEqual(['fine', 'slow']);
   });
   it('an outage does not count against a sort', () => {
     const provider = { sort: 'price' as const, preferred_max_latency: 1 };
