@@ -91,8 +91,7 @@ const alwaysSupported = new Set([
 /** Request fields that are set and that an endpoint may or may not act on. */
 function sentParameters(request: ChatRequest): string[] {
   const sent: string[] = [];
-  for (const [name, value] of Object.entries(request))
-    if (value !== null && value !== undefined && !alwaysSupported.has(name)) sent.push(name);
+  for (const [name, value] of Object.entries(request)) if (isSaid(value) && !alwaysSupported.has(name)) sent.push(name);
   return sent;
 }
 
