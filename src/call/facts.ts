@@ -62,11 +62,11 @@ export function restKey(endpoint: Endpoint, credential: CredentialRef): string {
   return credential.kind === 'own' ? `${key} ${credential.id}` : key;
 }
 
-/** Names an endpoint in health. */
-export function endpointKey(endpoint: { providerSlug: string; upstreamModel: string }): string {
+/** Names an endpoint in health: variants and tiers of one model may do differently. */
+export function endpointKey(endpoint: Pick<Endpoint, 'tag' | 'upstreamModel'>): string {
   let key = endpointKeys.get(endpoint);
   if (key === undefined) {
-    key = `${endpoint.providerSlug} ${endpoint.upstreamModel}`;
+    key = `${endpoint.tag} ${endpoint.upstreamModel}`;
     endpointKeys.set(endpoint, key);
   }
   return key;

@@ -51,6 +51,7 @@ function show(deps: PipelineDeps, { request }: Call, explained: Explained): Expl
     error: refusal && {
       code: refusal.status,
       message: refusal.message,
+      ...(refusal.retryAfterMs === undefined ? {} : { retry_after: Math.ceil(refusal.retryAfterMs / 1000) }),
       ...(refusal.metadata ? { metadata: refusal.metadata } : {}),
     },
     hold_usd: holdNanoUsd === null ? null : nanoToUsd(holdNanoUsd),

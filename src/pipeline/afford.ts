@@ -93,7 +93,7 @@ function priced(
     const ceiling = ceilingFor(deps, request, prompt, step);
     if (ceiling) tries.push(atMost(step, ceiling, ceiling.mustSend));
     else if (deps.budgets.unknownPrice === 'allow') tries.push({ ...step, ceilingNanoUsd: 0 });
-    else unpriced.add(`${step.endpoint.modelSlug} at ${step.endpoint.tag}${tierOf(request)}`);
+    else unpriced.add(`${step.endpoint.modelSlug} at ${step.endpoint.tag}${tierOf(request, step)}`);
   }
   if (tries.length > 0) return tries;
   const names = [...unpriced];
@@ -106,16 +106,19 @@ function priced(
 
 /** The most a try can cost; null: its price, or that of the tier it is asked in, is not known. */
 export function ceilingFor(deps: PipelineDeps, request: ChatRequest, prompt: PromptBound, step: Try): Ceiling | null {
-  return isDearTier(request) ? null : ceilingOf(request, prompt, step.endpoint, boundsOf(deps, step));
+  return isDearTier(request, step) ? null : ceilingOf(request, prompt, step.endpoint, boundsOf(deps, step));
 }
 
-/** Tiers that cost more than the list price, by how much is the provider's to know. */
-function isDearTier({ service_tier }: ChatRequest): boolean {
-  return service_tier === 'priority' || service_tier === 'scale';
+/**
+ * Tiers that cost more than the list price, by how much is the provider's to know; an endpoint of a tier has a price of
+ * its own.
+ */
+function isDearTier({ service_tier: tier }: ChatRequest, { endpoint }: Try): boolean {
+  return endpoint.serviceTier === undefined && (tier === 'priority' || tier === 'scale');
 }
 
-function tierOf(request: ChatRequest): string {
-  return isDearTier(request) ? ` in service tier ${request.service_tier}` : '';
+function tierOf(request: ChatRequest, step: Try): string {
+  return isDearTier(request, step) ? ` in service tier ${request.service_tier}` : '';
 }
 
 function atMost(step: Try, { nanoUsd, promptTokens, completionTokens, maxTokens }: Ceiling, mustSend: boolean): Try {

@@ -122,11 +122,14 @@ function unusable(): UpstreamError {
   return new UpstreamError('The credential cannot be sent to this provider.', { reason: 'status', status: 401 });
 }
 
-/** With the largest output that the budget has room for, and with reasoning, where the caller did not ask for it. */
-function asTried(request: ChatRequest, { maxTokens, reasons }: Try): ChatRequest {
-  const capped = maxTokens === undefined ? request : { ...request, max_tokens: null, max_completion_tokens: maxTokens };
-  const saysHowMuch = capped.reasoning !== undefined || (capped.reasoning_effort ?? null) !== null;
-  return reasons && !saysHowMuch ? { ...capped, reasoning: { effort: 'medium' } } : capped;
+/** As this try is planned: its largest output, its service tier, and reasoning where the caller's slug asks for it. */
+function asTried(request: ChatRequest, { maxTokens, reasons, endpoint }: Try): ChatRequest {
+  const { serviceTier } = endpoint;
+  let tried = request;
+  if (maxTokens !== undefined) tried = { ...tried, max_tokens: null, max_completion_tokens: maxTokens };
+  if (serviceTier !== undefined) tried = { ...tried, service_tier: serviceTier };
+  const saysHowMuch = request.reasoning !== undefined || (request.reasoning_effort ?? null) !== null;
+  return reasons && !saysHowMuch ? { ...tried, reasoning: { effort: 'medium' } } : tried;
 }
 
 function timedOut(phase: string, ms: number): UpstreamError {

@@ -1,3 +1,4 @@
+import { fingerprintOf } from '../base/fingerprint.ts';
 import { seededRandom } from '../base/random.ts';
 import { sha256Hex } from '../base/secrets.ts';
 import type { Call } from '../call/call.ts';
@@ -22,8 +23,8 @@ export function remember({ sticky, random }: PipelineDeps, call: Call): Remember
   const { workspaceId } = call.caller;
   if (call.sessionId === null) {
     if (!sticky.hasOpenings()) return { pinned: () => null, random };
-    const conversation = openingOf(call.request);
-    return { pinned: (slug) => sticky.get({ workspaceId, slug, conversation }), random };
+    // Asked for only where there is something to choose.
+    return { pinned: (slug) => sticky.get({ workspaceId, slug, conversation: openingOf(call.request) }), random };
   }
   const conversation: Conversation = { kind: 'session', key: call.sessionId };
   return {
@@ -53,10 +54,27 @@ function profits({ endpoint: { pricing } }: Try, usage: Usage | null): boolean {
   return pricing?.cacheReadPicoUsd !== undefined && pricing.cacheReadPicoUsd < pricing.promptPicoUsd;
 }
 
+const openings = new WeakMap<ChatRequest, Conversation>();
+
 /** The first system or developer message and the first other one: what stays the same for as long as a conversation goes on. */
-function openingOf({ messages }: ChatRequest): Conversation {
+function openingOf(request: ChatRequest): Conversation {
+  const known = openings.get(request);
+  if (known) return known;
   const isInstruction = ({ role }: ChatMessage) => role === 'system' || role === 'developer';
-  const first = messages.find(isInstruction);
-  const second = messages.find((message) => !isInstruction(message));
-  return { kind: 'opening', key: sha256Hex(JSON.stringify([first?.content, second?.content])) };
+  const texts: string[] = [];
+  const { messages } = request;
+  for (const message of [messages.find(isInstruction), messages.find((one) => !isInstruction(one))])
+    addTexts(texts, message?.content);
+  // Who forges one misleads nobody but the requests of the same workspace, to an endpoint it might use anyway.
+  const opening: Conversation = { kind: 'opening', key: fingerprintOf(texts) };
+  openings.set(request, opening);
+  return opening;
+}
+
+/** A text, or parts that hold some: also pictures are texts here. */
+function addTexts(texts: string[], content: unknown): void {
+  if (typeof content === 'string') texts.push(content);
+  else if (typeof content === 'object' && content !== null) {
+    for (const value of Object.values(content)) addTexts(texts, value);
+  } else texts.push('');
 }

@@ -1,4 +1,4 @@
-import { isGatewayError } from '../base/errors.ts';
+import { type GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { Exclusion, Plan, Try } from '../call/plan.ts';
 import { boundPrompt, type Ceiling } from '../catalog/ceiling.ts';
@@ -21,7 +21,7 @@ export interface Explained {
   tries: readonly ExplainedTry[];
   excluded: readonly Exclusion[];
   /** What the call would be refused with, before a provider is asked; null: it would not be. */
-  refusal: { status: number; message: string; metadata: Record<string, unknown> | undefined } | null;
+  refusal: Pick<GatewayError, 'status' | 'message' | 'metadata' | 'retryAfterMs'> | null;
   /** What would be held, integer nano-USD; null: nothing is limited. */
   holdNanoUsd: number | null;
   /** Where it would be held. */
@@ -49,13 +49,13 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
     plan = planOf(deps, call, gathered);
   } catch (error) {
     if (!isGatewayError(error) || error.metadata?.excluded === undefined) throw error;
-    const { status, message, metadata } = error;
+    const { status, message, metadata, retryAfterMs } = error;
     const { excluded, ...rest } = metadata ?? {};
     return {
       ...nothing,
       defaultModel: gathered.defaultModel,
       excluded: excluded as readonly Exclusion[],
-      refusal: { status, message, metadata: Object.keys(rest).length > 0 ? rest : undefined },
+      refusal: { status, message, retryAfterMs, metadata: Object.keys(rest).length > 0 ? rest : undefined },
     };
   }
   if (isLimited(call, gathered.budgets)) return within(deps, call, plan, gathered);
@@ -91,13 +91,13 @@ async function within(deps: PipelineDeps, call: Call, plan: Plan, gathered: Gath
   } catch (error) {
     if (!isGatewayError(error) || (error.kind !== 'payment_required' && error.metadata?.unpriced === undefined))
       throw error;
-    const { status, message, metadata } = error;
+    const { status, message, metadata, retryAfterMs } = error;
     const none = purses.map(() => 0);
     return {
       ...nothing,
       defaultModel,
       excluded: withTries(plan, []).excluded,
-      refusal: { status, message, metadata },
+      refusal: { status, message, metadata, retryAfterMs },
       windows: standing(purses, previews, none),
     };
   }

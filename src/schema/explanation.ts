@@ -15,7 +15,7 @@ export const explainedCandidateSchema = z.object({
   is_byok: z.boolean(),
   /** The most it can cost; null: its price is not known. */
   ceiling_usd: usd.nullable(),
-  /** What that rests on; null: nothing is limited, or its price is not known. */
+  /** What that rests on; null: its price is not known. */
   max_prompt_tokens: z.int().nullable(),
   max_completion_tokens: z.int().nullable(),
   /** It served the conversation last. */
@@ -57,7 +57,15 @@ export const explanationSchema = z.object({
   candidates: z.array(explainedCandidateSchema),
   excluded: z.array(z.object({ model: z.string(), provider: z.string(), filter: z.string() })),
   /** What the request would be refused with; null: it would be sent to the first candidate. */
-  error: z.object({ code: z.int(), message: z.string(), metadata: jsonObject.optional() }).nullable(),
+  error: z
+    .object({
+      code: z.int(),
+      message: z.string(),
+      /** Seconds after which to try again. */
+      retry_after: z.int().optional(),
+      metadata: jsonObject.optional(),
+    })
+    .nullable(),
   /** What would be held for it; null: nothing is limited. */
   hold_usd: usd.nullable(),
   budgets: z.array(explainedBudgetSchema),

@@ -24,7 +24,8 @@ export function chatCalls(
     receivedAtMs,
     created: Math.floor(receivedAtMs / 1000),
     wantsMetadata: metadataHeaders.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled'),
-    sessionId: body.session_id ?? headers.get('x-session-id')?.slice(0, maxSessionIdChars) ?? null,
+    // An empty one names no conversation.
+    sessionId: body.session_id || headers.get('x-session-id')?.slice(0, maxSessionIdChars) || null,
     wire,
     trace: newTrace(),
   });
