@@ -3,45 +3,37 @@ import type { Endpoint } from '../call/model.ts';
 import type { CredentialRef } from '../call/plan.ts';
 import type { Entry } from './rank.ts';
 
-/** An endpoint with a credential it may be called with. */
-export interface Reach {
-  entry: Entry;
-  credential: CredentialRef;
-}
-
 /** Whether one of the workspace's own credentials may be used for this request at an endpoint. */
 export type Fits = (credential: OwnCredential, endpoint: Endpoint) => boolean;
 
+/** Told of an endpoint and a credential it is reached with, and until when it has to rest, epoch ms; undefined: it need not. */
+export type Visit = (entry: Entry, credential: CredentialRef, restsUntilMs: number | undefined) => void;
+
 /**
- * Endpoints, in order, with the credentials they are reached with: the workspace's own first, then the operator's, then
- * the workspace's own that are fallbacks.
+ * Goes through endpoints, in order, with the credentials they are reached with: the workspace's own first, then the
+ * operator's, then the workspace's own that are fallbacks.
+ * @param entries  ranked: what is known of their rests is of then
  */
-export function reaches(entries: readonly Entry[], facts: Facts, fits: Fits): Reach[] {
-  const operator: Reach[] = [];
+export function visitReaches(entries: readonly Entry[], facts: Facts, fits: Fits, visit: Visit): void {
+  const hasOwn = facts.ownCredentials.length > 0;
+  if (hasOwn) visitOwn(entries, facts, fits, false, visit);
   for (const entry of entries) {
     const { providerSlug } = entry.endpoint;
     if (facts.usableProviders.has(providerSlug))
-      operator.push({ entry, credential: { kind: 'operator', provider: providerSlug } });
+      visit(entry, { kind: 'operator', provider: providerSlug }, entry.restsUntilMs);
   }
-  if (facts.ownCredentials.length === 0) return operator;
-  const own = (isFallback: boolean) =>
-    entries.flatMap((entry) =>
-      facts.ownCredentials
-        .filter(
-          (one) =>
-            one.isFallback === isFallback && one.provider === entry.endpoint.providerSlug && fits(one, entry.endpoint),
-        )
-        .map(
-          ({ id, provider }): Reach => ({
-            entry,
-            credential: { kind: 'own', provider, id, workspaceId: facts.workspaceId },
-          }),
-        ),
-    );
-  return [...own(false), ...operator, ...own(true)];
+  if (hasOwn) visitOwn(entries, facts, fits, true, visit);
 }
 
-/** When a reach has rested, epoch ms; undefined: it need not. */
-export function restsUntil({ entry, credential }: Reach, { health }: Facts): number | undefined {
-  return health.restsUntil(restKey(entry.endpoint, credential));
+function visitOwn(entries: readonly Entry[], facts: Facts, fits: Fits, isFallback: boolean, visit: Visit): void {
+  const { ownCredentials, workspaceId, health } = facts;
+  for (const entry of entries) {
+    const { endpoint } = entry;
+    for (const own of ownCredentials) {
+      const { id, provider } = own;
+      if (own.isFallback !== isFallback || provider !== endpoint.providerSlug || !fits(own, endpoint)) continue;
+      const credential: CredentialRef = { kind: 'own', provider, id, workspaceId };
+      visit(entry, credential, health.restsUntil(restKey(endpoint, credential)));
+    }
+  }
 }

@@ -5,11 +5,11 @@ import type { Exclusion, Plan, Try } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { credentialFits } from '../stores/credential-fits.ts';
-import { type Reach, reaches, restsUntil } from './candidates.ts';
+import { type Fits, type Visit, visitReaches } from './candidates.ts';
 import { type Choice, expandModels, requestedSlugs } from './expand.ts';
 import { lowerCase, preferenceRules, type Rule } from './filter.ts';
 import { needsOf } from './needs.ts';
-import { type Entry, type RankContext, rank, type Standing, standingOf } from './rank.ts';
+import { type Entry, entryOf, type RankContext, rank, type Standing, standingOf } from './rank.ts';
 import { knownSort, requestedSort, type Sort } from './sort.ts';
 
 export interface PlanInput {
@@ -45,27 +45,36 @@ export function planRoute(input: PlanInput): Plan {
   const rests: number[] = [];
   const tries: Try[] = [];
 
+  const visit: Visit = (entry, credential, restsUntilMs) => {
+    if (restsUntilMs !== undefined) {
+      rests.push(restsUntilMs);
+      if (entry.reach === 'nobody') entry.reach = 'resting';
+      return;
+    }
+    entry.reach = 'tried';
+    const { endpoint, modelIndex } = entry;
+    const step: Try = {
+      endpoint,
+      providerName: providerName(endpoint.providerSlug),
+      credential,
+      isByok: credential.kind === 'own',
+      modelIndex,
+      lane: verbatim(endpoint.providerSlug) ? 'verbatim' : 'decoded',
+    };
+    tries.push(reasons(entry) ? { ...step, reasons: true } : step);
+  };
+  const fits: Fits = (one, { modelSlug }) => credentialFits(one, { ...of, model: modelSlug });
+
   for (const { members, context } of groups(entries, { request, facts, needs })) {
-    const all = reaches(rank(members, context), facts, (one, { modelSlug }) =>
-      credentialFits(one, { ...of, model: modelSlug }),
-    );
-    const awake = all.filter((reach) => {
-      const untilMs = restsUntil(reach, facts);
-      if (untilMs !== undefined) rests.push(untilMs);
-      return untilMs === undefined;
-    });
-    if (awake.length < members.length || facts.ownCredentials.length > 0) explainLost(members, all, awake, excluded);
-    for (const { entry, credential } of awake) {
-      const { endpoint, modelIndex } = entry;
-      const step: Try = {
-        endpoint,
-        providerName: providerName(endpoint.providerSlug),
-        credential,
-        isByok: credential.kind === 'own',
-        modelIndex,
-        lane: verbatim(endpoint.providerSlug) ? 'verbatim' : 'decoded',
-      };
-      tries.push(reasons(entry) ? { ...step, reasons: true } : step);
+    visitReaches(rank(members, context), facts, fits, visit);
+    // Says of each endpoint that nobody can reach now whether it rests or there is no credential for it.
+    for (const { reach, endpoint, model } of members) {
+      if (reach === 'tried') continue;
+      excluded.push({
+        model: model.slug,
+        provider: endpoint.tag,
+        filter: reach === 'resting' ? 'resting' : 'credentials',
+      });
     }
   }
   if (tries.length === 0) throw rests.length > 0 ? allResting(rests, excluded, facts) : nothingLeft(slugs, excluded);
@@ -91,20 +100,17 @@ function passing(choices: readonly Choice[], request: ChatRequest, excluded: Exc
   const entries: Entry[] = [];
   const left = new Map<Endpoint, Exclusion>();
   choices.forEach(({ model, variants }, modelIndex) => {
-    const rules: [string, Rule][] = [['disabled', ({ isDisabled }) => isDisabled !== true], ...asked];
+    const rules = [...asked];
     for (const { rule } of variants) if (rule) rules.push([...rule]);
-    rules.push([
-      'service_tier',
-      ({ serviceTier, tag }) => {
-        if (serviceTier === undefined) return true;
-        if (request.service_tier === serviceTier || variants.some(({ tier }) => tier === serviceTier)) return true;
-        named ??= namedProviders(request);
-        return named.has(tag);
-      },
-    ]);
+    const isTierWanted = ({ serviceTier, tag }: Endpoint): boolean => {
+      if (request.service_tier === serviceTier || variants.some(({ tier }) => tier === serviceTier)) return true;
+      named ??= namedProviders(request);
+      return named.has(tag);
+    };
     for (const endpoint of model.endpoints) {
-      const filter = firstFailed(rules, endpoint, model);
-      if (filter === null) entries.push({ endpoint, model, modelIndex, variants });
+      let filter = endpoint.isDisabled === true ? 'disabled' : firstFailed(rules, endpoint, model);
+      if (filter === null && endpoint.serviceTier !== undefined && !isTierWanted(endpoint)) filter = 'service_tier';
+      if (filter === null) entries.push(entryOf(endpoint, model, modelIndex, variants));
       else if (!left.has(endpoint)) left.set(endpoint, { model: model.slug, provider: endpoint.tag, filter });
     }
   });
@@ -142,7 +148,7 @@ export function standingOfTry(
   { endpoint, modelIndex }: Try,
 ): Standing {
   const model = view.model(endpoint.modelSlug) as Model;
-  const entry: Entry = { endpoint, model, modelIndex, variants: [] };
+  const entry = entryOf(endpoint, model, modelIndex, []);
   const [group] = groups([entry], { request, facts, needs: needsOf(request) });
   return standingOf(entry, (group as Group).context);
 }
@@ -158,7 +164,7 @@ function groups(
   { request, facts, needs }: Pick<PlanInput, 'request' | 'facts'> & Pick<RankContext, 'needs'>,
 ): Group[] {
   const preferences = request.provider ?? null;
-  const order = preferences?.order && preferences.order.length > 0 ? lowerCase(preferences.order) : null;
+  const order = preferences?.order && preferences.order.length > 0 ? placesIn(preferences.order) : null;
   const sort = requestedSort(request);
   const { health, random, pinned } = facts;
   const contextOf = (members: readonly Entry[]): RankContext => ({
@@ -174,6 +180,13 @@ function groups(
   return parts.map((members) => ({ members, context: contextOf(members) }));
 }
 
+/** Slugs to their places; one that is named twice is at its first. */
+function placesIn(order: readonly string[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const slug of lowerCase(order)) if (!places.has(slug)) places.set(slug, places.size);
+  return places;
+}
+
 function partitioned(entries: readonly Entry[], partition: Sort['partition']): readonly (readonly Entry[])[] {
   const [first] = entries;
   if (!first) return [];
@@ -183,20 +196,6 @@ function partitioned(entries: readonly Entry[], partition: Sort['partition']): r
 
 function variantSort(members: readonly Entry[]): Sort['by'] {
   return members[0]?.variants.findLast(({ sort }) => sort)?.sort ?? null;
-}
-
-/** Says of each endpoint that nobody can reach now whether it rests or there is no credential for it. */
-function explainLost(members: readonly Entry[], all: readonly Reach[], awake: readonly Reach[], excluded: Exclusion[]) {
-  const isIn = (reachesOf: readonly Reach[], endpoint: Endpoint) =>
-    reachesOf.some(({ entry }) => entry.endpoint === endpoint);
-  for (const { endpoint, model } of members) {
-    if (isIn(awake, endpoint)) continue;
-    excluded.push({
-      model: model.slug,
-      provider: endpoint.tag,
-      filter: isIn(all, endpoint) ? 'resting' : 'credentials',
-    });
-  }
 }
 
 function shownParams({ provider }: ChatRequest, params: Plan['params']): Plan['params'] {

@@ -1,23 +1,47 @@
 import { endpointKey, type HealthView, type Percentiles } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
 import type { ProviderPreferences } from '../schema/preferences.ts';
-import { matchesProvider } from './filter.ts';
 import { lacks, type Needs } from './needs.ts';
 import type { SortBy } from './sort.ts';
 import type { Variant } from './variant.ts';
 
-/** An endpoint that passed the filters. */
+/**
+ * An endpoint that passed the filters, on its way through one plan. What is found out of it is written down here: with
+ * fifty of them, an object for each step took as long as the steps.
+ */
 export interface Entry {
-  endpoint: Endpoint;
-  model: Model;
+  readonly endpoint: Endpoint;
+  readonly model: Model;
   /** Place of the model among those asked for. */
-  modelIndex: number;
-  variants: readonly Variant[];
+  readonly modelIndex: number;
+  readonly variants: readonly Variant[];
+  /** Coarse order, then that of the strategy, then of those that it holds for equal; lower is earlier. */
+  place: number;
+  rank: number;
+  tie: number;
+  /** When it has rested, as the operator reaches it, epoch ms; undefined: it need not. */
+  restsUntilMs: number | undefined;
+  /** Whether anybody can reach it, and now. */
+  reach: 'nobody' | 'resting' | 'tried';
+}
+
+export function entryOf(endpoint: Endpoint, model: Model, modelIndex: number, variants: readonly Variant[]): Entry {
+  return {
+    endpoint,
+    model,
+    modelIndex,
+    variants,
+    place: 0,
+    rank: 0,
+    tie: 0,
+    restsUntilMs: undefined,
+    reach: 'nobody',
+  };
 }
 
 export interface RankContext {
-  /** null: no order, so the others count. */
-  order: readonly string[] | null;
+  /** Slugs to their place; null: no order, so the others count. */
+  order: ReadonlyMap<string, number> | null;
   /** null: the default strategy. */
   sort: SortBy | null;
   preferences: ProviderPreferences | null;
@@ -51,77 +75,84 @@ export interface Standing {
  * request says the order), before that what is slower than wished.
  */
 export function rank(entries: readonly Entry[], context: RankContext): readonly Entry[] {
-  if (entries.length < 2) return entries;
-  // The cheaper of those that a sort holds for equal.
-  const tiesByPrice = context.order === null && context.sort !== null;
-  const placed = entries.map((entry): Placed => {
-    const standing = standingOf(entry, context);
-    const key = keyOf(entry, standing, context);
-    const tie = tiesByPrice ? (standing.pricePicoUsd ?? Number.MAX_VALUE) : 0;
-    return { entry, place: placeOf(standing, key, context), key, tie };
-  });
-  return placed.sort(compare).map(({ entry }) => entry);
-}
-
-/** An entry with what it is ordered by, each worked out once; lower is earlier. */
-interface Placed {
-  entry: Entry;
-  place: number;
-  key: number;
-  tie: number;
+  for (const entry of entries) assess(entry, context);
+  return entries.length < 2 ? entries : entries.toSorted(compare);
 }
 
 /** Equal ones stay as they are: a sort is stable. */
-function compare(a: Placed, b: Placed): number {
-  return a.place - b.place || a.key - b.key || a.tie - b.tie;
+function compare(a: Entry, b: Entry): number {
+  return a.place - b.place || a.rank - b.rank || a.tie - b.tie;
 }
 
-export function standingOf({ endpoint, model }: Entry, context: RankContext): Standing {
-  const { needs, health, preferences, pinned } = context;
+function assess(entry: Entry, context: RankContext): void {
+  const { endpoint, model } = entry;
+  const { needs, health, preferences, order, sort } = context;
+  const key = endpointKey(endpoint);
+  const price = averagePrice(endpoint);
+  const hasOutage = health.hasOutage(key);
+  entry.restsUntilMs = health.restsUntil(key);
+  entry.rank = rankOf(endpoint, key, price, hasOutage, context);
+  // The cheaper of those that a sort holds for equal.
+  entry.tie = order === null && sort !== null ? (price ?? Number.MAX_VALUE) : 0;
+  if (order !== null && entry.rank < order.size) {
+    // It is one of those named.
+    entry.place = -2;
+    return;
+  }
+  const isLacking = lacks(needs, model, endpoint);
+  const fails = hasOutage && sort === null;
+  if (!isLacking && !fails && isPinned(entry, key, context)) {
+    entry.place = -1;
+    return;
+  }
+  const isSlow = preferences !== null && missesCutoffs(preferences, key, health);
+  entry.place = (isLacking ? 4 : 0) + (fails ? 2 : 0) + (isSlow ? 1 : 0);
+}
+
+/** For whoever wants to know; a plan has no use for it as an object. */
+export function standingOf(entry: Entry, context: RankContext): Standing {
+  const { endpoint, model } = entry;
+  const { needs, health, preferences } = context;
   const key = endpointKey(endpoint);
   return {
     lacks: lacks(needs, model, endpoint),
     hasOutage: health.hasOutage(key),
     isSlow: preferences !== null && missesCutoffs(preferences, key, health),
-    isPinned: context.order === null && pinned(model.slug) === key,
+    isPinned: isPinned(entry, key, context),
     pricePicoUsd: averagePrice(endpoint),
   };
+}
+
+function isPinned({ model }: Entry, key: string, { order, pinned }: RankContext): boolean {
+  return order === null && pinned(model.slug) === key;
 }
 
 export function averagePrice({ pricing }: Endpoint): number | null {
   return pricing && (3 * pricing.promptPicoUsd + pricing.completionPicoUsd) / 4;
 }
 
-/** Coarse order, before that of the strategy; lower is earlier. */
-function placeOf(standing: Standing, key: number, { order, sort }: RankContext): number {
-  // It is one of those named.
-  if (order !== null && key < order.length) return -2;
-  const fails = standing.hasOutage && sort === null;
-  if (standing.isPinned && !standing.lacks && !fails) return -1;
-  return (standing.lacks ? 4 : 0) + (fails ? 2 : 0) + (standing.isSlow ? 1 : 0);
-}
-
 /** Order of the strategy; lower is earlier. */
-function keyOf({ endpoint }: Entry, standing: Standing, { order, sort, health, random }: RankContext): number {
-  if (order !== null) return placeIn(order, endpoint);
+function rankOf(
+  endpoint: Endpoint,
+  key: string,
+  price: number | null,
+  hasOutage: boolean,
+  { order, sort, health, random }: RankContext,
+): number {
+  if (order !== null)
+    return Math.min(order.get(endpoint.tag) ?? order.size, order.get(endpoint.providerSlug) ?? order.size);
   switch (sort) {
     case 'price':
-      return standing.pricePicoUsd ?? Number.MAX_VALUE;
+      return price ?? Number.MAX_VALUE;
     case 'throughput':
-      return -(health.throughput(endpointKey(endpoint))?.p50 ?? 0);
+      return -(health.throughput(key)?.p50 ?? 0);
     case 'latency':
-      return health.latency(endpointKey(endpoint))?.p50 ?? Number.MAX_VALUE;
+      return health.latency(key)?.p50 ?? Number.MAX_VALUE;
     case 'exacto':
-      return callingQuality(endpoint, standing);
+      return callingQuality(endpoint, hasOutage);
     default:
-      return waitOf(standing.pricePicoUsd, random);
+      return waitOf(price, random);
   }
-}
-
-/** Its length for one that it does not name. */
-function placeIn(order: readonly string[], endpoint: Endpoint): number {
-  for (const [at, slug] of order.entries()) if (matchesProvider(endpoint, slug)) return at;
-  return order.length;
 }
 
 /**
@@ -148,7 +179,7 @@ const coarseness: Readonly<Record<string, number>> = {
 };
 
 /** Lower is better: calls tools at all, does not fail now, and is not cut down much. */
-function callingQuality({ supportedParameters, quantization }: Endpoint, { hasOutage }: Standing): number {
+function callingQuality({ supportedParameters, quantization }: Endpoint, hasOutage: boolean): number {
   const calls = supportedParameters === null ? 1 : supportedParameters.includes('tools') ? 0 : 2;
   return calls * 100 + (hasOutage ? 10 : 0) + (coarseness[quantization ?? ''] ?? 1);
 }
