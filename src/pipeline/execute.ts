@@ -54,6 +54,10 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Re
   };
   const { hedging } = deps;
   const run = hedging !== null && call.request.stream === true ? () => beside(hedging) : alone;
+  const again = () => {
+    observeStart(deps, plan.tries[at] as Try);
+    return run();
+  };
   const failed = (step: Try, error: unknown) => {
     if (!(error instanceof UpstreamError)) return;
     errors.push(error);
@@ -79,7 +83,7 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Re
   });
   // Most requests need no second attempt, and p-retry only then; the first counts as the first of its attempts.
   return run().then(succeeded, (first: unknown) =>
-    pRetry((number) => (number === 1 ? Promise.reject(first) : run()), rules()).then(succeeded, (error: unknown) => {
+    pRetry((number) => (number === 1 ? Promise.reject(first) : again()), rules()).then(succeeded, (error: unknown) => {
       if (error instanceof UpstreamError && !call.signal.aborted) throw failureOf(errors, call.trace);
       throw error;
     }),

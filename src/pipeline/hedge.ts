@@ -8,7 +8,7 @@ import type { Attempted } from './attempt.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
 import type { Hedging } from './hedging.ts';
-import { observeLate } from './observe.ts';
+import { observeFirstToken, observeStart } from './observe.ts';
 import type { Reserved } from './reserve.ts';
 import { traced } from './traced.ts';
 
@@ -28,13 +28,14 @@ export type HedgedEnd = { isOk: true; at: number; attempted: Attempted } | { isO
 
 /** Runs a try; when its first token is late, another beside it. The first to speak serves, the other is let go of. */
 export async function runHedged(input: HedgedInput, at: number): Promise<HedgedEnd> {
-  const { deps, call, hedging, failed } = input;
+  const { deps, call, plan, hedging, failed } = input;
   const first = startRun(input, at);
   const patienceMs = hedging.patienceMs(first.step, deps.clock.now());
   if (patienceMs === null || (await isDecidedWithin(first, patienceMs, input))) return kept(first);
   const other = await indexBeside(input, at);
   // Asking the store whether it fits may have taken a while.
   if (other === null || first.isOver() || call.signal.aborted || !hedging.take()) return kept(first);
+  observeStart(deps, plan.tries[other] as Try);
   const second = startRun(input, other);
   const winner = await Promise.race([first.end, second.end]);
   const [won, lost] = winner.at === at ? [first, second] : [second, first];
@@ -101,7 +102,8 @@ function startRun({ deps, call, plan, show }: HedgedInput, at: number): Run {
       // Both may have spoken at once.
       void end.then((ended) => ended.isOk && ended.attempted.kind === 'stream' && ended.attempted.close());
       const decidedAtMs = deps.clock.now();
-      if (!isOver) observeLate(deps, step, decidedAtMs - startedAtMs);
+      // It would have taken at least as long.
+      if (!isOver) observeFirstToken(deps, step, decidedAtMs - startedAtMs);
       call.trace.attempts.push({
         provider: step.providerName,
         providerSlug: step.endpoint.providerSlug,

@@ -14,9 +14,9 @@ export function observeStart({ health }: PipelineDeps, step: Try): boolean {
   return health.started(keyOf(step));
 }
 
-/** @param firstTokenMs  of a stream, of which nobody knows yet how it ends; null: the whole answer came at once */
-export function observeAnswer({ health }: PipelineDeps, step: Try, firstTokenMs: number | null): void {
-  health.observe(keyOf(step), firstTokenMs === null ? { outcome: 'ok' } : { firstTokenMs });
+/** The first token of a stream, of which nobody knows yet how it ends; or how long it was waited for in vain. */
+export function observeFirstToken({ health }: PipelineDeps, step: Try, firstTokenMs: number): void {
+  health.observe(keyOf(step), { firstTokenMs });
 }
 
 /** What a failed attempt tells of the endpoint: nothing, where the request or its client was the reason. */
@@ -29,27 +29,29 @@ function seenIn(error: unknown): Observation {
   return { outcome: error.status === 429 && error.reason === 'status' ? 'limited' : 'failed' };
 }
 
-/** A stream whose first token nobody waited for any longer: it would have taken at least as long. */
-export function observeLate({ health }: PipelineDeps, step: Try, firstTokenMs: number): void {
-  health.observe(keyOf(step), { firstTokenMs });
-}
-
-/** How a stream ended: as far as its client read it, or broken off by the provider. */
-export function observeEnd({ health }: PipelineDeps, step: Try, outcome: 'ok' | 'failed'): void {
-  health.observe(keyOf(step), { outcome });
+/**
+ * How an answer ended: as far as its client read it, or broken off by the provider.
+ * @param answered  the attempt and what it brought, where that tells how fast the endpoint is; null: it does not
+ */
+export function observeEnd(
+  { health, clock }: PipelineDeps,
+  step: Try,
+  outcome: 'ok' | 'failed',
+  answered: { attempt: AttemptTrace; usage: Usage; isStream: boolean } | null,
+): void {
+  const tokensPerSecond = answered && speedOf(answered.attempt, answered.usage, answered.isStream, clock.now());
+  health.observe(keyOf(step), tokensPerSecond === null ? { outcome } : { outcome, tokensPerSecond });
 }
 
 /** Output tokens per second: of a stream from its first token on, of a whole answer from the start of the attempt. */
-export function observeSpeed(
-  { health, clock }: PipelineDeps,
-  step: Try,
+function speedOf(
   { startedAtMs, decidedAtMs }: AttemptTrace,
-  usage: Usage,
+  { completion_tokens }: Usage,
   isStream: boolean,
-): void {
-  const tookMs = clock.now() - (isStream ? decidedAtMs : startedAtMs);
-  if (tookMs > 0 && usage.completion_tokens > 1)
-    health.observe(keyOf(step), { tokensPerSecond: (usage.completion_tokens * 1000) / tookMs });
+  nowMs: number,
+): number | null {
+  const tookMs = nowMs - (isStream ? decidedAtMs : startedAtMs);
+  return tookMs > 0 && completion_tokens > 1 ? (completion_tokens * 1000) / tookMs : null;
 }
 
 /** An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while. */

@@ -8,7 +8,7 @@ import type { RequestRecord } from '../telemetry/record.ts';
 import { keep } from './conversation.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
-import { observeEnd, observeSpeed } from './observe.ts';
+import { observeEnd } from './observe.ts';
 import { type Reserved, type Spent, spentOnFailures } from './reserve.ts';
 
 /** How a call ended. */
@@ -65,11 +65,10 @@ function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending,
 function learn(deps: PipelineDeps, call: Call, plan: Plan, step: Try, ending: Ending): void {
   const { outcome, usage, isProvidersFault = false } = ending;
   const isStream = call.request.stream === true;
-  if (isStream) observeEnd(deps, step, isProvidersFault ? 'failed' : 'ok');
-  if (outcome === 'cut') return;
-  keep(deps, call, plan, step, usage);
-  const attempt = call.trace.attempts.findLast(({ status }) => status === 200);
-  if (outcome === 'ok' && usage !== null && attempt) observeSpeed(deps, step, attempt, usage, isStream);
+  const attempt = outcome === 'ok' ? call.trace.attempts.findLast(({ status }) => status === 200) : undefined;
+  const answered = attempt && usage !== null ? { attempt, usage, isStream } : null;
+  observeEnd(deps, step, isProvidersFault ? 'failed' : 'ok', answered);
+  if (outcome !== 'cut') keep(deps, call, plan, step, usage);
 }
 
 function spentIn({ servedNanoUsd }: Receipt, step: Try | undefined, failures: Spent): Spent {

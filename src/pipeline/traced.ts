@@ -6,9 +6,12 @@ import type { Usage } from '../schema/chat.ts';
 import { type Attempted, attempt } from './attempt.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
-import { observeAnswer, observeFailure, observeStart } from './observe.ts';
+import { observeFailure, observeFirstToken } from './observe.ts';
 
-/** Runs a try, and writes down how it went: in the call's trace, and for the health of the endpoint. */
+/**
+ * Runs a try, and writes down how it went: in the call's trace, and for the health of the endpoint, which knows already
+ * that it begins.
+ */
 export function traced(
   deps: PipelineDeps,
   call: Call,
@@ -32,14 +35,14 @@ export function traced(
       dropped,
     });
   };
-  observeStart(deps, step);
   return attempt(deps, call, step, (encoded) => {
     dropped = encoded.dropped;
     show(encoded);
   }).then(
     (attempted) => {
       note(200, null);
-      observeAnswer(deps, step, attempted.kind === 'stream' ? clock.now() - startedAtMs : null);
+      // Of a whole answer all is said when it is settled.
+      if (attempted.kind === 'stream') observeFirstToken(deps, step, clock.now() - startedAtMs);
       return attempted;
     },
     (error: unknown) => {
