@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type OwnPostgres, ownPostgres } from '../support/own-postgres.ts';
 import { askPostgres, connectTo } from '../support/postgres-client.ts';
 import { survivesFault } from '../support/race-fault-story.ts';
 import { type Line, startLine } from '../support/race-line.ts';
 import { openStore } from '../support/race-stores.ts';
-import { postgresFolder } from '../support/services.ts';
+import { describeWithOwnPostgres } from '../support/services.ts';
 
-describe.skipIf(postgresFolder === null)('gateways whose PostgreSQL', { timeout: 120_000 }, () => {
+describeWithOwnPostgres('gateways whose PostgreSQL', (programs) => {
   let server: OwnPostgres;
   let line: Line;
   let hasSmallDisk = false;
   const ask = (text: string) => askPostgres(server.url, text);
   beforeAll(async () => {
-    server = await ownPostgres(postgresFolder as string, ['max_connections=60']);
+    server = await ownPostgres(programs, ['max_connections=60']);
     line = await startLine(Number(new URL(server.url).port));
     hasSmallDisk = await server.addSmallDisk(12_000_000);
     if (hasSmallDisk) await ask(`CREATE TABLESPACE small LOCATION '${server.folder}/disk'`);

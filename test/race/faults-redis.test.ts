@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import { survivesFault } from '../support/race-fault-story.ts';
 import { type Line, startLine } from '../support/race-line.ts';
 import { openStore } from '../support/race-stores.ts';
 import { command } from '../support/redis-cluster.ts';
-import { redisProgram } from '../support/services.ts';
+import { describeWithOwnRedis } from '../support/services.ts';
 import { freePort, type StartedService, startRedis } from '../support/start-service.ts';
 
-describe.skipIf(redisProgram === null)('gateways whose Redis', { timeout: 120_000 }, () => {
+describeWithOwnRedis('gateways whose Redis', (program) => {
   let folder: string;
   let port: number;
   let server: StartedService;
@@ -19,7 +19,7 @@ describe.skipIf(redisProgram === null)('gateways whose Redis', { timeout: 120_00
   // What was answered outlives the server, whenever it dies.
   const start = async () => {
     const settings = ['--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always'];
-    server = await startRedis(redisProgram as string, { port, settings });
+    server = await startRedis(program, { port, settings });
   };
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'model-gateway-race-redis-'));

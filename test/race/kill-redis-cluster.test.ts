@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, it } from 'vitest';
 import { killOn } from '../support/race-kill-story.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
-import { redisProgram } from '../support/services.ts';
+import { describeWithOwnRedis } from '../support/services.ts';
 
-describe.skipIf(redisProgram === null)('of four processes on a cluster of three masters', () => {
+describeWithOwnRedis('of four processes on a cluster of three masters', () => {
   let cluster: RedisCluster;
   beforeAll(async () => {
     cluster = (await startRedisCluster()) as RedisCluster;

@@ -7,10 +7,15 @@ import type { Ledger, Window, WindowState } from '../../src/stores/ledger/ledger
 import { manage } from './race-gateway.ts';
 import type { Booked } from './race-run.ts';
 
+/** What a tenant's requests for `race/own` are sent with. */
+export const ownKey = 'gsk-brought-by-the-workspace-0123456789';
+
 /** A workspace that several processes spend the budgets of. */
 export interface Tenant {
   workspaceId: WorkspaceId;
-  keys: { key: string; hash: string }[];
+  /** Of its own credential. */
+  credentialId: string;
+  keys: { key: string; hash: string; includesByok: boolean }[];
   /** All of its limits, by account and interval. Integer nano-USD. */
   limits: { account: string; interval: Interval; limitNanoUsd: number }[];
 }
@@ -19,19 +24,27 @@ export interface TenantLimits {
   /** USD by interval. */
   budgets: Partial<Record<Interval, number>>;
   /** Of each key but the first, which has none. */
-  keys: readonly { limit: number; limit_reset: 'daily' | 'weekly' | 'monthly' | null }[];
+  keys: readonly {
+    limit: number;
+    limit_reset: 'daily' | 'weekly' | 'monthly' | null;
+    include_byok_in_limit?: boolean;
+  }[];
 }
 
 export async function newTenant(gateway: Gateway, { budgets, keys }: TenantLimits): Promise<Tenant> {
   const { data } = await manage(gateway, 'POST', '/workspaces', { name: 'Race', slug: `race-${crypto.randomUUID()}` });
-  const tenant: Tenant = { workspaceId: parseWorkspaceId(data.id) as WorkspaceId, keys: [], limits: [] };
+  const own = { provider: 'groq', key: ownKey, workspace_id: data.id };
+  const { data: credential } = await manage(gateway, 'POST', '/byok', own);
+  const workspaceId = parseWorkspaceId(data.id) as WorkspaceId;
+  const tenant: Tenant = { workspaceId, credentialId: credential.id, keys: [], limits: [] };
   for (const [interval, limit_usd] of Object.entries(budgets) as [Interval, number][]) {
     await manage(gateway, 'PUT', `/workspaces/${data.id}/budgets/${interval}`, { limit_usd });
     tenant.limits.push({ account: 'workspace', interval, limitNanoUsd: limitToNano(limit_usd) as number });
   }
   for (const limited of [null, ...keys]) {
     const made = await manage(gateway, 'POST', '/keys', { name: 'Race', workspace_id: data.id, ...limited });
-    tenant.keys.push({ key: made.key, hash: made.data.hash });
+    const includesByok = limited?.include_byok_in_limit ?? false;
+    tenant.keys.push({ key: made.key, hash: made.data.hash, includesByok });
     if (limited === null) continue;
     tenant.limits.push({
       account: `key:${made.data.hash}`,
@@ -57,15 +70,17 @@ export function windowsOf({ keys }: Tenant, instants: readonly number[]): Window
 }
 
 /** What the books have to say of these windows when all is settled. */
-export function statesOf(windows: readonly Window[], booked: readonly Booked[]): WindowState[] {
+export function statesOf({ keys }: Tenant, windows: readonly Window[], booked: readonly Booked[]): WindowState[] {
   return windows.map(({ account, startMs, endMs }) => {
+    const countsByok = keys.some(({ hash, includesByok }) => includesByok && account === `key:${hash}`);
     const ofWindow = booked.filter(
       ({ apiKeyHash, receivedAtMs }) =>
         (account === 'workspace' || account === `key:${apiKeyHash}`) &&
         receivedAtMs >= startMs &&
         (endMs === null || receivedAtMs < endMs),
     );
-    return { spentNanoUsd: ofWindow.reduce((sum, { nanoUsd }) => sum + nanoUsd, 0), heldNanoUsd: 0 };
+    const cost = ({ nanoUsd, byokNanoUsd }: Booked) => nanoUsd + (countsByok ? byokNanoUsd : 0);
+    return { spentNanoUsd: ofWindow.reduce((sum, one) => sum + cost(one), 0), heldNanoUsd: 0 };
   });
 }
 

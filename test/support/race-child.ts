@@ -19,7 +19,7 @@ const { at, nowMs, race }: ChildPlan = JSON.parse(process.argv[2] ?? '');
 // How long a busy machine keeps us waiting is no part of what is tested.
 const clock = movableClock(nowMs);
 const opened = openStore(at, { busyTimeoutMs: 30_000 });
-const records = raceRecords(race.seed);
+const records = raceRecords(race.seed, race.includesByok);
 const gateway = raceGateway(opened.store, {
   clock,
   storeTimeoutMs: 30_000,

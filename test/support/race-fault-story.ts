@@ -6,12 +6,12 @@ import { errorBodySchema } from '../../src/schema/envelope.ts';
 import { chooseStorage } from '../../src/stores/storage/choose.ts';
 import type { RequestRecord } from '../../src/telemetry/record.ts';
 import type { Transport } from '../../src/transport/transport.ts';
-import { newTenant, statesOf, windowsOf } from './race-books.ts';
+import { newTenant, ownKey, statesOf, windowsOf } from './race-books.ts';
 import { manage, movableClock, raceGateway, raceManagementKey } from './race-gateway.ts';
 import { play, raceRequest } from './race-requests.ts';
-import type { Booked } from './race-run.ts';
+import { type Booked, costsIn } from './race-run.ts';
 import type { OpenedStore } from './race-stores.ts';
-import { raceModels, raceProviders, raceTransport } from './race-upstream.ts';
+import { raceTransport } from './race-upstream.ts';
 
 /** What no request may take: three steps of 250 ms at the store, and what a busy machine adds to them. */
 const longestMs = 2_500;
@@ -20,8 +20,6 @@ const recoveryMs = 20_000;
 /** Noon: no window turns. */
 const noonMs = Date.UTC(2092, 4, 14, 12);
 const workersPerGateway = 6;
-const operatorsKey = 'gsk-operator-0123456789-0123456789';
-const ownKey = 'gsk-workspace-0123456789-0123456789';
 
 export interface Fault {
   /** One connection to the store, as a process has it. */
@@ -45,10 +43,9 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
   process.on('unhandledRejection', onRejection);
   const clock = movableClock(noonMs);
   const booked: Booked[] = [];
-  const onRecord = ({ apiKeyHash, receivedAtMs, costNanoUsd, attempts }: RequestRecord) => {
-    // What goes through the workspace's own credential is not on its budgets.
-    if (attempts.some(({ isByok }) => isByok)) return;
-    booked.push({ apiKeyHash: apiKeyHash as string, receivedAtMs, nanoUsd: costNanoUsd as number });
+  const onRecord = (record: RequestRecord) => {
+    const { apiKeyHash, receivedAtMs } = record;
+    booked.push({ apiKeyHash: apiKeyHash as string, receivedAtMs, ...costsIn(record) });
   };
   const transport = checkedTransport(wrong);
   const opened = [open(), open(), open()] as const;
@@ -60,15 +57,6 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
       storeCacheMs: at === 0 ? 0 : 5_000,
       // A busy machine is no fault of a provider.
       timeouts: {},
-      providers: { ...raceProviders, groq: { apiKey: operatorsKey, baseUrl: 'https://groq.test/v1' } },
-      models: [
-        ...raceModels,
-        {
-          slug: 'race/own',
-          endpoints: [{ provider: 'groq', model: 'own', pricing: { prompt: '0', completion: '1' } }],
-        },
-      ],
-      secrets: { current: 'a master secret of the tests, which is long enough' },
     }),
   ) as [Gateway, Gateway];
   const storage = chooseStorage(opened[2].store, { clock, timeoutMs: 10_000, onLostHold: 'charge' });
@@ -77,11 +65,6 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
     const budgets = { daily: 1_000, lifetime: 1_000 };
     const rich = await newTenant(forgetful, { budgets, keys: [{ limit: 1_000, limit_reset: 'weekly' }] });
     const poor = await newTenant(forgetful, { budgets: { lifetime: 0.000001 }, keys: [] });
-    const { data: credential } = await manage(forgetful, 'POST', '/byok', {
-      provider: 'groq',
-      key: ownKey,
-      workspace_id: rich.workspaceId,
-    });
     const disabled = await manage(forgetful, 'POST', '/keys', { name: 'Off', workspace_id: rich.workspaceId });
     await manage(forgetful, 'PATCH', `/keys/${disabled.data.hash}`, { disabled: true });
     const [first, limited] = rich.keys.map(({ key }) => key) as [string, string];
@@ -106,9 +89,9 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
     const load = startLoad([forgetful, mindful], wrong, {
       spend: spend(first, 200),
       'spend with a limit of the key': spend(limited, 200),
-      'spend what is not there': spend(poor.keys[0]?.key as string, 402),
+      'spend what is not there': spend(poor.keys[0]?.key as string, 402, { model: 'race/one', models: undefined }),
       'spend with a key that is switched off': spend(disabled.key, 401),
-      'spend through a credential': spend(first, 200, { model: 'race/own', models: undefined, max_tokens: 10 }),
+      'spend through a credential': spend(first, 200, { model: 'race/own', models: undefined, max_tokens: 20 }),
       'read the key': read('/key', ({ data }: { data: { limit: number } }) => data.limit === 1_000, limited),
       'read a key': read(`/keys/${rich.keys[0]?.hash}`, ({ data }: { data: { disabled: boolean } }) => !data.disabled),
       'list keys': read(`/keys?workspace_id=${rich.workspaceId}`, ({ data }: { data: object[] }) => data.length === 2),
@@ -118,8 +101,8 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
           data.length === 2 && data.every((one) => one.limit_usd === 1_000),
       ),
       'look at a credential': read(
-        `/byok/${credential.id}`,
-        ({ data }: { data: { id: string } }) => data.id === credential.id,
+        `/byok/${rich.credentialId}`,
+        ({ data }: { data: { id: string } }) => data.id === rich.credentialId,
       ),
     });
     await load.isServed();
@@ -136,7 +119,7 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
     // What could not be booked during the fault is booked now; what was held and lost is let go of.
     await expect
       .poll(() => storage.ledger.read(rich.workspaceId, windows, clock.now()), { timeout: recoveryMs, interval: 100 })
-      .toEqual(statesOf(windows, booked));
+      .toEqual(statesOf(rich, windows, booked));
     expect(booked.length).toBeGreaterThan(50);
   } finally {
     await Promise.all([forgetful.close(), mindful.close(), storage.close()]);

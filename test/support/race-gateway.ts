@@ -30,6 +30,7 @@ export function raceGateway(store: StoreOption, options: Partial<GatewayOptions>
     providers: raceProviders,
     models: raceModels,
     apiKeys: [{ key: raceManagementKey, permissions: ['management'] }],
+    secrets: { current: 'a master secret of the tests, which is long enough' },
     transport: raceTransport(),
     timeouts: { headersMs: 150, firstEventMs: 150, idleMs: 150 },
     retry: { maxAttempts: 4, baseDelayMs: 1, maxDelayMs: 3, maxRetryAfterMs: 100, restMs: 0 },

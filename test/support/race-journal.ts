@@ -49,7 +49,7 @@ export interface NotedHold {
 
 export interface NotedBooks {
   holds: NotedHold[];
-  /** Sum of the costs that the gateways recorded. */
+  /** Sum of the costs that the gateways recorded, but for what went through credentials of the workspace. */
   recordedNanoUsd: number;
 }
 

@@ -4,6 +4,7 @@ import { chooseStorage } from '../../src/stores/storage/choose.ts';
 import { movableClock, raceGateway } from './race-gateway.ts';
 import { openJournal } from './race-journal.ts';
 import { play, raceRequest, smallRequest } from './race-requests.ts';
+import { costsIn } from './race-run.ts';
 import { openStore, type StoreAt } from './race-stores.ts';
 import { raceTransport } from './race-upstream.ts';
 
@@ -32,7 +33,7 @@ const gateway = raceGateway(opened.store, {
   storeTimeoutMs: 30_000,
   budgets: { leaseMs },
   ledger: journal.watched(storage.ledger),
-  onRecord: ({ id, costNanoUsd }) => journal.note('recorded', id, costNanoUsd ?? Number.NaN),
+  onRecord: (record) => journal.note('recorded', record.id, costsIn(record).nanoUsd),
 });
 const statuses: Record<number, number> = {};
 let isOver = false;

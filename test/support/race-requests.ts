@@ -16,6 +16,8 @@ export interface RaceRequest {
   keyAt: number;
   /** What each endpoint that may serve it may cost at most. Integer nano-USD. */
   ceilingsNanoUsd: number[];
+  /** true: it may go through the workspace's own credential. */
+  isOwn: boolean;
   leaves: null | { afterMs: number } | { afterPieces: number };
   /** How long the client lets the gateway work; null: as long as it likes. */
   timeoutMs: number | null;
@@ -30,7 +32,15 @@ export function raceRequest(seed: number, keys: number): RaceRequest {
   const isOneOf = (share: number) => random() < share;
   const named = random();
   const slugs =
-    named < 0.3 ? ['race/one'] : named < 0.7 ? ['race/two'] : named < 0.85 ? ['race/capped'] : ['race/one', 'race/two'];
+    named < 0.2
+      ? ['race/one']
+      : named < 0.55
+        ? ['race/two']
+        : named < 0.7
+          ? ['race/capped']
+          : named < 0.85
+            ? ['race/own']
+            : ['race/one', 'race/two'];
   const stream = isOneOf(0.5);
   const isUncapped = slugs[0] === 'race/capped' && isOneOf(0.5);
   const filler = isOneOf(0.3) ? [{ role: 'user', content: 'x'.repeat(upTo(400)) }] : [];
@@ -47,15 +57,16 @@ export function raceRequest(seed: number, keys: number): RaceRequest {
     body,
     keyAt: upTo(keys - 1),
     ceilingsNanoUsd: ceilingsOf(body),
+    isOwn: slugs[0] === 'race/own',
     leaves,
     timeoutMs: isOneOf(0.03) ? 1 + upTo(9) : null,
   };
 }
 
-/** The smallest request there is. */
-export function smallRequest(seed: number): RaceRequest {
-  const body = { model: 'race/one', messages: [seedMessage(seed)], stream: false, max_tokens: 1 };
-  return { seed, body, keyAt: 0, ceilingsNanoUsd: ceilingsOf(body), leaves: null, timeoutMs: null };
+/** The smallest request there is, unless more is asked. */
+export function smallRequest(seed: number, maxTokens = 1): RaceRequest {
+  const body = { model: 'race/one', messages: [seedMessage(seed)], stream: false, max_tokens: maxTokens };
+  return { seed, body, keyAt: 0, ceilingsNanoUsd: ceilingsOf(body), isOwn: false, leaves: null, timeoutMs: null };
 }
 
 export function ceilingsOf(body: Record<string, unknown>): number[] {
@@ -152,15 +163,21 @@ function lastChunk(text: string): any {
 }
 
 /** What is wrong with a 402; null: it says how things stood, and that the request did not fit. */
-export function wrongRefusal({ ceilingsNanoUsd }: RaceRequest, { error }: Played): string | null {
-  const { limit_usd, spent_usd, held_usd } = error.metadata;
+export function wrongRefusal(
+  { ceilingsNanoUsd, isOwn }: RaceRequest,
+  { error }: Played,
+  keyIncludesByok: boolean,
+): string | null {
+  const { scope, limit_usd, spent_usd, held_usd } = error.metadata;
   const [limit, spent, held] = [limit_usd, spent_usd, held_usd].map((usd) => Math.round(usd * 1e9)) as [
     number,
     number,
     number,
   ];
   const room = limit - spent - held;
-  const least = Math.min(...ceilingsNanoUsd);
+  // Through the workspace's own credential it costs nothing that this limit counts.
+  const isFree = isOwn && !(scope === 'key' && keyIncludesByok);
+  const least = isFree ? 0 : Math.min(...ceilingsNanoUsd);
   if ([limit, spent, held].some((nanoUsd) => nanoUsd < 0 || Number.isNaN(nanoUsd))) return `says ${error.message}`;
   if (room < 0) return `more was spent and held than the limit: ${error.message}`;
   return room >= least ? `refused ${ceilingsNanoUsd.join(', ')}, which fits: ${error.message}` : null;

@@ -6,6 +6,8 @@ import { type Played, play, type RaceRequest, raceRequest, wrongRefusal } from '
 export interface RacePlan {
   /** The keys requests come with. The first has no limit of its own. */
   keys: readonly string[];
+  /** Which of them count what goes through the workspace's own credential. */
+  includesByok: readonly boolean[];
   requests: number;
   /** Requests under way at once. */
   width: number;
@@ -16,7 +18,10 @@ export interface RacePlan {
 export interface Booked {
   apiKeyHash: string;
   receivedAtMs: number;
+  /** Through the operator's credentials. */
   nanoUsd: number;
+  /** Through the workspace's own. */
+  byokNanoUsd: number;
 }
 
 export interface RaceResult {
@@ -28,6 +33,8 @@ export interface RaceResult {
   paidFailures: number;
   /** Requests that were counted here, since no provider did. */
   estimated: number;
+  /** Requests that went through the workspace's own credential and cost something. */
+  ownBill: number;
   /** What should not have happened. */
   wrong: string[];
 }
@@ -35,22 +42,41 @@ export interface RaceResult {
 /** What may come of a request while the store is well: no 500, no 503, and nobody is unknown. */
 const expected = new Set([0, 200, 400, 402, 408, 429, 502, 504, 524, 529]);
 
+/** Through whose credentials a request has cost what. */
+export function costsIn({ costNanoUsd, attempts, usage }: RequestRecord) {
+  const total = (isByok: boolean) =>
+    attempts.reduce((sum, attempt) => sum + (attempt.isByok === isByok ? attempt.costNanoUsd : 0), 0);
+  const [failedNanoUsd, failedByokNanoUsd] = [total(false), total(true)];
+  const served = (costNanoUsd ?? Number.NaN) - failedNanoUsd - failedByokNanoUsd;
+  const isByok = usage?.is_byok === true;
+  return {
+    nanoUsd: failedNanoUsd + (isByok ? 0 : served),
+    byokNanoUsd: failedByokNanoUsd + (isByok ? served : 0),
+    failedByokNanoUsd,
+    servedNanoUsd: served,
+  };
+}
+
 /** Takes the records of a gateway, and looks at its answers beside them. */
-export function raceRecords(seed: number) {
-  const result: RaceResult = { seed, statuses: {}, booked: [], paidFailures: 0, estimated: 0, wrong: [] };
-  const costs = new Map<string, number>();
+export function raceRecords(seed: number, includesByok: readonly boolean[] = []) {
+  const result: RaceResult = { seed, statuses: {}, booked: [], paidFailures: 0, estimated: 0, ownBill: 0, wrong: [] };
+  const costs = new Map<string, { toldNanoUsd: number; servedNanoUsd: number }>();
 
   return {
     result,
-    onRecord({ id, apiKeyHash, receivedAtMs, costNanoUsd, attempts, isEstimated }: RequestRecord): void {
+    onRecord(record: RequestRecord): void {
+      const { id, apiKeyHash, receivedAtMs, costNanoUsd, attempts, isEstimated } = record;
       if (costNanoUsd === null || apiKeyHash === null) {
         result.wrong.push(`${id} was recorded without cost or key`);
         return;
       }
-      costs.set(id, costNanoUsd);
+      const { nanoUsd, byokNanoUsd, failedByokNanoUsd, servedNanoUsd } = costsIn(record);
+      // What a provider has put on the workspace's own bill for nothing is none of ours.
+      costs.set(id, { toldNanoUsd: costNanoUsd - failedByokNanoUsd, servedNanoUsd });
       if (isEstimated) result.estimated++;
       result.paidFailures += attempts.filter((attempt) => attempt.costNanoUsd > 0).length;
-      if (costNanoUsd > 0) result.booked.push({ apiKeyHash, receivedAtMs, nanoUsd: costNanoUsd });
+      if (byokNanoUsd > 0) result.ownBill++;
+      if (costNanoUsd > 0) result.booked.push({ apiKeyHash, receivedAtMs, nanoUsd, byokNanoUsd });
     },
     see(request: RaceRequest, played: Played): void {
       const { status, error, costUsd, generationId } = played;
@@ -58,12 +84,16 @@ export function raceRecords(seed: number) {
       const note = (what: string) => result.wrong.push(`seed ${request.seed}: ${what}`);
       if (!expected.has(status)) note(`${status} ${JSON.stringify(error)}`);
       if (status === 402) {
-        const wrong = wrongRefusal(request, played);
+        const wrong = wrongRefusal(request, played, includesByok[request.keyAt] ?? false);
         if (wrong !== null) note(wrong);
       }
-      const booked = costs.get(generationId ?? '');
-      if (costUsd !== null && (booked === undefined || costUsd !== nanoToUsd(booked))) {
-        note(`the client was told ${costUsd} USD, and ${booked} nano-USD were recorded`);
+      const recorded = costs.get(generationId ?? '');
+      if (costUsd !== null && (recorded === undefined || costUsd !== nanoToUsd(recorded.toldNanoUsd))) {
+        note(`the client was told ${costUsd} USD, and ${recorded?.toldNanoUsd} nano-USD were recorded`);
+      }
+      // What is on the workspace's own bill is held by nobody but the keys that count it.
+      if (recorded && !request.isOwn && recorded.servedNanoUsd > Math.max(...request.ceilingsNanoUsd)) {
+        note(`it has cost ${recorded.servedNanoUsd}, more than ${request.ceilingsNanoUsd.join(', ')}`);
       }
     },
   };

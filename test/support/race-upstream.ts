@@ -10,6 +10,7 @@ import { chunk, completion, partsOf, sse, usageChunk } from './upstream.ts';
 export const raceProviders = {
   north: { baseUrl: 'https://north.test/v1', apiKey: 'sk-upstream-north-0123456789' },
   south: { baseUrl: 'https://south.test/v1', apiKey: 'sk-upstream-south-0123456789' },
+  groq: { baseUrl: 'https://groq.test/v1', apiKey: 'gsk-upstream-groq-0123456789' },
 } satisfies GatewayOptions['providers'];
 
 /** USD per token and request; none is a whole number of nano-USD per token, so that rounding shows. */
@@ -30,6 +31,8 @@ export const raceModels = [
       { provider: 'south', model: 'two', pricing: dear },
     ],
   },
+  // The workspace has brought a credential for this one.
+  { slug: 'race/own', endpoints: [{ provider: 'groq', model: 'own', pricing: dear }] },
   // The caller names no largest output: the endpoint's counts.
   {
     slug: 'race/capped',
