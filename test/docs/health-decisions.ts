@@ -321,7 +321,10 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const settings = resolveOptions({ apiKeys: [{ key: testKey }], hedge: { enabled: true } }).hedge;
     expect([settings.afterMs, settings.maxShare]).toEqual([null, (share as number) / 100]);
     const hedging = createHedging(health, { ...settings, afterMs: 7_000 });
-    const step = { endpoint: { providerSlug: 'up', tag: 'up', upstreamModel: 'm' }, credential: { kind: 'operator' } } as Try;
+    const step = {
+      endpoint: { providerSlug: 'up', tag: 'up', upstreamModel: 'm' },
+      credential: { kind: 'operator' },
+    } as Try;
     for (let n = 1; n <= 100; n++) {
       if (n === (samples as number)) expect(hedging.patienceMs(step, clock.now())).toBe(7_000);
       health.observe(key, { firstTokenMs: n <= (percent as number) ? 100 : 4_000 });

@@ -152,7 +152,10 @@ describe('a stream whose first token is late', () => {
     expect(chunks[0]?.provider).toBe('Alt');
   });
   it('is hedged no more often than the share allows, and not saved up for long', () => {
-    const step = { endpoint: { providerSlug: 'up', tag: 'up', upstreamModel: 'm' }, credential: { kind: 'operator' } } as Try;
+    const step = {
+      endpoint: { providerSlug: 'up', tag: 'up', upstreamModel: 'm' },
+      credential: { kind: 'operator' },
+    } as Try;
     const health = createHealth({ clock: manualClock() });
     const hedging = createHedging(health, { afterMs: 1000, maxShare: 0.25 });
     const hedgedOf = (streams: number) => {
