@@ -26,13 +26,17 @@ describe('the default workspace', () => {
   it.each<[string, (instance: TenantInstance) => Promise<unknown>]>([
     ['by its slug', ({ workspaces }) => workspaces.find('default')],
     ['by its id', ({ workspaces }) => workspaces.find(defaultWorkspaceId)],
-    ['from the cache', async ({ workspaces }) => workspaces.known(defaultWorkspaceId)],
     ['in the list', async ({ workspaces }) => (await workspaces.list(everything)).records[0]],
   ])('is there from the start, %s', async (_, look) => {
     const { open, clock } = tenantStores();
     const settings = { name: 'Default', slug: 'default', is_data_discount_logging_enabled: true };
     const expected = { id: defaultWorkspaceId, createdBy: 'operator', createdAtMs: clock.now(), updatedAtMs: null };
     expect(await look(open())).toMatchObject({ ...expected, settings });
+  });
+  it('is not made by a look into the cache, which every request takes', async () => {
+    const { open, storage } = tenantStores();
+    expect(await open().workspaces.known(defaultWorkspaceId)).toBeNull();
+    expect((await storage.list('workspaces', 'workspace', everything)).total).toBe(0);
   });
   it('is made once, however many instances need it first', async () => {
     const { open } = tenantStores();
