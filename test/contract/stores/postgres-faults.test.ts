@@ -148,8 +148,7 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
       await load.succeeds();
       // As behind a router that has lost its table: nothing arrives, and nobody is told.
       for (const pair of sockets) pair.isSilent = true;
-      await sleep(timeoutMs);
-      expect(load.seen.failed).toBeGreaterThan(0);
+      await expect.poll(() => load.seen.failed, { timeout: 10 * timeoutMs }).toBeGreaterThan(0);
       await load.succeeds();
       await load.stop();
       expect(load.seen.wrong).toEqual([]);
