@@ -49,11 +49,6 @@ export function keepsNothing({ dataPolicy }: Endpoint): boolean {
   return dataPolicy.zeroRetention === true;
 }
 
-/** A base slug matches every variant of the provider, `base/variant` that one endpoint. */
-export function matchesProvider(endpoint: Endpoint, slug: string): boolean {
-  return endpoint.tag === slug || endpoint.providerSlug === slug;
-}
-
 /** Slugs are written in lower case here, and not always elsewhere. */
 export function lowerCase(slugs: readonly string[]): readonly string[] {
   return slugs.map((slug) => slug.toLowerCase());
@@ -63,6 +58,7 @@ function slugSet(slugs: readonly string[]): ReadonlySet<string> {
   return new Set(lowerCase(slugs));
 }
 
+/** A base slug matches every variant of the provider, `base/variant` that one endpoint. */
 function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpoint): boolean {
   return slugs.has(tag) || slugs.has(providerSlug);
 }

@@ -15,8 +15,6 @@ export interface Variant {
   plugin?: 'web';
 }
 
-export const noVariant: Variant = {};
-
 /** `:free` and its like. @see completed facts, "Model slug suffixes" */
 const suffixes: Readonly<Record<string, (endpoints: readonly Endpoint[]) => Variant>> = {
   free: () => ({ rule: ['free', isFree] }),

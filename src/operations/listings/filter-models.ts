@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../call/model.ts';
+import { authorOf } from '../../routing/family.ts';
 import { keepsNothing } from '../../routing/filter.ts';
 import type { ModelsQuery } from '../../schema/model.ts';
 import { inputModalities, outputModalities, tokenizerOf } from './architecture.ts';
@@ -48,7 +49,7 @@ function filtersOf(query: ModelsQuery, provider: ListingDeps['provider']): Filte
     query.model_authors,
     (authors) =>
       ({ model }) =>
-        authors.includes(authorOf(model.slug)),
+        authors.includes(authorOf(model.slug).toLowerCase()),
   );
   add(
     arch,
@@ -99,10 +100,6 @@ function filtersOf(query: ModelsQuery, provider: ListingDeps['provider']): Filte
   );
   if (query.zdr === 'true') filters.push(({ endpoints }) => endpoints.some(keepsNothing));
   return filters;
-}
-
-export function authorOf(slug: string): string {
-  return slug.slice(0, slug.indexOf('/')).toLowerCase();
 }
 
 /** USD per million tokens, of the price that is shown; NaN, which is neither more nor less, where it is not known. */
