@@ -18,8 +18,8 @@ const probeMs = 60_000;
  * - the cooldown, after failures in a row, until the next success. Past `untilMs` it is half open: one attempt at a time.
  * - what was asked for, such as by a Retry-After, until its end.
  *
- * Each is on when it began later than what ended it, so that what several instances know of a key is merged by taking the
- * later of each time, in any order and as often as one likes.
+ * Each is on when it began later than what ended it. Where several instances know of rests, the one that began last is
+ * taken as a whole, and the last end: the result is the same in any order and however often they tell each other.
  */
 export interface Cooldown {
   /** The last success. */
@@ -131,7 +131,7 @@ export function fail(cooldown: Cooldown, nowMs: number, options: CooldownOptions
 
 function rest(cooldown: Cooldown, nowMs: number, { restMs, maxRestMs }: CooldownOptions, askedMs: number): void {
   cooldown.lengthMs = Math.min(Math.max(askedMs, restMs), maxRestMs);
-  cooldown.sinceMs = Math.max(nowMs, cooldown.okMs + 1);
+  cooldown.sinceMs = Math.max(nowMs, cooldown.sinceMs, cooldown.okMs + 1);
   cooldown.untilMs = Math.max(cooldown.untilMs, nowMs + cooldown.lengthMs);
 }
 
@@ -140,7 +140,8 @@ export function ask(cooldown: Cooldown, nowMs: number, untilMs: number): void {
   if (!Number.isFinite(untilMs) || untilMs <= nowMs) return;
   const isOn = cooldown.askedSinceMs > cooldown.askedClearedMs;
   if (isOn && untilMs <= cooldown.askedUntilMs) return;
-  cooldown.askedSinceMs = Math.max(nowMs, cooldown.askedClearedMs + 1);
+  // Later than what was asked for before, also on a clock that was set back.
+  cooldown.askedSinceMs = Math.max(nowMs, cooldown.askedSinceMs, cooldown.askedClearedMs + 1);
   cooldown.askedUntilMs = untilMs;
   cooldown.hasStartedSinceAsked = false;
 }
@@ -151,22 +152,36 @@ export type SharedCooldown = Pick<
   'okMs' | 'sinceMs' | 'untilMs' | 'lengthMs' | 'askedSinceMs' | 'askedUntilMs' | 'askedClearedMs'
 >;
 
-/** Takes over what another instance knows: later times win. */
+/** Takes over what another instance knows: the last success, and of the rests that began after it the last one. */
 export function merge(cooldown: Cooldown, other: SharedCooldown): void {
   if (isTripped(cooldown) && other.okMs >= cooldown.sinceMs) end(cooldown, other.okMs);
   else cooldown.okMs = Math.max(cooldown.okMs, other.okMs);
-  if (other.sinceMs > cooldown.okMs && other.untilMs > cooldown.untilMs) {
+  if (other.sinceMs > cooldown.okMs && isLater(restOf(other), restOf(cooldown))) {
+    cooldown.sinceMs = other.sinceMs;
     cooldown.untilMs = other.untilMs;
-    cooldown.lengthMs = Math.max(cooldown.lengthMs, other.lengthMs);
-    cooldown.sinceMs = Math.max(cooldown.sinceMs, other.sinceMs);
+    cooldown.lengthMs = other.lengthMs;
   }
   if (other.askedClearedMs > cooldown.askedClearedMs) {
     if (other.askedClearedMs >= cooldown.askedSinceMs) endAsked(cooldown, other.askedClearedMs);
     else cooldown.askedClearedMs = other.askedClearedMs;
   }
-  if (other.askedSinceMs > cooldown.askedClearedMs && other.askedUntilMs > cooldown.askedUntilMs) {
-    cooldown.askedSinceMs = Math.max(cooldown.askedSinceMs, other.askedSinceMs);
+  if (other.askedSinceMs > cooldown.askedClearedMs && isLater(askOf(other), askOf(cooldown))) {
+    cooldown.askedSinceMs = other.askedSinceMs;
     cooldown.askedUntilMs = other.askedUntilMs;
     cooldown.hasStartedSinceAsked = false;
   }
+}
+
+function restOf({ sinceMs, untilMs, lengthMs }: SharedCooldown): number[] {
+  return [sinceMs, untilMs, lengthMs];
+}
+
+function askOf({ askedSinceMs, askedUntilMs }: SharedCooldown): number[] {
+  return [askedSinceMs, askedUntilMs];
+}
+
+/** By the first time that differs. */
+function isLater(one: readonly number[], other: readonly number[]): boolean {
+  const i = one.findIndex((ms, i) => ms !== other[i]);
+  return i >= 0 && (one[i] as number) > (other[i] as number);
 }

@@ -216,6 +216,41 @@ describe('what another instance says', () => {
   });
 });
 
+describe('of what instances tell each other', () => {
+  const asked = (sinceMs: number, untilMs: number) => ({
+    ...createCooldown(),
+    askedSinceMs: t + sinceMs,
+    askedUntilMs: t + untilMs,
+  });
+  it.each([
+    ['the last that was asked for is taken', [asked(0, 9_000), asked(1, 2_000)], t + 2_000],
+    ['a success ends only what was asked for before it', [asked(0, 9_000), asked(1, 2_000), clearedAt(0)], t + 2_000],
+    ['a success ends all that was asked for before it', [asked(0, 9_000), asked(1, 2_000), clearedAt(1)], undefined],
+    ['the last rest is taken', [restedAt(0, 9_000), restedAt(1, 2_000)], t + 2_000],
+    ['a success ends only the rests before it', [restedAt(0, 9_000), restedAt(1, 2_000), okAt(0)], t + 2_000],
+  ])('%s, in any order', (_, told, until) => {
+    for (const order of ordersOf(told)) {
+      const cooldown = createCooldown();
+      for (const one of order) merge(cooldown, one);
+      expect(restsUntil(cooldown, t + 1)).toBe(until);
+    }
+  });
+
+  function clearedAt(ms: number): Cooldown {
+    return { ...createCooldown(), askedClearedMs: t + ms };
+  }
+  function restedAt(sinceMs: number, lengthMs: number): Cooldown {
+    return { ...createCooldown(), sinceMs: t + sinceMs, untilMs: t + lengthMs, lengthMs };
+  }
+  function okAt(ms: number): Cooldown {
+    return { ...createCooldown(), okMs: t + ms };
+  }
+  function ordersOf<T>(all: readonly T[]): T[][] {
+    if (all.length < 2) return [[...all]];
+    return all.flatMap((one, i) => ordersOf(all.toSpliced(i, 1)).map((others) => [one, ...others]));
+  }
+});
+
 describe('whatever happens', () => {
   const event = fc.oneof(
     fc.constantFrom('start', 'ok', 'fail', 'end', 'nothing'),
