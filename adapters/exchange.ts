@@ -24,7 +24,8 @@ export async function answer(gateway: RequestHandler, exchange: Exchange, contex
       Response: fastResponse,
       onLeave: (callback) => onLeave(exchange, callback),
     });
-    await send(res, response);
+    const sending = send(res, response);
+    if (sending) await sending;
   } catch {
     // The gateway answers its own failures; what arrives here is a status or a header that cannot be sent.
     if (res.headersSent) cut(res);
@@ -38,7 +39,7 @@ function onLeave({ req, res }: Exchange, callback: () => void): () => void {
     if (req.errored || !res.writableEnded) callback();
   };
   if (res.destroyed || req.aborted || req.errored || (req.destroyed && !req.complete)) onClose();
-  else res.once('close', onClose);
+  else res.on('close', onClose);
   return () => res.off('close', onClose);
 }
 
@@ -56,7 +57,8 @@ function toRequest({ req, res, url }: Exchange): Request {
   return request;
 }
 
-async function send(res: ServerResponse, response: Response): Promise<void> {
+/** @returns  for a stream, a promise that settles when it has been handed to the socket */
+function send(res: ServerResponse, response: Response): void | Promise<void> {
   const { status, headers, body } = takeApart(response);
   const pieces = body instanceof ReadableStream ? piecesOf(body) : undefined;
   try {
@@ -66,7 +68,7 @@ async function send(res: ServerResponse, response: Response): Promise<void> {
     throw error;
   }
   if (pieces === undefined) res.end(body ?? undefined);
-  else if (!res.destroyed && res.req.method !== 'HEAD') await pump(pieces, res);
+  else if (!res.destroyed && res.req.method !== 'HEAD') return pump(pieces, res);
   else {
     pieces.cancel();
     res.end();

@@ -1,6 +1,7 @@
 import { defaultTransport } from '#transport';
 import { type Clock, systemClock } from './base/clock.ts';
 import { randomIds } from './base/ids.ts';
+import { lazily } from './base/lazily.ts';
 import { sha256Hex } from './base/secrets.ts';
 import { createHealth } from './catalog/health.ts';
 import { mergeModels } from './catalog/merge.ts';
@@ -220,14 +221,4 @@ function authentication({ authenticate, apiKeys = [] }: ResolvedOptions, stores:
     stores.findApiKey,
     clock,
   );
-}
-
-/** Makes a value when it is first asked for. */
-function lazily<T>(make: () => T): (() => T) & { isMade: () => boolean } {
-  let made: { value: T } | null = null;
-  const get = () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-  return Object.assign(get, { isMade: () => made !== null });
 }

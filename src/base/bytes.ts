@@ -2,6 +2,8 @@
 export interface ByteSource {
   /** The next piece, never empty; null at the end. Rejects with UpstreamError, or with the reason of an abort. */
   read(): Promise<Uint8Array | null>;
+  /** true: all of it was read, so that nobody need read on to learn that. Else, or absent: not known. */
+  readonly isOver?: boolean;
   /** Stops the source and frees what it holds, such as the socket. Safe to call at any time and more than once. */
   cancel(): void;
 }

@@ -15,7 +15,8 @@ export interface StopSignal {
 export class StopSwitch implements StopSignal {
   aborted = false;
   reason: unknown;
-  #listeners: (() => void)[] = [];
+  /** Most have one, and many none. */
+  #listeners: (() => void)[] | null = null;
   #signal: AbortSignal | null = null;
 
   /** The first call counts. */
@@ -24,8 +25,8 @@ export class StopSwitch implements StopSignal {
     this.aborted = true;
     this.reason = reason;
     const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener();
+    this.#listeners = null;
+    if (listeners !== null) for (const listener of listeners) listener();
   }
 
   throwIfAborted(): void {
@@ -33,12 +34,17 @@ export class StopSwitch implements StopSignal {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    if (!this.aborted) this.#listeners.push(listener);
+    if (this.aborted) return;
+    if (this.#listeners === null) this.#listeners = [listener];
+    else this.#listeners.push(listener);
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    const at = this.#listeners.indexOf(listener);
-    if (at >= 0) this.#listeners.splice(at, 1);
+    const listeners = this.#listeners;
+    if (listeners === null) return;
+    const at = listeners.lastIndexOf(listener);
+    if (at === listeners.length - 1) listeners.pop();
+    else if (at >= 0) listeners.splice(at, 1);
   }
 
   get signal(): AbortSignal {

@@ -1,4 +1,4 @@
-import { multiply, picoToNano } from '../base/money.ts';
+import { add, multiply, type Pico, picoToNano } from '../base/money.ts';
 import type { Endpoint, Pricing, TokenPricing } from '../call/model.ts';
 import type { ChatMessage, ChatRequest, FilePart } from '../schema/chat.ts';
 import { earlierAudioTokens, imageTokens, mediaTokens } from './media-tokens.ts';
@@ -196,12 +196,14 @@ export function ceilingOf(
 ): Ceiling | null {
   if (endpoint.pricing === null) return null;
   const { promptTokens, extraTokens, fixedPico, perTokenPico } = worstCase(prompt, endpoint, endpoint.pricing, options);
-  const cap = capOf(request, prompt, endpoint, options);
+  const { maxTokens, mustSend, source } = capOf(request, prompt, endpoint, options);
   return {
     promptTokens,
-    completionTokens: prompt.choices * (cap.maxTokens + extraTokens),
-    nanoUsd: picoToNano(fixedPico + perTokenPico * BigInt(cap.maxTokens)),
-    ...cap,
+    completionTokens: prompt.choices * (maxTokens + extraTokens),
+    nanoUsd: picoToNano(add(fixedPico, times(perTokenPico, maxTokens))),
+    maxTokens,
+    mustSend,
+    source,
   };
 }
 
@@ -219,10 +221,10 @@ export function affordableTokens(
   if (endpoint.pricing === null || !(amountNanoUsd >= 0)) return 0;
   const { fixedPico, perTokenPico } = worstCase(prompt, endpoint, endpoint.pricing, options);
   const { maxTokens } = capOf(request, prompt, endpoint, options);
-  const sparePico = BigInt(Math.min(Math.floor(amountNanoUsd), Number.MAX_SAFE_INTEGER)) * 1000n - fixedPico;
+  const sparePico = BigInt(Math.min(Math.floor(amountNanoUsd), Number.MAX_SAFE_INTEGER)) * 1000n - BigInt(fixedPico);
   if (sparePico < 0n) return 0;
-  if (sparePico >= perTokenPico * BigInt(maxTokens)) return maxTokens;
-  const tokens = Number(sparePico / perTokenPico);
+  if (sparePico >= times(perTokenPico, maxTokens)) return maxTokens;
+  const tokens = Number(sparePico / BigInt(perTokenPico));
   return tokens < (options.minMaxTokens ?? 0) ? 0 : tokens;
 }
 
@@ -231,9 +233,9 @@ interface WorstCase {
   /** Output that `max_tokens` does not cap, of each choice. */
   extraTokens: number;
   /** All but what `max_tokens` caps, in pico-USD. */
-  fixedPico: bigint;
+  fixedPico: Pico;
   /** What one more of `max_tokens` costs, with all choices. */
-  perTokenPico: bigint;
+  perTokenPico: Pico;
 }
 
 function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, options: CeilingOptions): WorstCase {
@@ -247,13 +249,17 @@ function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, op
     completionPicoUsd = Math.max(completionPicoUsd, dearestCompletion(prices));
   }
   const perTokenPico = multiply(prompt.choices, completionPicoUsd);
-  const fixedPico =
-    multiply(promptTokens, promptPicoUsd) +
-    multiply(prompt.images, pricing.imagePicoUsd ?? 0) +
-    multiply(prompt.searches, pricing.webSearchPicoUsd ?? 0) +
-    BigInt(pricing.requestPicoUsd ?? 0) +
-    perTokenPico * BigInt(extraTokens);
+  let fixedPico = multiply(promptTokens, promptPicoUsd);
+  fixedPico = add(fixedPico, multiply(prompt.images, pricing.imagePicoUsd ?? 0));
+  fixedPico = add(fixedPico, multiply(prompt.searches, pricing.webSearchPicoUsd ?? 0));
+  fixedPico = add(fixedPico, multiply(1, pricing.requestPicoUsd ?? 0));
+  fixedPico = add(fixedPico, times(perTokenPico, extraTokens));
   return { promptTokens, extraTokens, fixedPico, perTokenPico };
+}
+
+/** An amount so many times. */
+function times(pico: Pico, count: number): Pico {
+  return typeof pico === 'number' ? multiply(count, pico) : pico * BigInt(count);
 }
 
 function dearestPrompt(prices: TokenPricing): number {

@@ -177,6 +177,9 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing =
   };
 }
 
+/** Nothing here has a time to live, so nothing need be checked for it: that took longer than to find it. */
+const asItIs = { allowStale: true };
+
 /** A plan asks several things of a key one after another: it is looked up once. */
 function createView(entries: LRUCache<string, Entry>, nowMs: number): HealthView {
   const [shortSlot, slot] = [slotNumber(last30s, nowMs), slotNumber(last5m, nowMs)];
@@ -186,7 +189,7 @@ function createView(entries: LRUCache<string, Entry>, nowMs: number): HealthView
   function find(key: string): Entry | undefined {
     if (key !== last) {
       last = key;
-      found = entries.peek(key);
+      found = entries.peek(key, asItIs);
     }
     return found;
   }

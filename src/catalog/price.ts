@@ -1,4 +1,4 @@
-import { multiply, nanoToUsd, picoToNano } from '../base/money.ts';
+import { add, multiply, nanoToUsd, type Pico, picoToNano } from '../base/money.ts';
 import type { Pricing, TokenPricing } from '../call/model.ts';
 import type { Usage } from '../schema/chat.ts';
 
@@ -36,14 +36,15 @@ export interface PricedTokens {
  */
 export function priceUsage(usage: Usage, pricing: Pricing, promptImages = 0): Cost {
   const prices = tokenPrices(pricing, usage.prompt_tokens);
-  const prompt = sumPico(splitPrompt(usage, prices)) + multiply(promptImages, pricing.imagePicoUsd ?? 0);
+  const prompt = add(sumPico(splitPrompt(usage, prices)), multiply(promptImages, pricing.imagePicoUsd ?? 0));
   const completion = sumPico(splitCompletion(usage, prices));
   const searches = count(usage.server_tool_use_details?.web_search_requests);
-  const other = BigInt(pricing.requestPicoUsd ?? 0) + multiply(searches, pricing.webSearchPicoUsd ?? 0);
+  const other = add(multiply(1, pricing.requestPicoUsd ?? 0), multiply(searches, pricing.webSearchPicoUsd ?? 0));
   // Running sums are rounded up, so that the parts add up and the total is no less than it should be.
   const untilPrompt = picoToNano(prompt);
-  const untilCompletion = picoToNano(prompt + completion);
-  const total = picoToNano(prompt + completion + other);
+  const answered = add(prompt, completion);
+  const untilCompletion = picoToNano(answered);
+  const total = picoToNano(add(answered, other));
   return {
     totalNanoUsd: total,
     promptNanoUsd: untilPrompt,
@@ -67,15 +68,15 @@ export function splitPrompt({ prompt_tokens, prompt_tokens_details: details }: U
     read -= readAudio;
     audio -= readAudio;
   }
-  return split(prompt_tokens, plain, [
-    { kind: 'cacheRead', tokens: read, picoUsd: cacheRead },
-    // Those that are kept for an hour are among those that were written.
-    { kind: 'cacheWrite', tokens: Math.max(count(details?.cache_write_tokens) - hour, 0), picoUsd: cacheWrite },
-    { kind: 'cacheWriteHour', tokens: hour, picoUsd: prices.cacheWriteHourPicoUsd ?? cacheWrite },
-    { kind: 'audio', tokens: audio, picoUsd: prices.audioPicoUsd ?? plain },
-    { kind: 'audioCacheRead', tokens: readAudio, picoUsd: prices.audioCacheReadPicoUsd ?? cacheRead },
-    { kind: 'image', tokens: count(details?.image_tokens), picoUsd: prices.imageTokenPicoUsd ?? plain },
-  ]);
+  const kinds: PricedTokens[] = [];
+  take(kinds, 'cacheRead', read, cacheRead);
+  // Those that are kept for an hour are among those that were written.
+  take(kinds, 'cacheWrite', Math.max(count(details?.cache_write_tokens) - hour, 0), cacheWrite);
+  take(kinds, 'cacheWriteHour', hour, prices.cacheWriteHourPicoUsd ?? cacheWrite);
+  take(kinds, 'audio', audio, prices.audioPicoUsd ?? plain);
+  take(kinds, 'audioCacheRead', readAudio, prices.audioCacheReadPicoUsd ?? cacheRead);
+  take(kinds, 'image', count(details?.image_tokens), prices.imageTokenPicoUsd ?? plain);
+  return split(prompt_tokens, plain, kinds);
 }
 
 /** The completion's tokens by kind. Together they are the completion. */
@@ -84,11 +85,16 @@ export function splitCompletion(
   prices: TokenPricing,
 ) {
   const plain = prices.completionPicoUsd;
-  return split(completion_tokens, plain, [
-    { kind: 'reasoning', tokens: count(details?.reasoning_tokens), picoUsd: prices.reasoningPicoUsd ?? plain },
-    { kind: 'audio', tokens: count(details?.audio_tokens), picoUsd: prices.audioOutputPicoUsd ?? plain },
-    { kind: 'image', tokens: count(details?.image_tokens), picoUsd: prices.imageOutputPicoUsd ?? plain },
-  ]);
+  const kinds: PricedTokens[] = [];
+  take(kinds, 'reasoning', count(details?.reasoning_tokens), prices.reasoningPicoUsd ?? plain);
+  take(kinds, 'audio', count(details?.audio_tokens), prices.audioOutputPicoUsd ?? plain);
+  take(kinds, 'image', count(details?.image_tokens), prices.imageOutputPicoUsd ?? plain);
+  return split(completion_tokens, plain, kinds);
+}
+
+/** Most usage has one kind beside the plain, or none: nothing is made of the others. */
+function take(kinds: PricedTokens[], kind: TokenKind, tokens: number, picoUsd: number): void {
+  if (tokens > 0) kinds.push({ kind, tokens, picoUsd });
 }
 
 /**
@@ -99,18 +105,21 @@ export function splitCompletion(
 function split(total: number, plainPicoUsd: number, kinds: PricedTokens[]): PricedTokens[] {
   let left = total;
   const parts: PricedTokens[] = [];
-  for (const part of kinds.sort((a, b) => b.picoUsd - a.picoUsd)) {
+  if (kinds.length > 1) kinds.sort((a, b) => b.picoUsd - a.picoUsd);
+  for (const part of kinds) {
     const tokens = Math.min(part.tokens, left);
     if (tokens === 0) continue;
     left -= tokens;
-    parts.push({ ...part, tokens });
+    parts.push(tokens === part.tokens ? part : { ...part, tokens });
   }
   if (left > 0) parts.push({ kind: 'plain', tokens: left, picoUsd: plainPicoUsd });
   return parts;
 }
 
-function sumPico(parts: readonly PricedTokens[]): bigint {
-  return parts.reduce((sum, { tokens, picoUsd }) => sum + multiply(tokens, picoUsd), 0n);
+function sumPico(parts: readonly PricedTokens[]): Pico {
+  let sum: Pico = 0;
+  for (const { tokens, picoUsd } of parts) sum = add(sum, multiply(tokens, picoUsd));
+  return sum;
 }
 
 /** Some details are not part of the wire and of any type. */
@@ -120,7 +129,7 @@ function count(value: unknown): number {
 
 /** The prices that hold for a prompt of this length. */
 export function tokenPrices(pricing: Pricing, promptTokens: number): TokenPricing {
-  return pricesUpTo(pricing, promptTokens).at(-1) as TokenPricing;
+  return pricing.longPrompts ? (pricesUpTo(pricing, promptTokens).at(-1) as TokenPricing) : pricing;
 }
 
 /** All prices that hold for prompts of up to this length, from the shortest prompts to the longest. */

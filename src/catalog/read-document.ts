@@ -22,7 +22,7 @@ export function readFromUrl(url: string, transport: () => Transport, limits: Rea
       const headers: Record<string, string> = { accept: 'application/json' };
       if (accepted?.tag !== undefined) headers['if-none-match'] = accepted.tag;
       const request = { method: 'GET', url, headers, signal, limits: { headerBytes: limits.headerBytes } } as const;
-      const response = await send(transport(), request, { bodyBytes: limits.maxBytes });
+      const response = await send(transport(), request, limits.maxBytes);
       if (response.status !== 200) response.body.cancel();
       if (response.status === 304 && accepted) return 'unchanged';
       if (response.status !== 200) throw mistake(`expected status 200, came ${response.status}`);

@@ -1,5 +1,6 @@
 import { doneFrame, encodeEvent } from '../base/sse.ts';
 import type { AnswerHead, ClientWire, StreamEnd } from '../call/wire.ts';
+import type { ChatResult } from '../schema/chat.ts';
 
 /**
  * The chat completion wire: results and chunks as they are. Keeps no state: one serves all calls.
@@ -8,6 +9,13 @@ import type { AnswerHead, ClientWire, StreamEnd } from '../call/wire.ts';
 export function chatWire(brand: string): ClientWire {
   const metadataField = `${brand}_metadata`;
   const shownMetadata = ({ metadata }: Partial<StreamEnd>) => (metadata ? { [metadataField]: metadata } : {});
+  /** A copy of the answer, with what is ours in it. A field of a provider by our name is overwritten or left out. */
+  const resultOf = (head: AnswerHead, result: ChatResult, { usage, metadata }: StreamEnd) => {
+    const { id, created, model, provider } = head;
+    const body: Record<string, unknown> = { ...result, id, created, model, provider, usage };
+    if (metadata !== undefined || metadataField in result) body[metadataField] = metadata;
+    return body;
+  };
   const chunkOf = ({ id, created, model, provider }: AnswerHead) => ({
     id,
     object: 'chat.completion.chunk',
@@ -21,7 +29,7 @@ export function chatWire(brand: string): ClientWire {
   return {
     chunksAreChat: true,
     keepAlive: `: ${brand.toUpperCase()} PROCESSING\n\n`,
-    result: (head, result, end) => ({ ...withoutMetadata(result), ...head, usage: end.usage, ...shownMetadata(end) }),
+    result: resultOf,
     chunk: (chunk) => encodeEvent(JSON.stringify(withoutMetadata(chunk))),
     debug: (head, upstreamBody) =>
       encodeEvent(JSON.stringify({ ...chunkOf(head), choices: [], debug: { echo_upstream_body: upstreamBody } })),

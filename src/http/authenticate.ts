@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { andThen } from '../base/and-then.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import { constantTimeEqual, sha256Hex } from '../base/secrets.ts';
@@ -56,25 +57,27 @@ export function authenticateByKey(keys: readonly KnownKey[], find: FindKey, cloc
   const hashes = new LRUCache<string, string>({ max: maxRemembered });
   return (request) => {
     const presented = bearerOf(request);
-    const hash = hashes.get(presented) ?? sha256Hex(presented);
+    const remembered = hashes.get(presented);
+    const hash = remembered ?? sha256Hex(presented);
     // The look-up is by a hash, which a guesser cannot steer; the comparison takes the same time for all.
     const known = byHash.get(hash);
     if (known && constantTimeEqual(known.hash, hash)) {
-      hashes.set(presented, hash);
+      if (remembered === undefined) hashes.set(presented, hash);
       return callerOf(known);
     }
-    const found = find(hash);
-    return found instanceof Promise
-      ? found.then((record) => letIn(record, presented, hash))
-      : letIn(found, presented, hash);
+    return andThen(find(hash), (record) => {
+      const caller = callerBy(record, hash);
+      if (remembered === undefined) hashes.set(presented, hash);
+      return caller;
+    });
   };
 
-  function letIn(record: StoredKey | null, presented: string, hash: string): Caller {
+  /** @throws GatewayError unauthenticated (401) */
+  function callerBy(record: StoredKey | null, hash: string): Caller {
     if (!record || !constantTimeEqual(record.hash, hash)) throw unauthenticated('The API key is not valid');
     if (record.disabled) throw unauthenticated('The API key is disabled');
     if (record.expiresAtMs !== null && record.expiresAtMs <= clock.now())
       throw unauthenticated('The API key has expired');
-    hashes.set(presented, hash);
     const { permissions, workspaceId, limit } = record;
     return { permissions, apiKeyHash: hash, workspaceId, managesAll: false, keyLimit: limit, userId: null };
   }

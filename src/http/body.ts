@@ -2,6 +2,7 @@ import type { ZodError, ZodType } from 'zod';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { isDeeper, JsonError, parseJson } from '../base/json.ts';
 import type { Operation } from '../operations/operation.ts';
+import type { BodyCheck } from '../schema/compiled.ts';
 import { validationIssues } from '../schema/validate.ts';
 
 export interface BodyLimits {
@@ -16,7 +17,7 @@ export interface BodyLimits {
  */
 export function checkBody(given: unknown, operation: Operation, limits: BodyLimits): unknown {
   const value = isText(given) ? parse(decoded(given, limits), limits) : shallow(given, limits);
-  const checked = (operation.body as ZodType).safeParse(value);
+  const checked = (operation.body as () => BodyCheck<unknown>)().safeParse(value);
   if (!checked.success) throw invalid(checked.error);
   const contradicted = operation.contradictions?.(checked.data) ?? [];
   if (contradicted.length > 0) throw refusal('unprocessable', contradicted);

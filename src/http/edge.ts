@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
-import { type StopSignal, StopSwitch } from '../base/stop.ts';
+import { StopSwitch } from '../base/stop.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -44,20 +44,6 @@ export interface Edge {
   close(): void;
 }
 
-type Stop = (why: CallAborted['why'], cause?: unknown) => void;
-
-/** A request that is under way. */
-interface Watch {
-  /** Aborted when the request is stopped. */
-  signal: StopSignal;
-  /** The client has left. */
-  leave: () => void;
-  /** The request has ended. */
-  release: () => void;
-  /** Waits for one thing, no longer than until the request is stopped. A slot: a listener measured more than its work. */
-  unlessStopped<T>(pending: Promise<T>, failed: (error: unknown) => unknown): Promise<T>;
-}
-
 function itself(error: unknown): unknown {
   return error;
 }
@@ -67,8 +53,8 @@ export function createEdge(deps: EdgeDeps): Edge {
   const { clock, brand, logger } = deps;
   const find = createRouter(deps.operations);
   const timeoutHeaders = [...new Set([`x-${brand}-timeout-ms`, 'x-service-timeout-ms'])];
-  /** How to stop each request that is under way. */
-  const open = new Set<Stop>();
+  /** The requests that are under way. */
+  const open = new Set<Watch>();
   let closing = false;
 
   async function handle(request: Request, context: HandleContext = {}): Promise<Response> {
@@ -82,7 +68,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       if ('allow' in found) return new ResponseOf(null, { status: 204, headers: { allow: found.allow } });
       isHead = found.isHead;
       const receivedAtMs = clock.now();
-      const watch = watchRequest(request, context.onLeave);
+      const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
         const authenticated = deps.authenticate(request);
         caller = authenticated instanceof Promise ? await watch.unlessStopped(authenticated, itself) : authenticated;
@@ -90,22 +76,21 @@ export function createEdge(deps: EdgeDeps): Edge {
         requirePermission(caller, operation.permissions);
         const body =
           operation.body === null ? null : checkBody(await bodyOf(request, context, watch), operation, deps.limits);
-        const control = { abort: watch.leave, ended: watch.release };
         const reply = await operation.run({
           body,
-          query: operation.query ? checkQuery(request.url, operation.query) : null,
+          query: operation.query ? checkQuery(request.url, operation.query()) : null,
           params,
           basePath,
           caller,
           headers: request.headers,
           signal: watch.signal,
-          control,
+          control: watch,
           receivedAtMs,
         });
-        if (reply.kind === 'json') watch.release();
+        if (reply.kind === 'json') watch.ended();
         return respond(reply, isHead, ResponseOf);
       } catch (error) {
-        watch.release();
+        watch.ended();
         throw error;
       }
     } catch (error) {
@@ -116,45 +101,6 @@ export function createEdge(deps: EdgeDeps): Edge {
   /** The body, read by the host or here. */
   function bodyOf(request: Request, context: HandleContext, watch: Watch): unknown {
     return context.body === undefined ? watch.unlessStopped(readBody(request, deps.limits), unreadable) : context.body;
-  }
-
-  /** One signal for all that may stop a request: the client, the clock, the gateway. */
-  function watchRequest(request: Request, onLeave: HandleContext['onLeave']): Watch {
-    const controller = new StopSwitch();
-    let waiting: ((reason: CallAborted) => void) | null = null;
-    const stop: Stop = (why, cause) => {
-      const reason = new CallAborted(why, cause);
-      controller.abort(reason);
-      waiting?.(reason);
-    };
-    const leave = () => stop('client_left', onLeave ? undefined : request.signal.reason);
-    const stay = onLeave ? onLeave(leave) : onSignal(request.signal, leave);
-    const stopClock = clock.after(allowedMs(request.headers), () => stop('deadline'));
-    open.add(stop);
-    return {
-      signal: controller,
-      leave,
-      release() {
-        stopClock();
-        stay();
-        open.delete(stop);
-      },
-      unlessStopped: (pending, failed) =>
-        new Promise((resolve, reject) => {
-          if (controller.aborted) return reject(controller.reason);
-          waiting = reject;
-          pending.then(
-            (value) => {
-              waiting = null;
-              resolve(value);
-            },
-            (error: unknown) => {
-              waiting = null;
-              reject(failed(error));
-            },
-          );
-        }),
-    };
   }
 
   /** The caller may ask for less time than the gateway gives. */
@@ -186,9 +132,67 @@ export function createEdge(deps: EdgeDeps): Edge {
     handle,
     close() {
       closing = true;
-      for (const stop of open) stop('closing');
+      for (const watch of open) watch.stop('closing');
     },
   };
+}
+
+/** A request that is under way: one signal for all that may stop it, the client, the clock, the gateway. */
+class Watch {
+  /** Aborted when the request is stopped. */
+  readonly signal = new StopSwitch();
+  readonly #open: Set<Watch>;
+  readonly #request: Request;
+  readonly #hasHost: boolean;
+  readonly #stopListening: () => void;
+  readonly #stopClock: () => void;
+  #waiting: ((reason: CallAborted) => void) | null = null;
+
+  constructor(open: Set<Watch>, clock: Clock, allowedMs: number, request: Request, onLeave: HandleContext['onLeave']) {
+    this.#open = open;
+    this.#request = request;
+    this.#hasHost = onLeave !== undefined;
+    const leave = () => this.abort();
+    this.#stopListening = onLeave ? onLeave(leave) : onSignal(request.signal, leave);
+    this.#stopClock = clock.after(allowedMs, () => this.stop('deadline'));
+    open.add(this);
+  }
+
+  stop(why: CallAborted['why'], cause?: unknown): void {
+    const reason = new CallAborted(why, cause);
+    this.signal.abort(reason);
+    this.#waiting?.(reason);
+  }
+
+  /** The client has left. */
+  abort(): void {
+    this.stop('client_left', this.#hasHost ? undefined : this.#request.signal.reason);
+  }
+
+  /** The request has ended. */
+  ended(): void {
+    this.#stopClock();
+    this.#stopListening();
+    this.#open.delete(this);
+  }
+
+  /** Waits for one thing, no longer than until the request is stopped. A slot: a listener measured more than its work. */
+  unlessStopped<T>(pending: Promise<T>, failed: (error: unknown) => unknown): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.signal.aborted) return reject(this.signal.reason);
+      this.#waiting = reject;
+      pending.then(
+        (value) => {
+          this.#waiting = null;
+          resolve(value);
+        },
+        (error: unknown) => {
+          this.#waiting = null;
+          reject(failed(error));
+        },
+      );
+    });
+  }
 }
 
 /** @returns what stops listening */

@@ -14,7 +14,7 @@ export function countModels(deps: ListingDeps): Operation<unknown, ModelsCountQu
     permissions: ['inference', 'management'],
     body: null,
     query: modelsCountQuery,
-    result: z.object({ data: z.object({ count: z.int() }) }),
+    result: () => z.object({ data: z.object({ count: z.int() }) }),
     async run({ query, caller }) {
       const found = filterModels(await reachedModels(deps, caller), query, deps.provider);
       return answer({ data: { count: found.length } });

@@ -26,7 +26,7 @@ export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
     path: '/keys',
     permissions: ['management'],
     body: createApiKeySchema,
-    result: z.object({ data: apiKeySchema, key: z.string() }),
+    result: () => z.object({ data: apiKeySchema(), key: z.string() }),
     async run({ body, caller }) {
       const expiresAtMs = body.expires_at === null ? null : Date.parse(body.expires_at);
       if (expiresAtMs !== null && expiresAtMs <= clock.now()) throw alreadyExpired();

@@ -2,7 +2,7 @@ import type { Ids } from '../base/ids.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
 import { serve } from '../pipeline/serve.ts';
 import { type ChatRequest, chatResultSchema } from '../schema/chat.ts';
-import { compiledChatRequest } from '../schema/compiled.ts';
+import { chatRequestCheck } from '../schema/compiled.ts';
 import { contradictions } from '../schema/validate.ts';
 import { chatCalls } from './chat/call-of.ts';
 import type { Operation } from './operation.ts';
@@ -21,7 +21,7 @@ export function createChatCompletion({ pipeline, ids, brand }: CreateChatComplet
     method: 'POST',
     path: '/chat/completions',
     permissions: ['inference'],
-    body: compiledChatRequest(),
+    body: chatRequestCheck,
     result: chatResultSchema,
     contradictions,
     run: (input) => serve(pipeline, callOf(input), input.control),

@@ -18,7 +18,7 @@ export function createWorkspace({ workspaces }: CreateWorkspaceDeps): Operation<
     path: '/workspaces',
     permissions: ['management'],
     body: createWorkspaceSchema,
-    result: z.object({ data: workspaceSchema }),
+    result: () => z.object({ data: workspaceSchema() }),
     async run({ body, caller }) {
       if (!caller.managesAll) {
         throw new GatewayError('permission_denied', 'An API key of one workspace cannot make another');

@@ -17,7 +17,7 @@ export function deleteApiKey({ apiKeys, owners }: DeleteApiKeyDeps): Operation {
     path: '/keys/:hash',
     permissions: ['management'],
     body: null,
-    result: z.object({ deleted: z.literal(true) }),
+    result: () => z.object({ deleted: z.literal(true) }),
     async run({ params, caller }) {
       const hash = (params.hash as string).toLowerCase();
       const workspaceId = await ownerReachable(owners, caller, 'api-key', hash);

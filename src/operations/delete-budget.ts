@@ -19,7 +19,7 @@ export function deleteBudget({ workspaces, budgets }: DeleteBudgetDeps): Operati
     path: '/workspaces/:id/budgets/:interval',
     permissions: ['management'],
     body: null,
-    result: z.object({ deleted: z.literal(true) }),
+    result: () => z.object({ deleted: z.literal(true) }),
     async run({ params, caller }) {
       const interval = intervalOf(params.interval);
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);

@@ -16,7 +16,7 @@ export function deleteWorkspace({ workspaces }: DeleteWorkspaceDeps): Operation 
     path: '/workspaces/:id',
     permissions: ['management'],
     body: null,
-    result: z.object({ deleted: z.literal(true) }),
+    result: () => z.object({ deleted: z.literal(true) }),
     async run({ params, caller }) {
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
       await workspaces.delete(id);

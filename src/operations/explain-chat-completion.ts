@@ -7,7 +7,7 @@ import type { PipelineDeps } from '../pipeline/deps.ts';
 import { type Explained, type ExplainedTry, explain } from '../pipeline/explain.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import type { ChatRequest } from '../schema/chat.ts';
-import { compiledChatRequest } from '../schema/compiled.ts';
+import { chatRequestCheck } from '../schema/compiled.ts';
 import { type Explanation, explanationSchema } from '../schema/explanation.ts';
 import { contradictions } from '../schema/validate.ts';
 import { chatCalls } from './chat/call-of.ts';
@@ -28,8 +28,8 @@ export function explainChatCompletion({ pipeline, ids, brand }: ExplainChatCompl
     method: 'POST',
     path: '/chat/completions/explain',
     permissions: ['inference', 'management'],
-    body: compiledChatRequest(),
-    result: z.object({ data: explanationSchema }),
+    body: chatRequestCheck,
+    result: () => z.object({ data: explanationSchema() }),
     contradictions,
     async run(input) {
       const call = callOf(input);

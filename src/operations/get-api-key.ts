@@ -22,7 +22,7 @@ export function getApiKey({ apiKeys, owners, spending, clock }: GetApiKeyDeps): 
     path: '/keys/:hash',
     permissions: ['management'],
     body: null,
-    result: z.object({ data: apiKeySchema }),
+    result: () => z.object({ data: apiKeySchema() }),
     async run({ params, caller }) {
       const hash = (params.hash as string).toLowerCase();
       const workspaceId = await ownerReachable(owners, caller, 'api-key', hash);

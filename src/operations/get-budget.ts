@@ -22,7 +22,7 @@ export function getBudget({ presentation, workspaces, budgets }: GetBudgetDeps):
     path: '/workspaces/:id/budgets/:interval',
     permissions: ['management'],
     body: null,
-    result: z.object({ data: budgetSchema }),
+    result: () => z.object({ data: budgetSchema() }),
     async run({ params, caller }) {
       const interval = intervalOf(params.interval);
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);

@@ -35,7 +35,7 @@ export function getCurrentKey({ apiKeys, spending, clock }: GetCurrentKeyDeps): 
     path: '/key',
     permissions: ['inference', 'management'],
     body: null,
-    result: z.object({ data: currentApiKeySchema }),
+    result: () => z.object({ data: currentApiKeySchema() }),
     async run({ caller }) {
       const { apiKeyHash: hash, workspaceId } = caller;
       if (hash === null) throw new GatewayError('not_found', 'The request was let in without an API key');

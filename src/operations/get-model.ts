@@ -15,7 +15,7 @@ export function getModel(deps: ListingDeps): Operation {
     path: '/model/:author/:slug',
     permissions: ['inference', 'management'],
     body: null,
-    result: z.object({ data: modelSchema }),
+    result: () => z.object({ data: modelSchema() }),
     async run({ params, caller, basePath }) {
       const { model, endpoints: all } = await resolveModel(deps, caller, params);
       const endpoints = all.filter(({ isDisabled }) => isDisabled !== true);

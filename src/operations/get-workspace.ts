@@ -18,7 +18,7 @@ export function getWorkspace({ workspaces }: GetWorkspaceDeps): Operation {
     path: '/workspaces/:id',
     permissions: ['management'],
     body: null,
-    result: z.object({ data: workspaceSchema }),
+    result: () => z.object({ data: workspaceSchema() }),
     async run({ params, caller }) {
       const found = await reachWorkspace(workspaces, caller, params.id as string);
       return answer({ data: showWorkspace(found) });

@@ -25,7 +25,7 @@ export function listApiKeys(deps: ListApiKeysDeps): Operation<unknown, ListApiKe
     permissions: ['management'],
     body: null,
     query: listApiKeysQuery,
-    result: z.object({ data: z.array(apiKeySchema) }),
+    result: () => z.object({ data: z.array(apiKeySchema()) }),
     async run({ query, caller }) {
       const workspaceId = await reachableWorkspace(workspaces, caller, query.workspace_id);
       const records = await apiKeys.list(workspaceId, {

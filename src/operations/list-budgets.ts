@@ -22,7 +22,7 @@ export function listBudgets({ presentation, workspaces, budgets }: ListBudgetsDe
     path: '/workspaces/:id/budgets',
     permissions: ['management'],
     body: null,
-    result: z.object({ data: z.array(budgetSchema) }),
+    result: () => z.object({ data: z.array(budgetSchema()) }),
     async run({ params, caller }) {
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
       return answer({ data: (await budgets(id).list()).map((budget) => showBudget(id, budget, presentation)) });

@@ -16,7 +16,7 @@ export function listProviders({
     path: '/providers',
     permissions: ['inference', 'management'],
     body: null,
-    result: z.object({ data: z.array(providerSchema) }),
+    result: () => z.object({ data: z.array(providerSchema()) }),
     async run({ caller }) {
       const own = await ownCredentials(caller.workspaceId);
       const slugs = new Set([...usableProviders, ...own.map((one) => one.provider)]);

@@ -19,7 +19,7 @@ export function listWorkspaces({ workspaces }: ListWorkspacesDeps): Operation<un
     permissions: ['management'],
     body: null,
     query: pageQuery,
-    result: z.object({ data: z.array(workspaceSchema), total_count: z.int() }),
+    result: () => z.object({ data: z.array(workspaceSchema()), total_count: z.int() }),
     async run({ query: { offset, limit }, caller }) {
       if (caller.managesAll) {
         const { records, total } = await workspaces.list({ offset, limit });

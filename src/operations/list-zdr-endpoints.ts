@@ -18,7 +18,7 @@ export function listZdrEndpoints(deps: ListingDeps): Operation {
     path: '/endpoints/zdr',
     permissions: ['inference', 'management'],
     body: null,
-    result: z.object({ data: list(endpointSchema) }),
+    result: () => z.object({ data: list(endpointSchema()) }),
     async run({ caller }) {
       const reached = await reachedModels(deps, caller);
       const nowMs = deps.clock.now();

@@ -2,6 +2,7 @@ import type { ZodType } from 'zod';
 import type { StopSignal } from '../base/stop.ts';
 import type { Caller, Permission } from '../call/call.ts';
 import type { Reply } from '../call/reply.ts';
+import type { BodyCheck } from '../schema/compiled.ts';
 
 /** What an operation is given: checked against its schemas before. */
 export interface OperationInput<Body = unknown, Query = unknown> {
@@ -19,7 +20,10 @@ export interface OperationInput<Body = unknown, Query = unknown> {
   receivedAtMs: number;
 }
 
-/** One method and path of the interface. Its schemas say all: they check requests and describe the operation. */
+/**
+ * One method and path of the interface. Its schemas say all: they check requests and describe the operation. Each is
+ * given when it is asked for, since building all of them would take most of the time of making a gateway.
+ */
 export interface Operation<Body = unknown, Query = unknown> {
   name: string;
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -28,11 +32,11 @@ export interface Operation<Body = unknown, Query = unknown> {
   /** A caller needs one of these. */
   permissions: readonly Permission[];
   /** null: takes no body. */
-  readonly body: ZodType<Body> | null;
+  readonly body: (() => BodyCheck<Body>) | null;
   /** Of the query's values, all texts; a parameter given twice is its last. Absent: the query is not looked at. */
-  readonly query?: ZodType<Query>;
+  readonly query?: () => ZodType<Query>;
   /** The body of a success. */
-  result: ZodType;
+  result: () => ZodType;
   /** Contradictions in a body that fits its schema: 422. */
   contradictions?(body: Body): { path: string; message: string }[];
   run(input: OperationInput<Body, Query>): Promise<Reply>;

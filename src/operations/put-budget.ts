@@ -25,7 +25,7 @@ export function putBudget({ presentation, workspaces, budgets, spending }: PutBu
     path: '/workspaces/:id/budgets/:interval',
     permissions: ['management'],
     body: putBudgetSchema,
-    result: z.object({ data: budgetSchema }),
+    result: () => z.object({ data: budgetSchema() }),
     async run({ params, body, caller }) {
       const interval = intervalOf(params.interval);
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);

@@ -23,7 +23,7 @@ export function updateApiKey({ apiKeys, owners, spending, clock }: UpdateApiKeyD
     path: '/keys/:hash',
     permissions: ['management'],
     body: updateApiKeySchema,
-    result: z.object({ data: apiKeySchema }),
+    result: () => z.object({ data: apiKeySchema() }),
     async run({ params, body, caller }) {
       const hash = (params.hash as string).toLowerCase();
       const workspaceId = await ownerReachable(owners, caller, 'api-key', hash);

@@ -18,7 +18,7 @@ export function updateWorkspace({ workspaces }: UpdateWorkspaceDeps): Operation<
     path: '/workspaces/:id',
     permissions: ['management'],
     body: updateWorkspaceSchema,
-    result: z.object({ data: workspaceSchema }),
+    result: () => z.object({ data: workspaceSchema() }),
     async run({ params, body, caller }) {
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
       return answer({ data: showWorkspace(await workspaces.update(id, body)) });

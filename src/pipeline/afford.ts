@@ -1,3 +1,4 @@
+import { andThen } from '../base/and-then.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
@@ -18,23 +19,34 @@ const maxRounds = 6;
 /** What came of asking for the money: something that stands for it, or the purse that does not have it. */
 export type Held<T> = { held: T } | { purse: Purse; refusal: Refusal };
 
+/** What is left of a plan, and what stands for its money. */
+export interface Afforded<T> {
+  plan: Plan;
+  held: T;
+}
+
 /**
- * Finds the tries of a plan that can be paid for, and asks for the money of the dearest.
+ * Finds the tries of a plan that can be paid for, and asks for the money of the dearest. Without a promise where `hold`
+ * answers without.
  * @param hold  asks for an amount in each purse: all or none
  * @throws GatewayError payment_required (402) when no try fits; invalid_request (400) when a price that is needed is not
  *         known; what `hold` throws
  */
-export async function afford<T>(
+export function afford<T>(
   deps: PipelineDeps,
   call: Call,
   plan: Plan,
   purses: readonly Purse[],
-  hold: (amounts: readonly number[]) => Promise<Held<T>>,
-): Promise<{ plan: Plan; held: T }> {
+  hold: (amounts: readonly number[]) => Held<T> | Promise<Held<T>>,
+): Afforded<T> | Promise<Afforded<T>> {
   const prompt = boundPrompt(call.request);
-  let tries = priced(deps, call, plan, purses, prompt);
-  for (let round = 1; ; round++) {
-    const asked = await hold(amountsFor(purses, tries));
+  return ask(1, priced(deps, call, plan, purses, prompt));
+
+  function ask(round: number, tries: readonly Try[]): Afforded<T> | Promise<Afforded<T>> {
+    return andThen(hold(amountsFor(purses, tries)), (asked) => answered(round, tries, asked));
+  }
+
+  function answered(round: number, tries: readonly Try[], asked: Held<T>): Afforded<T> | Promise<Afforded<T>> {
     if ('held' in asked) return { plan: withTries(plan, tries), held: asked.held };
     const { purse, refusal } = asked;
     const { availableNanoUsd } = refusal;
@@ -44,13 +56,17 @@ export async function afford<T>(
     // What stands in the way of the cheapest, rather than of the dearest that it could have been.
     if (fitting.length === 0) throw refusal.errorFor(Math.min(...tries.map((step) => costIn(purse, step))));
     if (round === maxRounds) throw refusal.error;
-    tries = fitting;
+    return ask(round + 1, fitting);
   }
 }
 
 /** What the dearest of the tries may cost in each purse. */
 export function amountsFor(purses: readonly Purse[], tries: readonly Try[]): number[] {
-  return purses.map((purse) => Math.max(...tries.map((step) => costIn(purse, step))));
+  return purses.map((purse) => {
+    let dearest = Number.NEGATIVE_INFINITY;
+    for (const step of tries) dearest = Math.max(dearest, costIn(purse, step));
+    return dearest;
+  });
 }
 
 /** Whether anything limits what a call may spend. */
@@ -83,7 +99,7 @@ function priced(
   purses: readonly Purse[],
   prompt: PromptBound,
 ): readonly Try[] {
-  const unpriced = new Set<string>();
+  const unpriced: string[] = [];
   const tries: Try[] = [];
   for (const step of plan.tries) {
     if (step.isByok && !purses.some(({ countsByok }) => countsByok)) {
@@ -93,10 +109,10 @@ function priced(
     const ceiling = ceilingFor(deps, request, prompt, step);
     if (ceiling) tries.push(atMost(step, ceiling, ceiling.mustSend));
     else if (deps.budgets.unknownPrice === 'allow') tries.push({ ...step, ceilingNanoUsd: 0 });
-    else unpriced.add(`${step.endpoint.modelSlug} at ${step.endpoint.tag}${tierOf(request, step)}`);
+    else unpriced.push(`${step.endpoint.modelSlug} at ${step.endpoint.tag}${tierOf(request, step)}`);
   }
   if (tries.length > 0) return tries;
-  const names = [...unpriced];
+  const names = [...new Set(unpriced)];
   throw new GatewayError(
     'invalid_request',
     `The price of ${names.join(', ')} is not known, so its cost cannot be held against the budget; choose another model, or have a price configured`,
@@ -122,8 +138,10 @@ function tierOf(request: ChatRequest, step: Try): string {
 }
 
 function atMost(step: Try, { nanoUsd, promptTokens, completionTokens, maxTokens }: Ceiling, mustSend: boolean): Try {
-  const bounded = { ...step, ceilingNanoUsd: nanoUsd, mostTokens: { promptTokens, completionTokens } };
-  return mustSend ? { ...bounded, maxTokens } : bounded;
+  const mostTokens = { promptTokens, completionTokens };
+  return mustSend
+    ? { ...step, ceilingNanoUsd: nanoUsd, mostTokens, maxTokens }
+    : { ...step, ceilingNanoUsd: nanoUsd, mostTokens };
 }
 
 function boundsOf({ budgets, provider }: PipelineDeps, { endpoint }: Try) {

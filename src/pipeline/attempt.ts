@@ -13,7 +13,7 @@ import type { TransportResponse } from '../transport/transport.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type EventReader, eventReader, foldEvents, readToFirstToken } from './events.ts';
 import { badBody, looksLikeStream, peek, sentinelWatch } from './peek.ts';
-import { createWatchdog, type Watchdog } from './watchdog.ts';
+import { Watchdog } from './watchdog.ts';
 
 /** A whole answer. */
 export interface AnsweredWhole {
@@ -40,6 +40,11 @@ export interface OpenStream {
 
 export type Attempted = AnsweredWhole | OpenStream;
 
+/** Is shown what is sent upstream, before authentication. */
+export interface Onlooker {
+  show(encoded: EncodedRequest): void;
+}
+
 /** Everything one attempt needs to know of itself. */
 interface Exchange {
   deps: PipelineDeps;
@@ -53,15 +58,9 @@ interface Exchange {
 
 /**
  * One try at one endpoint, up to its whole answer or the first token of its stream. The only place that holds a raw key.
- * @param show  given what is sent upstream, before authentication
  * @throws UpstreamError, whose message is clean of keys; the reason of the call's signal after an abort
  */
-export async function attempt(
-  deps: PipelineDeps,
-  call: Call,
-  step: Try,
-  show: (encoded: EncodedRequest) => void,
-): Promise<Attempted> {
+export async function attempt(deps: PipelineDeps, call: Call, step: Try, onlooker: Onlooker): Promise<Attempted> {
   const { limits, timeouts } = deps;
   const provider = deps.provider(step.endpoint.providerSlug) as Provider;
   const opened = deps.openCredential(step.credential);
@@ -70,7 +69,7 @@ export async function attempt(
   const onCallAbort = () => controller.abort(call.signal.reason);
   call.signal.throwIfAborted();
   call.signal.addEventListener('abort', onCallAbort, { once: true });
-  const watchdog = createWatchdog(deps.clock, (phase, ms) => controller.abort(timedOut(phase, ms)));
+  const watchdog = new Watchdog(deps.clock, (phase, ms) => controller.abort(timedOut(phase, ms)));
   const release = () => {
     call.signal.removeEventListener('abort', onCallAbort);
     watchdog.stop();
@@ -80,7 +79,7 @@ export async function attempt(
     upstreamModel: step.endpoint.upstreamModel,
     quirks: provider.quirks,
   });
-  show(encoded);
+  onlooker.show(encoded);
   const redactor = redactorOf(credential);
   const exchange: Exchange = {
     deps,
@@ -98,7 +97,8 @@ export async function attempt(
     watchdog.arm(timeouts.headersMs, 'response headers');
     const transport = deps.transportOf(provider);
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
-    const response = await send(transport, { ...request, signal, limits }, { bodyBytes: limits.streamBytes });
+    const { method, url, headers, body } = request;
+    const response = await send(transport, { method, url, headers, body, signal, limits }, limits.streamBytes);
     if (response.status < 200 || response.status > 299) throw await refusal(exchange, response);
     watchdog.arm(timeouts.firstEventMs, 'the first of its answer');
     if (call.request.stream === true) return await openStream(exchange, response, release);

@@ -60,15 +60,22 @@ const openings = new WeakMap<ChatRequest, Conversation>();
 function openingOf(request: ChatRequest): Conversation {
   const known = openings.get(request);
   if (known) return known;
-  const isInstruction = ({ role }: ChatMessage) => role === 'system' || role === 'developer';
-  const texts: string[] = [];
   const { messages } = request;
-  for (const message of [messages.find(isInstruction), messages.find((one) => !isInstruction(one))])
-    addTexts(texts, message?.content);
+  const texts: string[] = [];
+  addTexts(texts, messages.find(isInstruction)?.content);
+  addTexts(texts, messages.find(isNoInstruction)?.content);
   // Who forges one misleads nobody but the requests of the same workspace, to an endpoint it might use anyway.
   const opening: Conversation = { kind: 'opening', key: fingerprintOf(texts) };
   openings.set(request, opening);
   return opening;
+}
+
+function isInstruction({ role }: ChatMessage): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+function isNoInstruction(message: ChatMessage): boolean {
+  return !isInstruction(message);
 }
 
 /** A text, or parts that hold some: also pictures are texts here. */

@@ -5,10 +5,10 @@ import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
-import type { Attempted } from './attempt.ts';
+import type { Attempted, Onlooker } from './attempt.ts';
 import type { PipelineDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
-import { runHedged } from './hedge.ts';
+import { type HedgedInput, runHedged } from './hedge.ts';
 import type { Hedging } from './hedging.ts';
 import { observeStart, restAfter } from './observe.ts';
 import type { Reserved } from './reserve.ts';
@@ -29,65 +29,120 @@ export interface Executed {
  * @throws GatewayError when no try is left; the reason of the call's signal after an abort
  */
 export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Reserved | null): Promise<Executed> {
-  const { retry } = deps;
-  const errors: UpstreamError[] = [];
-  const sentBodies: Record<string, unknown>[] = [];
-  const wantsBodies = call.request.debug?.echo_upstream_body === true && call.request.stream === true;
-  const show = (encoded: EncodedRequest) => {
-    if (wantsBodies) sentBodies.push(encoded.payload);
-  };
-  let at = plan.tries.findIndex((step) => observeStart(deps, step));
-  if (at < 0) return Promise.reject(beingTried());
-  let here = 0;
-  const alone = () => {
-    here++;
-    return traced(deps, call, plan.tries[at] as Try, show);
-  };
+  const { tries } = plan;
+  let first = 0;
+  while (first < tries.length && !observeStart(deps, tries[first] as Try)) first++;
+  if (first === tries.length) return Promise.reject(beingTried());
+  const walk = new Walk(deps, call, plan, reserved, first);
+  // Most requests need no second attempt, and p-retry only then.
+  return walk.run().then(
+    (attempted) => walk.succeeded(attempted),
+    (error: unknown) => walk.goOn(error),
+  );
+}
+
+/** Where on its plan a call is. */
+class Walk implements Onlooker {
+  readonly #deps: PipelineDeps;
+  readonly #call: Call;
+  readonly #plan: Plan;
+  readonly #reserved: Reserved | null;
+  readonly #errors: UpstreamError[] = [];
+  readonly #sentBodies: Record<string, unknown>[] = [];
+  readonly #wantsBodies: boolean;
+  /** Index of the try under way. */
+  #at: number;
+  /** Attempts at it so far. */
+  #here = 0;
+
+  constructor(deps: PipelineDeps, call: Call, plan: Plan, reserved: Reserved | null, first: number) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#plan = plan;
+    this.#reserved = reserved;
+    this.#at = first;
+    this.#wantsBodies = call.request.debug?.echo_upstream_body === true && call.request.stream === true;
+  }
+
+  run(): Promise<Attempted> {
+    this.#here++;
+    const { hedging } = this.#deps;
+    if (hedging !== null && this.#call.request.stream === true) return this.#beside(hedging);
+    return traced(this.#deps, this.#call, this.#plan.tries[this.#at] as Try, this);
+  }
+
+  /** What is sent upstream, for a caller who asked to see it. */
+  show({ payload }: EncodedRequest): void {
+    if (this.#wantsBodies) this.#sentBodies.push(payload);
+  }
+
+  succeeded(attempted: Attempted): Executed {
+    return { attempted, served: this.#at, sentBodies: this.#sentBodies };
+  }
+
+  /** After the first attempt has failed, which counts as the first of p-retry's. */
+  goOn(first: unknown): Promise<Executed> {
+    const again = (number: number) => (number === 1 ? Promise.reject(first) : this.#again());
+    return pRetry(again, this.#rules()).then(
+      (attempted) => this.succeeded(attempted),
+      (error: unknown) => {
+        if (error instanceof UpstreamError && !this.#call.signal.aborted)
+          throw failureOf(this.#errors, this.#call.trace);
+        throw error;
+      },
+    );
+  }
+
+  #again(): Promise<Attempted> {
+    observeStart(this.#deps, this.#plan.tries[this.#at] as Try);
+    return this.run();
+  }
+
   /** The try, and one beside it when its first token is late. */
-  const beside = async (hedging: Hedging) => {
-    here++;
-    const ended = await runHedged({ deps, call, plan, reserved, show, hedging, failed }, at);
-    if (ended.at !== at) here = 1;
-    at = ended.at;
+  async #beside(hedging: Hedging): Promise<Attempted> {
+    const input: HedgedInput = {
+      deps: this.#deps,
+      call: this.#call,
+      plan: this.#plan,
+      reserved: this.#reserved,
+      hedging,
+      onlooker: this,
+      failed: (step, error) => this.#failed(step, error),
+    };
+    const ended = await runHedged(input, this.#at);
+    if (ended.at !== this.#at) this.#here = 1;
+    this.#at = ended.at;
     if (!ended.isOk) throw ended.error;
     return ended.attempted;
-  };
-  const { hedging } = deps;
-  const run = hedging !== null && call.request.stream === true ? () => beside(hedging) : alone;
-  const again = () => {
-    observeStart(deps, plan.tries[at] as Try);
-    return run();
-  };
-  const failed = (step: Try, error: unknown) => {
+  }
+
+  #failed(step: Try, error: unknown): void {
     if (!(error instanceof UpstreamError)) return;
-    errors.push(error);
-    restAfter(deps, step, error);
-  };
-  const succeeded = (attempted: Attempted): Executed => ({ attempted, served: at, sentBodies });
-  const rules = (): Options => ({
-    retries: retry.maxAttempts - 1,
-    minTimeout: 0,
-    // What p-retry asks of a signal, ours can do.
-    signal: call.signal as AbortSignal,
-    onFailedAttempt: ({ error }) => failed(plan.tries[at] as Try, error),
-    // p-retry knows no Retry-After and no endpoints, so where to go and how long to wait is decided here.
-    async shouldRetry({ error }) {
-      if (!(error instanceof UpstreamError)) return false;
-      const next = await nextTry(deps, call, plan, reserved, at, here, error);
-      if (!next) return false;
-      if (next.delayMs > 0) await wait(deps.clock, next.delayMs, call.signal);
-      if (next.at !== at) here = 0;
-      at = next.at;
-      return true;
-    },
-  });
-  // Most requests need no second attempt, and p-retry only then; the first counts as the first of its attempts.
-  return run().then(succeeded, (first: unknown) =>
-    pRetry((number) => (number === 1 ? Promise.reject(first) : again()), rules()).then(succeeded, (error: unknown) => {
-      if (error instanceof UpstreamError && !call.signal.aborted) throw failureOf(errors, call.trace);
-      throw error;
-    }),
-  );
+    this.#errors.push(error);
+    restAfter(this.#deps, step, error);
+  }
+
+  #rules(): Options {
+    return {
+      retries: this.#deps.retry.maxAttempts - 1,
+      minTimeout: 0,
+      // What p-retry asks of a signal, ours can do.
+      signal: this.#call.signal as AbortSignal,
+      onFailedAttempt: ({ error }) => this.#failed(this.#plan.tries[this.#at] as Try, error),
+      shouldRetry: ({ error }) => this.#moves(error),
+    };
+  }
+
+  /** p-retry knows no Retry-After and no endpoints, so where to go and how long to wait is decided here. */
+  async #moves(error: unknown): Promise<boolean> {
+    if (!(error instanceof UpstreamError)) return false;
+    const next = await nextTry(this.#deps, this.#call, this.#plan, this.#reserved, this.#at, this.#here, error);
+    if (!next) return false;
+    if (next.delayMs > 0) await wait(this.#deps.clock, next.delayMs, this.#call.signal);
+    if (next.at !== this.#at) this.#here = 0;
+    this.#at = next.at;
+    return true;
+  }
 }
 
 function beingTried(): GatewayError {

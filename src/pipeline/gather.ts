@@ -1,3 +1,4 @@
+import { andThen } from '../base/and-then.ts';
 import type { Call } from '../call/call.ts';
 import type { Facts, OwnCredential } from '../call/facts.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
@@ -59,5 +60,5 @@ function withView(
     return { facts, view, budgets, defaultModel };
   };
   const view = deps.catalog.view(slugsToKnow(requestedSlugs(call.request, defaultModel)));
-  return view instanceof Promise ? view.then(gathered) : gathered(view);
+  return andThen(view, gathered);
 }

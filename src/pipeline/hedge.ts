@@ -3,8 +3,7 @@ import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import { newTrace } from '../call/trace.ts';
 import { estimateUsage } from '../catalog/estimate.ts';
-import type { EncodedRequest } from '../dialects/dialect.ts';
-import type { Attempted } from './attempt.ts';
+import type { Attempted, Onlooker } from './attempt.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
 import type { Hedging } from './hedging.ts';
@@ -17,7 +16,7 @@ export interface HedgedInput {
   call: Call;
   plan: Plan;
   reserved: Reserved | null;
-  show: (encoded: EncodedRequest) => void;
+  onlooker: Onlooker;
   hedging: Hedging;
   /** Told of a try that failed while the other went on. */
   failed: (step: Try, error: unknown) => void;
@@ -71,7 +70,7 @@ interface Run {
   letGo(): void;
 }
 
-function startRun({ deps, call, plan, show }: HedgedInput, at: number): Run {
+function startRun({ deps, call, plan, onlooker }: HedgedInput, at: number): Run {
   const step = plan.tries[at] as Try;
   const startedAtMs = deps.clock.now();
   const own = new StopSwitch();
@@ -80,7 +79,7 @@ function startRun({ deps, call, plan, show }: HedgedInput, at: number): Run {
   // Of its own: one that was let go of is written down as that, whatever becomes of it.
   const trace = newTrace();
   let isOver = false;
-  const end = traced(deps, { ...call, signal: own, trace }, step, show).then(
+  const end = traced(deps, { ...call, signal: own, trace }, step, onlooker).then(
     (attempted): HedgedEnd => {
       isOver = true;
       return { isOk: true, at, attempted };

@@ -1,3 +1,4 @@
+import { andThen } from '../base/and-then.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Try } from '../call/plan.ts';
 import type { Trace } from '../call/trace.ts';
@@ -30,30 +31,46 @@ export interface Admitted {
 
 /**
  * Holds the worst-case cost of a plan, that of its dearest try, against every budget of the workspace and the limit of
- * the api key: all or none. What does not fit is not tried.
+ * the api key: all or none. What does not fit is not tried. Without a promise where no store has to be waited for.
  * @throws GatewayError payment_required (402) when no try fits; invalid_request (400) when a price that is needed is not
  *         known; unavailable (503) when the store cannot tell. Nothing is then held
  */
-export async function reserve(
+export function reserve(
   deps: PipelineDeps,
   call: Call,
   plan: Plan,
   budgets: readonly BudgetLimit[],
-): Promise<Admitted> {
+): Admitted | Promise<Admitted> {
   const purses = pursesOf(deps, call, plan, budgets);
-  if (!isLimited(call, budgets)) return { plan, reserved: reservedIn(purses, [await holdFree(deps, purses)]) };
+  if (!isLimited(call, budgets)) return holdFree(deps, plan, purses);
 
-  const { plan: paid, held } = await afford(deps, call, plan, purses, (amounts) => holdAll(deps, purses, amounts));
-  return { plan: paid, reserved: reservedIn(purses, held) };
+  const afforded = afford(deps, call, plan, purses, (amounts) => holdAll(deps, purses, amounts));
+  return andThen(afforded, ({ plan: paid, held }) => ({ plan: paid, reserved: new ReservedIn(purses, held) }));
 }
 
 /** Nothing is limited: what is spent is only counted. */
-async function holdFree(deps: PipelineDeps, [purse]: readonly Purse[]): Promise<Reservation> {
-  return (await deps.spending.hold((purse as Purse).scope, 0)) as Reservation;
+function holdFree(deps: PipelineDeps, plan: Plan, purses: readonly Purse[]): Admitted | Promise<Admitted> {
+  const [purse] = purses;
+  return andThen(deps.spending.hold((purse as Purse).scope, 0), (held) => ({
+    plan,
+    reserved: new ReservedIn(purses, [held as Reservation]),
+  }));
 }
 
-/** All purses, or none. */
-async function holdAll(
+/** All purses, or none. Without a promise where there is one purse, and it is answered without. */
+function holdAll(
+  deps: PipelineDeps,
+  purses: readonly Purse[],
+  amounts: readonly number[],
+): Held<Reservation[]> | Promise<Held<Reservation[]>> {
+  if (purses.length > 1) return holdEach(deps, purses, amounts);
+  const purse = purses[0] as Purse;
+  return andThen(deps.spending.hold(purse.scope, amounts[0] as number), (held) =>
+    isRefusal(held) ? { purse, refusal: held } : { held: [held] },
+  );
+}
+
+async function holdEach(
   deps: PipelineDeps,
   purses: readonly Purse[],
   amounts: readonly number[],
@@ -78,33 +95,44 @@ async function holdAll(
   return { held: reservations };
 }
 
-function reservedIn(purses: readonly Purse[], reservations: readonly Reservation[]): Reserved {
-  const inPurse = ({ countsByok }: Purse, { operatorNanoUsd, byokNanoUsd }: Spent) =>
-    operatorNanoUsd + (countsByok ? byokNanoUsd : 0);
+/** The reservations of a call, one in each of its purses. */
+class ReservedIn implements Reserved {
+  readonly #purses: readonly Purse[];
+  readonly #reservations: readonly Reservation[];
 
-  return {
-    covers(step, trace, beside) {
-      const spent = spentOnFailures(trace);
-      const missing = purses.map(
-        (purse, at) =>
-          inPurse(purse, spent) +
-          costIn(purse, step) +
-          (beside ? costIn(purse, beside) : 0) -
-          (reservations[at] as Reservation).nanoUsd,
-      );
-      const short = missing.findIndex((nanoUsd, at) => nanoUsd > 0 && (reservations[at] as Reservation).isLimited);
-      if (short < 0) return true;
-      // What is held of one purse for a try that another does not pay for is given back when the call is settled.
-      return extendAll(reservations, missing);
-    },
-    settle(spent) {
-      for (const [at, purse] of purses.entries())
-        (reservations[at] as Reservation).settle({
-          nanoUsd: inPurse(purse, spent),
-          byokNanoUsd: spent.byokNanoUsd,
-        });
-    },
-  };
+  constructor(purses: readonly Purse[], reservations: readonly Reservation[]) {
+    this.#purses = purses;
+    this.#reservations = reservations;
+  }
+
+  covers(step: Try, trace: Trace, beside?: Try): boolean | Promise<boolean> {
+    const reservations = this.#reservations;
+    const spent = spentOnFailures(trace);
+    const missing = this.#purses.map(
+      (purse, at) =>
+        inPurse(purse, spent) +
+        costIn(purse, step) +
+        (beside ? costIn(purse, beside) : 0) -
+        (reservations[at] as Reservation).nanoUsd,
+    );
+    const short = missing.findIndex((nanoUsd, at) => nanoUsd > 0 && (reservations[at] as Reservation).isLimited);
+    if (short < 0) return true;
+    // What is held of one purse for a try that another does not pay for is given back when the call is settled.
+    return extendAll(reservations, missing);
+  }
+
+  settle(spent: Spent): void {
+    const { byokNanoUsd } = spent;
+    for (let at = 0; at < this.#purses.length; at++)
+      (this.#reservations[at] as Reservation).settle({
+        nanoUsd: inPurse(this.#purses[at] as Purse, spent),
+        byokNanoUsd,
+      });
+  }
+}
+
+function inPurse({ countsByok }: Purse, { operatorNanoUsd, byokNanoUsd }: Spent): number {
+  return operatorNanoUsd + (countsByok ? byokNanoUsd : 0);
 }
 
 async function extendAll(reservations: readonly Reservation[], missing: readonly number[]): Promise<boolean> {

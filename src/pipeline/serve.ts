@@ -1,3 +1,4 @@
+import { andThen } from '../base/and-then.ts';
 import { isGatewayError } from '../base/errors.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
@@ -23,7 +24,8 @@ import { type Settle, settleOnce } from './settle.ts';
  * @throws GatewayError; the reason of the call's signal when the client left
  */
 export async function serve(deps: PipelineDeps, call: Call, control: CallControl): Promise<Reply> {
-  const { plan, reserved } = await admit(deps, call);
+  const admitting = admit(deps, call);
+  const { plan, reserved } = admitting instanceof Promise ? await admitting : admitting;
   const settle = settleOnce(deps, call, plan, reserved);
   if (call.request.stream === true) return stream(deps, call, plan, reserved, settle, control);
   try {
@@ -33,20 +35,28 @@ export async function serve(deps: PipelineDeps, call: Call, control: CallControl
   }
 }
 
-/** Screens, reads, plans and holds the money: all that comes before a provider is asked. Records a call that gets no further. */
-async function admit(deps: PipelineDeps, call: Call): Promise<Admitted> {
-  let defaultModel = deps.defaultModel;
+/**
+ * Screens, reads, plans and holds the money: all that comes before a provider is asked; without a promise where all of it
+ * is in memory. Records a call that gets no further.
+ */
+function admit(deps: PipelineDeps, call: Call): Admitted | Promise<Admitted> {
+  let { defaultModel } = deps;
   let plan: Plan | null = null;
-  try {
-    screen(call.request);
-    const read = gather(deps, call);
-    const gathered = read instanceof Promise ? await read : read;
+  const planned = (gathered: Gathered) => {
     defaultModel = gathered.defaultModel;
     plan = planOf(deps, call, gathered);
-    return await reserve(deps, call, plan, gathered.budgets);
-  } catch (error) {
+    return reserve(deps, call, plan, gathered.budgets);
+  };
+  const refused = (error: unknown): never => {
     const known = plan ?? nowhere(deps, call, defaultModel, error);
     throw explained(deps, call, known, settleOnce(deps, call, known, null), error);
+  };
+  try {
+    screen(call.request);
+    const admitted = andThen(gather(deps, call), planned);
+    return admitted instanceof Promise ? admitted.catch(refused) : admitted;
+  } catch (error) {
+    return refused(error);
   }
 }
 

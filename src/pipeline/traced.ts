@@ -3,7 +3,7 @@ import type { Call } from '../call/call.ts';
 import type { Try } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Usage } from '../schema/chat.ts';
-import { type Attempted, attempt } from './attempt.ts';
+import { type Attempted, attempt, type Onlooker } from './attempt.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
 import { observeFailure, observeFirstToken } from './observe.ts';
@@ -12,46 +12,66 @@ import { observeFailure, observeFirstToken } from './observe.ts';
  * Runs a try, and writes down how it went: in the call's trace, and for the health of the endpoint, which knows already
  * that it begins.
  */
-export function traced(
-  deps: PipelineDeps,
-  call: Call,
-  step: Try,
-  show: (encoded: EncodedRequest) => void,
-): Promise<Attempted> {
-  const { clock } = deps;
-  let dropped: readonly string[] = [];
-  const startedAtMs = clock.now();
-  const note = (status: number, errorType: string | null, costNanoUsd = 0) => {
-    call.trace.attempts.push({
-      provider: step.providerName,
-      providerSlug: step.endpoint.providerSlug,
-      model: step.endpoint.modelSlug,
-      startedAtMs,
-      decidedAtMs: clock.now(),
+export function traced(deps: PipelineDeps, call: Call, step: Try, onlooker: Onlooker): Promise<Attempted> {
+  const observer = new Observer(deps, call, step, onlooker);
+  return attempt(deps, call, step, observer).then(
+    (attempted) => observer.answered(attempted),
+    (error: unknown) => observer.failed(error),
+  );
+}
+
+class Observer implements Onlooker {
+  readonly #deps: PipelineDeps;
+  readonly #call: Call;
+  readonly #step: Try;
+  readonly #onlooker: Onlooker;
+  readonly #startedAtMs: number;
+  #dropped: readonly string[] = [];
+
+  constructor(deps: PipelineDeps, call: Call, step: Try, onlooker: Onlooker) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#step = step;
+    this.#onlooker = onlooker;
+    this.#startedAtMs = deps.clock.now();
+  }
+
+  show(encoded: EncodedRequest): void {
+    this.#dropped = encoded.dropped;
+    this.#onlooker.show(encoded);
+  }
+
+  answered(attempted: Attempted): Attempted {
+    this.#note(200, null);
+    // Of a whole answer all is said when it is settled.
+    if (attempted.kind === 'stream')
+      observeFirstToken(this.#deps, this.#step, this.#deps.clock.now() - this.#startedAtMs);
+    return attempted;
+  }
+
+  failed(error: unknown): never {
+    observeFailure(this.#deps, this.#step, error);
+    if (error instanceof UpstreamError)
+      this.#note(error.status, error.errorType, costOf(error, this.#step, this.#call));
+    else if (this.#call.signal.aborted) this.#note(499, 'cancelled');
+    throw error;
+  }
+
+  #note(status: number, errorType: string | null, costNanoUsd = 0): void {
+    const { providerName, endpoint, isByok } = this.#step;
+    this.#call.trace.attempts.push({
+      provider: providerName,
+      providerSlug: endpoint.providerSlug,
+      model: endpoint.modelSlug,
+      startedAtMs: this.#startedAtMs,
+      decidedAtMs: this.#deps.clock.now(),
       status,
       errorType,
-      isByok: step.isByok,
+      isByok,
       costNanoUsd,
-      dropped,
+      dropped: this.#dropped,
     });
-  };
-  return attempt(deps, call, step, (encoded) => {
-    dropped = encoded.dropped;
-    show(encoded);
-  }).then(
-    (attempted) => {
-      note(200, null);
-      // Of a whole answer all is said when it is settled.
-      if (attempted.kind === 'stream') observeFirstToken(deps, step, clock.now() - startedAtMs);
-      return attempted;
-    },
-    (error: unknown) => {
-      observeFailure(deps, step, error);
-      if (error instanceof UpstreamError) note(error.status, error.errorType, costOf(error, step, call));
-      else if (call.signal.aborted) note(499, 'cancelled');
-      throw error;
-    },
-  );
+  }
 }
 
 function costOf({ usage }: UpstreamError, { endpoint }: Try, { request }: Call): number {

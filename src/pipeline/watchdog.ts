@@ -1,53 +1,56 @@
 import type { Clock } from '../base/clock.ts';
 
 /** Fires when something takes too long. Arming again with a later time is free: the timer is moved only when it rings. */
-export interface Watchdog {
-  /** Fires `ms` from now with this `phase`, unless armed again, disarmed or stopped before. */
-  arm(ms: number, phase: string): void;
-  /** Waits for nothing; the timer may stay. */
-  disarm(): void;
-  stop(): void;
-}
+export class Watchdog {
+  readonly #clock: Clock;
+  readonly #onExpire: (phase: string, ms: number) => void;
+  #dueMs = Number.POSITIVE_INFINITY;
+  #phase = '';
+  #spanMs = 0;
+  #cancelTimer: (() => void) | null = null;
+  #timerMs = Number.POSITIVE_INFINITY;
 
-export function createWatchdog(clock: Clock, onExpire: (phase: string, ms: number) => void): Watchdog {
-  let dueMs = Number.POSITIVE_INFINITY;
-  let phase = '';
-  let span = 0;
-  let cancelTimer: (() => void) | null = null;
-  let timerMs = Number.POSITIVE_INFINITY;
-
-  function schedule(): void {
-    cancelTimer?.();
-    timerMs = dueMs;
-    cancelTimer = clock.after(Math.max(dueMs - clock.now(), 0), ring);
+  constructor(clock: Clock, onExpire: (phase: string, ms: number) => void) {
+    this.#clock = clock;
+    this.#onExpire = onExpire;
   }
 
-  function ring(): void {
-    cancelTimer = null;
-    timerMs = Number.POSITIVE_INFINITY;
-    if (dueMs === Number.POSITIVE_INFINITY) return;
-    if (clock.now() < dueMs) schedule();
+  /** Fires `ms` from now with this `phase`, unless armed again, disarmed or stopped before. */
+  arm(ms: number, phase: string): void {
+    const nowMs = this.#clock.now();
+    this.#phase = phase;
+    this.#spanMs = ms;
+    this.#dueMs = nowMs + ms;
+    if (this.#dueMs < this.#timerMs) this.#schedule(nowMs);
+  }
+
+  /** Waits for nothing; the timer may stay. */
+  disarm(): void {
+    this.#dueMs = Number.POSITIVE_INFINITY;
+  }
+
+  stop(): void {
+    this.#dueMs = Number.POSITIVE_INFINITY;
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    this.#timerMs = Number.POSITIVE_INFINITY;
+  }
+
+  #schedule(nowMs: number): void {
+    this.#cancelTimer?.();
+    this.#timerMs = this.#dueMs;
+    this.#cancelTimer = this.#clock.after(Math.max(this.#dueMs - nowMs, 0), () => this.#ring());
+  }
+
+  #ring(): void {
+    this.#cancelTimer = null;
+    this.#timerMs = Number.POSITIVE_INFINITY;
+    if (this.#dueMs === Number.POSITIVE_INFINITY) return;
+    const nowMs = this.#clock.now();
+    if (nowMs < this.#dueMs) this.#schedule(nowMs);
     else {
-      dueMs = Number.POSITIVE_INFINITY;
-      onExpire(phase, span);
+      this.#dueMs = Number.POSITIVE_INFINITY;
+      this.#onExpire(this.#phase, this.#spanMs);
     }
   }
-
-  return {
-    arm(ms, forPhase) {
-      phase = forPhase;
-      span = ms;
-      dueMs = clock.now() + ms;
-      if (dueMs < timerMs) schedule();
-    },
-    disarm() {
-      dueMs = Number.POSITIVE_INFINITY;
-    },
-    stop() {
-      dueMs = Number.POSITIVE_INFINITY;
-      cancelTimer?.();
-      cancelTimer = null;
-      timerMs = Number.POSITIVE_INFINITY;
-    },
-  };
 }

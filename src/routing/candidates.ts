@@ -17,12 +17,24 @@ export type Visit = (entry: Entry, credential: CredentialRef, restsUntilMs: numb
 export function visitReaches(entries: readonly Entry[], facts: Facts, fits: Fits, visit: Visit): void {
   const hasOwn = facts.ownCredentials.length > 0;
   if (hasOwn) visitOwn(entries, facts, fits, false, visit);
+  const byProvider = operatorsOf(facts.usableProviders);
   for (const entry of entries) {
-    const { providerSlug } = entry.endpoint;
-    if (facts.usableProviders.has(providerSlug))
-      visit(entry, { kind: 'operator', provider: providerSlug }, entry.restsUntilMs);
+    const credential = byProvider.get(entry.endpoint.providerSlug);
+    if (credential !== undefined) visit(entry, credential, entry.restsUntilMs);
   }
   if (hasOwn) visitOwn(entries, facts, fits, true, visit);
+}
+
+const known = new WeakMap<ReadonlySet<string>, ReadonlyMap<string, CredentialRef>>();
+
+/** The operator's credentials by provider: the same for every plan of a gateway. */
+function operatorsOf(usableProviders: ReadonlySet<string>): ReadonlyMap<string, CredentialRef> {
+  let operators = known.get(usableProviders);
+  if (operators === undefined) {
+    operators = new Map([...usableProviders].map((provider) => [provider, { kind: 'operator', provider }]));
+    known.set(usableProviders, operators);
+  }
+  return operators;
 }
 
 function visitOwn(entries: readonly Entry[], facts: Facts, fits: Fits, isFallback: boolean, visit: Visit): void {

@@ -14,7 +14,8 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
     requested: plan.requested,
     strategy: plan.strategy,
     region,
-    summary: `available=${shown.length}${selected ? `, selected=${selected.providerName}` : ', selected=none'}`,
+    // Joined, it is in one piece (see `inOnePiece`).
+    summary: ['available=', shown.length, ', selected=', selected?.providerName ?? 'none'].join(''),
     attempt: trace.attempts.length,
     is_byok: selected?.isByok ?? false,
     endpoints: {
@@ -32,6 +33,8 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
 
 /** With several credentials an endpoint is tried several times, and is still one. */
 function eachEndpoint(tries: readonly Try[]): readonly Try[] {
+  // The operator has one for each provider: there is nothing to look for, unless a model is to reason once and once not.
+  if (tries.every(({ isByok, reasons }) => !isByok && reasons === undefined)) return tries;
   const seen = new Set<Try['endpoint']>();
   return tries.filter(({ endpoint }) => seen.size < seen.add(endpoint).size);
 }

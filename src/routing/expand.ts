@@ -5,7 +5,7 @@ import type { Plan } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { authorOf, familyOf, newestFirst } from './family.ts';
-import { preferenceRules } from './filter.ts';
+import { demandsOf, unmetDemand } from './filter.ts';
 import type { Needs } from './needs.ts';
 import { autoModels, autoSettings, freeModels, type RouterInput, reachable } from './routers.ts';
 import { type Variant, variantOf, withoutSuffix } from './variant.ts';
@@ -74,19 +74,21 @@ function routerOf(slug: string, brand: string): 'auto' | 'free' | null {
 
 /** The slugs a catalogue has to know for a request: those it names, and what they are without their suffixes. */
 export function slugsToKnow(slugs: readonly string[]): readonly string[] {
-  const known = [...slugs];
+  let known: string[] | null = null;
   for (const slug of slugs) {
-    for (let split = withoutSuffix(slug); split; split = withoutSuffix(split.base)) known.push(split.base);
+    for (let split = withoutSuffix(slug); split; split = withoutSuffix(split.base)) {
+      known ??= [...slugs];
+      known.push(split.base);
+    }
   }
-  return known;
+  return known ?? slugs;
 }
 
 /** Finds the models of each slug. @throws GatewayError invalid_request (400) naming the first that does not exist */
 export function expandModels(slugs: readonly string[], input: ExpandInput): Expanded {
-  const expanded = slugs.map((slug) => expandOne(slug, input));
-  const [only] = expanded;
-  if (expanded.length === 1 && only) return only;
-  const choices = expanded.flatMap((one) => one.choices);
+  const [only] = slugs;
+  if (only !== undefined && slugs.length === 1) return expandOne(only, input);
+  const choices = slugs.flatMap((slug) => expandOne(slug, input).choices);
   return { choices, strategy: 'fallback', params: undefined, router: null };
 }
 
@@ -161,8 +163,9 @@ function findRouter(slug: string, input: ExpandInput): Expanded | null {
   const author = slug.slice(0, slash);
   if (author !== brand && author !== 'service') return null;
   const router = slug.slice(slash + 1);
-  const rules = preferenceRules(request);
-  const passes: RouterInput['passes'] = (endpoint, model) => rules.every(([, rule]) => rule(endpoint, model));
+  const demands = demandsOf(request);
+  const passes: RouterInput['passes'] = (endpoint, model) =>
+    demands === null || unmetDemand(demands, endpoint, model) === null;
   const from: RouterInput = { models: view.models, needs, facts, passes };
   if (router === 'free') {
     const chosen = keepPinned(freeModels(from), slug, facts);

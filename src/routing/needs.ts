@@ -55,31 +55,32 @@ export function needsOf(request: ChatRequest): Needs {
 /** Whether an endpoint is known not to do what the request needs. What is not known is not held against it. */
 export function lacks(needs: Needs, { inputModalities }: Model, endpoint: Endpoint): boolean {
   const { supportedParameters, contextLength, maxPromptTokens, maxCompletionTokens } = endpoint;
-  if (
-    supportedParameters !== null &&
-    needs.parameters.length > 0 &&
-    !needs.parameters.every((name) => supports(supportedParameters, name))
-  )
-    return true;
-  if (inputModalities && needs.modalities.some((modality) => !inputModalities.includes(modality))) return true;
+  const { parameters, modalities } = needs;
+  if (supportedParameters !== null && !supportsAll(supportedParameters, parameters)) return true;
+  if (inputModalities) for (const modality of modalities) if (!inputModalities.includes(modality)) return true;
   if (contextLength !== null && needs.promptTokens > contextLength) return true;
   if (maxPromptTokens !== undefined && needs.promptTokens > maxPromptTokens) return true;
   return maxCompletionTokens !== null && needs.maxTokens !== null && needs.maxTokens > maxCompletionTokens;
 }
 
 /** Names under which lists of parameters have the same thing. */
-const otherNames: Readonly<Record<string, readonly string[]>> = {
-  max_tokens: ['max_completion_tokens'],
-  max_completion_tokens: ['max_tokens'],
-  reasoning_effort: ['reasoning'],
-  reasoning: ['reasoning_effort', 'include_reasoning'],
-  response_format: ['structured_outputs'],
-};
+const otherNames: ReadonlyMap<string, readonly string[]> = new Map([
+  ['max_tokens', ['max_completion_tokens']],
+  ['max_completion_tokens', ['max_tokens']],
+  ['reasoning_effort', ['reasoning']],
+  ['reasoning', ['reasoning_effort', 'include_reasoning']],
+  ['response_format', ['structured_outputs']],
+]);
 
-/** Whether a request field is one that an endpoint acts on. */
-export function supports(supportedParameters: readonly string[], name: string): boolean {
+/** Whether request fields are all such that an endpoint acts on them. */
+export function supportsAll(supportedParameters: readonly string[], names: readonly string[]): boolean {
+  for (const name of names) if (!supports(supportedParameters, name)) return false;
+  return true;
+}
+
+function supports(supportedParameters: readonly string[], name: string): boolean {
   return (
     supportedParameters.includes(name) ||
-    (otherNames[name]?.some((other) => supportedParameters.includes(other)) ?? false)
+    (otherNames.get(name)?.some((other) => supportedParameters.includes(other)) ?? false)
   );
 }

@@ -7,10 +7,11 @@ import type { ChatRequest } from '../schema/chat.ts';
 import { credentialFits } from '../stores/credential-fits.ts';
 import { type Fits, type Visit, visitReaches } from './candidates.ts';
 import { type Choice, expandModels, requestedSlugs } from './expand.ts';
-import { lowerCase, preferenceRules, type Rule } from './filter.ts';
-import { needsOf } from './needs.ts';
+import { type Demands, demandsOf, slugSet, unmetDemand } from './filter.ts';
+import { type Needs, needsOf } from './needs.ts';
 import { type Entry, entryOf, type RankContext, rank, type Standing, standingOf } from './rank.ts';
 import { knownSort, requestedSort, type Sort } from './sort.ts';
+import type { Variant } from './variant.ts';
 
 export interface PlanInput {
   request: ChatRequest;
@@ -34,13 +35,19 @@ export interface PlanInput {
  *         Retry-After), with the same, when all that is left has to rest
  */
 export function planRoute(input: PlanInput): Plan {
-  const { request, facts, providerName, verbatim } = input;
+  const { request, view, facts, brand, isConfigured, providerName, verbatim } = input;
   const slugs = requestedSlugs(request, input.defaultModel);
   const needs = needsOf(request);
-  const { choices, strategy, params, router } = expandModels(slugs, { ...input, needs });
+  const { choices, strategy, params, router } = expandModels(slugs, {
+    request,
+    view,
+    facts,
+    needs,
+    brand,
+    isConfigured,
+  });
   const excluded: Exclusion[] = [];
   const entries = passing(choices, request, excluded);
-  const of = { user: request.user ?? null, apiKeyHash: facts.apiKeyHash };
   /** Ends of rests, epoch ms. */
   const rests: number[] = [];
   const tries: Try[] = [];
@@ -63,10 +70,14 @@ export function planRoute(input: PlanInput): Plan {
     };
     tries.push(reasons(entry) ? { ...step, reasons: true } : step);
   };
-  const fits: Fits = (one, { modelSlug }) => credentialFits(one, { ...of, model: modelSlug });
+  const fits: Fits = (one, { modelSlug: model }) =>
+    credentialFits(one, { model, user: request.user ?? null, apiKeyHash: facts.apiKeyHash });
 
-  for (const { members, context } of groups(entries, { request, facts, needs })) {
-    visitReaches(rank(members, context), facts, fits, visit);
+  const wish = requestedSort(request);
+  const context = contextOf(request, facts, needs);
+  for (const members of partitioned(entries, wish.partition)) {
+    const sort = wish.by ?? variantSort(members) ?? knownSort(facts.defaultSort);
+    visitReaches(rank(members, sort, context), facts, fits, visit);
     // Says of each endpoint that nobody can reach now whether it rests or there is no credential for it.
     for (const { reach, endpoint, model } of members) {
       if (reach === 'tried') continue;
@@ -95,28 +106,52 @@ function leaveFirst(tries: Try[], excluded: Exclusion[]): void {
  * several of the slugs, such as a model and the same with a suffix, is there for the first of them.
  */
 function passing(choices: readonly Choice[], request: ChatRequest, excluded: Exclusion[]): Entry[] {
-  const asked = preferenceRules(request);
-  let named: ReadonlySet<string> | null = null;
+  const demands = demandsOf(request);
   const entries: Entry[] = [];
-  const left = new Map<Endpoint, Exclusion>();
-  choices.forEach(({ model, variants }, modelIndex) => {
-    const rules = [...asked];
-    for (const { rule } of variants) if (rule) rules.push([...rule]);
-    const isTierWanted = ({ serviceTier, tag }: Endpoint): boolean => {
-      if (request.service_tier === serviceTier || variants.some(({ tier }) => tier === serviceTier)) return true;
-      named ??= namedProviders(request);
-      return named.has(tag);
-    };
+  /** Most requests leave none. */
+  let left: Map<Endpoint, Exclusion> | null = null;
+  for (let modelIndex = 0; modelIndex < choices.length; modelIndex++) {
+    const { model, variants } = choices[modelIndex] as Choice;
     for (const endpoint of model.endpoints) {
-      let filter = endpoint.isDisabled === true ? 'disabled' : firstFailed(rules, endpoint, model);
-      if (filter === null && endpoint.serviceTier !== undefined && !isTierWanted(endpoint)) filter = 'service_tier';
-      if (filter === null) entries.push(entryOf(endpoint, model, modelIndex, variants));
-      else if (!left.has(endpoint)) left.set(endpoint, { model: model.slug, provider: endpoint.tag, filter });
+      const filter = filterOf(endpoint, model, variants, demands, request);
+      if (filter === null) {
+        entries.push(entryOf(endpoint, model, modelIndex, variants));
+        continue;
+      }
+      left ??= new Map();
+      if (!left.has(endpoint)) left.set(endpoint, { model: model.slug, provider: endpoint.tag, filter });
     }
-  });
-  if (choices.length > 1) for (const { endpoint } of entries) left.delete(endpoint);
-  excluded.push(...left.values());
+  }
+  if (left !== null) {
+    if (choices.length > 1) for (const { endpoint } of entries) left.delete(endpoint);
+    excluded.push(...left.values());
+  }
   return choices.length > 1 ? eachOnce(entries) : entries;
+}
+
+/** The first rule that an endpoint does not pass; null: it passes all. */
+function filterOf(
+  endpoint: Endpoint,
+  model: Model,
+  variants: readonly Variant[],
+  demands: Demands | null,
+  request: ChatRequest,
+): string | null {
+  if (endpoint.isDisabled === true) return 'disabled';
+  const unmet = demands && unmetDemand(demands, endpoint, model);
+  if (unmet !== null) return unmet;
+  for (const { rule } of variants) if (rule && !rule[1](endpoint)) return rule[0];
+  return endpoint.serviceTier === undefined || isTierWanted(endpoint, variants, request) ? null : 'service_tier';
+}
+
+/** An endpoint of a service tier takes part by its tier, or by its full slug. */
+function isTierWanted({ serviceTier, tag }: Endpoint, variants: readonly Variant[], request: ChatRequest): boolean {
+  if (request.service_tier === serviceTier || variants.some(({ tier }) => tier === serviceTier)) return true;
+  return isNamed(tag, request.provider?.order) || isNamed(tag, request.provider?.only);
+}
+
+function isNamed(tag: string, slugs: readonly string[] | null | undefined): boolean {
+  return slugs?.some((slug) => slug.toLowerCase() === tag) === true;
 }
 
 /** An endpoint comes twice only where the model is to reason the first time, or the second. */
@@ -129,17 +164,8 @@ function eachOnce(entries: readonly Entry[]): Entry[] {
 }
 
 function reasons({ variants }: Entry): boolean {
-  return variants.some((variant) => variant.reasons);
-}
-
-function firstFailed(rules: readonly [string, Rule][], endpoint: Endpoint, model: Model): string | null {
-  for (const rule of rules) if (!rule[1](endpoint, model)) return rule[0];
-  return null;
-}
-
-/** The slugs the request names; an endpoint of a service tier takes part by its full one, or by its tier. */
-function namedProviders({ provider }: ChatRequest): ReadonlySet<string> {
-  return new Set([...lowerCase(provider?.order ?? []), ...lowerCase(provider?.only ?? [])]);
+  for (const variant of variants) if (variant.reasons) return true;
+  return false;
 }
 
 /** What speaks for and against a try, as it counted when it was planned. */
@@ -149,48 +175,27 @@ export function standingOfTry(
 ): Standing {
   const model = view.model(endpoint.modelSlug) as Model;
   const entry = entryOf(endpoint, model, modelIndex, []);
-  const [group] = groups([entry], { request, facts, needs: needsOf(request) });
-  return standingOf(entry, (group as Group).context);
+  return standingOf(entry, contextOf(request, facts, needsOf(request)));
 }
 
-interface Group {
-  members: readonly Entry[];
-  context: RankContext;
-}
-
-/** The endpoints that are put in order together: those of a model, or all. */
-function groups(
-  entries: readonly Entry[],
-  { request, facts, needs }: Pick<PlanInput, 'request' | 'facts'> & Pick<RankContext, 'needs'>,
-): Group[] {
-  const preferences = request.provider ?? null;
-  const order = preferences?.order && preferences.order.length > 0 ? placesIn(preferences.order) : null;
-  const sort = requestedSort(request);
+function contextOf({ provider }: ChatRequest, facts: Facts, needs: Needs): RankContext {
   const { health, random, pinned } = facts;
-  const contextOf = (members: readonly Entry[]): RankContext => ({
-    order,
-    sort: sort.by ?? variantSort(members) ?? knownSort(facts.defaultSort),
-    preferences,
-    needs,
-    health,
-    random,
-    pinned,
-  });
-  const parts = partitioned(entries, sort.partition);
-  return parts.map((members) => ({ members, context: contextOf(members) }));
+  const order = provider?.order && provider.order.length > 0 ? placesIn(provider.order) : null;
+  return { order, preferences: provider ?? null, needs, health, random, pinned };
 }
 
 /** Slugs to their places; one that is named twice is at its first. */
 function placesIn(order: readonly string[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
-  for (const slug of lowerCase(order)) if (!places.has(slug)) places.set(slug, places.size);
+  for (const slug of slugSet(order)) places.set(slug, places.size);
   return places;
 }
 
+/** The endpoints that are put in order together: those of a model, or all. They come model by model. */
 function partitioned(entries: readonly Entry[], partition: Sort['partition']): readonly (readonly Entry[])[] {
   const [first] = entries;
   if (!first) return [];
-  if (partition === 'none' || entries.every(({ modelIndex }) => modelIndex === first.modelIndex)) return [entries];
+  if (partition === 'none' || entries.at(-1)?.modelIndex === first.modelIndex) return [entries];
   return [...Map.groupBy(entries, ({ modelIndex }) => modelIndex).values()];
 }
 

@@ -1,116 +1,129 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import { largestLimitUsd } from '../base/money.ts';
 import { list, textUpTo } from './bounded.ts';
 import { smallestLimitUsd } from './budget.ts';
 import { expectation } from './expectations.ts';
 import { limitParameter, offsetParameter, uuidText } from './page.ts';
 
-export const permissionSchema = z.enum(['inference', 'management']);
+export const permissionSchema = lazily(() => z.enum(['inference', 'management']));
 
 const maxNameChars = 255;
 const maxUserIdChars = 255;
 
-const name = textUpTo(maxNameChars).min(1);
-const permissions = list(permissionSchema).min(1).max(10);
+const name = lazily(() => textUpTo(maxNameChars).min(1));
+const permissions = lazily(() => list(permissionSchema()).min(1).max(10));
 /** USD; 0: may spend nothing; null: only the budgets of its workspace count. */
-const limit = z
-  .number()
-  .max(largestLimitUsd)
-  .refine(
-    (usd) => usd === 0 || usd >= smallestLimitUsd,
-    expectation('expected 0, or at least 0.000000001, which is a nano-dollar'),
-  )
-  .nullable();
+const limit = lazily(() =>
+  z
+    .number()
+    .max(largestLimitUsd)
+    .refine(
+      (usd) => usd === 0 || usd >= smallestLimitUsd,
+      expectation('expected 0, or at least 0.000000001, which is a nano-dollar'),
+    )
+    .nullable(),
+);
 /** When the limit starts anew; null: never. */
-const limitReset = z.enum(['daily', 'weekly', 'monthly']).nullable();
-const creatorUserId = textUpTo(maxUserIdChars).min(1).nullable();
+const limitReset = lazily(() => z.enum(['daily', 'weekly', 'monthly']).nullable());
+const creatorUserId = lazily(() => textUpTo(maxUserIdChars).min(1).nullable());
 
 /** Body of POST /keys. `permissions` is ours. */
-export const createApiKeySchema = z.strictObject({
-  name,
-  permissions: permissions.default(['inference']),
-  limit: limit.default(null),
-  limit_reset: limitReset.default(null),
-  include_byok_in_limit: z.boolean().default(false),
-  expires_at: z.iso
-    .datetime({ offset: true, error: expectation('expected a time such as "2030-01-31T12:00:00Z"') })
-    .nullable()
-    .default(null),
-  creator_user_id: creatorUserId.optional(),
-  workspace_id: uuidText.optional(),
-});
-export interface CreateApiKey extends z.infer<typeof createApiKeySchema> {}
+export const createApiKeySchema = lazily(() =>
+  z.strictObject({
+    name: name(),
+    permissions: permissions().default(['inference']),
+    limit: limit().default(null),
+    limit_reset: limitReset().default(null),
+    include_byok_in_limit: z.boolean().default(false),
+    expires_at: z.iso
+      .datetime({ offset: true, error: expectation('expected a time such as "2030-01-31T12:00:00Z"') })
+      .nullable()
+      .default(null),
+    creator_user_id: creatorUserId().optional(),
+    workspace_id: uuidText().optional(),
+  }),
+);
+export interface CreateApiKey extends z.infer<ReturnType<typeof createApiKeySchema>> {}
 
 /** Body of PATCH /keys/{hash}: what is left out stays, null clears, an array replaces. */
-export const updateApiKeySchema = z
-  .strictObject({
-    name,
-    permissions,
-    disabled: z.boolean(),
-    limit,
-    limit_reset: limitReset,
-    include_byok_in_limit: z.boolean(),
-  })
-  .partial();
-export interface UpdateApiKey extends z.infer<typeof updateApiKeySchema> {}
+export const updateApiKeySchema = lazily(() =>
+  z
+    .strictObject({
+      name: name(),
+      permissions: permissions(),
+      disabled: z.boolean(),
+      limit: limit(),
+      limit_reset: limitReset(),
+      include_byok_in_limit: z.boolean(),
+    })
+    .partial(),
+);
+export interface UpdateApiKey extends z.infer<ReturnType<typeof updateApiKeySchema>> {}
 
 /** Query of GET /keys. */
-export const listApiKeysQuery = z.object({
-  include_disabled: z
-    .enum(['true', 'false', '1', '0'])
-    .default('false')
-    .transform((text) => text === 'true' || text === '1'),
-  offset: offsetParameter,
-  limit: limitParameter,
-  workspace_id: uuidText.optional(),
-});
-export interface ListApiKeysQuery extends z.infer<typeof listApiKeysQuery> {}
+export const listApiKeysQuery = lazily(() =>
+  z.object({
+    include_disabled: z
+      .enum(['true', 'false', '1', '0'])
+      .default('false')
+      .transform((text) => text === 'true' || text === '1'),
+    offset: offsetParameter(),
+    limit: limitParameter(),
+    workspace_id: uuidText().optional(),
+  }),
+);
+export interface ListApiKeysQuery extends z.infer<ReturnType<typeof listApiKeysQuery>> {}
 
 /** A key as it is stored: its hash, never the key. */
-export const storedApiKeySchema = z.strictObject({
-  /** SHA-256 of the key, hex: also its id. */
-  hash: z.string().regex(/^[0-9a-f]{64}$/),
-  name: z.string(),
-  /** First and last characters only. */
-  label: z.string(),
-  permissions: z.array(permissionSchema).min(1),
-  workspaceId: z.string().min(1),
-  disabled: z.boolean(),
-  /** Integer nano-USD; null: only the budgets of its workspace count. */
-  limitNanoUsd: z.int().nonnegative().nullable(),
-  /** When the limit starts anew; null: never. */
-  limitReset,
-  /** true: what goes through the workspace's own provider credentials counts against the limit as well. */
-  includeByokInLimit: z.boolean(),
-  creatorUserId: z.string().nullable(),
-  /** Epoch ms. */
-  createdAtMs: z.int(),
-  /** Epoch ms; null: as it was made. */
-  updatedAtMs: z.int().nullable(),
-  /** Epoch ms; null: never. */
-  expiresAtMs: z.int().nullable(),
-});
-export interface StoredApiKey extends z.infer<typeof storedApiKeySchema> {}
+export const storedApiKeySchema = lazily(() =>
+  z.strictObject({
+    /** SHA-256 of the key, hex: also its id. */
+    hash: z.string().regex(/^[0-9a-f]{64}$/),
+    name: z.string(),
+    /** First and last characters only. */
+    label: z.string(),
+    permissions: z.array(permissionSchema()).min(1),
+    workspaceId: z.string().min(1),
+    disabled: z.boolean(),
+    /** Integer nano-USD; null: only the budgets of its workspace count. */
+    limitNanoUsd: z.int().nonnegative().nullable(),
+    /** When the limit starts anew; null: never. */
+    limitReset: limitReset(),
+    /** true: what goes through the workspace's own provider credentials counts against the limit as well. */
+    includeByokInLimit: z.boolean(),
+    creatorUserId: z.string().nullable(),
+    /** Epoch ms. */
+    createdAtMs: z.int(),
+    /** Epoch ms; null: as it was made. */
+    updatedAtMs: z.int().nullable(),
+    /** Epoch ms; null: never. */
+    expiresAtMs: z.int().nullable(),
+  }),
+);
+export interface StoredApiKey extends z.infer<ReturnType<typeof storedApiKeySchema>> {}
 
 /** What the embedder makes a new key from. */
-export const newApiKeySchema = z.strictObject({
-  name: name.default('API key'),
-  permissions: permissions.default(['inference']),
-  /** Id or slug; default the workspace that exists from the start. */
-  workspace: z.string().optional(),
-  /** Default null: only the budgets of its workspace count. */
-  limitUsd: limit.default(null),
-  /** Default null: the limit never starts anew. */
-  limitReset: limitReset.default(null),
-  /** Default false. */
-  includeByokInLimit: z.boolean().default(false),
-  creatorUserId: creatorUserId.default(null),
-  /** Epoch ms; default never. */
-  expiresAtMs: z.int().positive().nullable().default(null),
-});
-export interface NewApiKey extends z.input<typeof newApiKeySchema> {}
+export const newApiKeySchema = lazily(() =>
+  z.strictObject({
+    name: name().default('API key'),
+    permissions: permissions().default(['inference']),
+    /** Id or slug; default the workspace that exists from the start. */
+    workspace: z.string().optional(),
+    /** Default null: only the budgets of its workspace count. */
+    limitUsd: limit().default(null),
+    /** Default null: the limit never starts anew. */
+    limitReset: limitReset().default(null),
+    /** Default false. */
+    includeByokInLimit: z.boolean().default(false),
+    creatorUserId: creatorUserId().default(null),
+    /** Epoch ms; default never. */
+    expiresAtMs: z.int().positive().nullable().default(null),
+  }),
+);
+export interface NewApiKey extends z.input<ReturnType<typeof newApiKeySchema>> {}
 
-const usage = {
+const usage = lazily(() => ({
   /** USD, settled; `usage` and `byok_usage` since the key was made, the others of the current window in UTC. */
   usage: z.number(),
   usage_daily: z.number(),
@@ -120,46 +133,50 @@ const usage = {
   byok_usage_daily: z.number(),
   byok_usage_weekly: z.number(),
   byok_usage_monthly: z.number(),
-};
+}));
 
-const limits = {
+const limits = lazily(() => ({
   limit: z.number().nullable(),
   /** What is not spent of it in the current window; null without a limit. */
   limit_remaining: z.number().nullable(),
-  limit_reset: limitReset,
+  limit_reset: limitReset(),
   include_byok_in_limit: z.boolean(),
-};
+}));
 
 /** A key as it is answered. */
-export const apiKeySchema = z.object({
-  hash: z.string(),
-  name: z.string(),
-  label: z.string(),
-  permissions: z.array(permissionSchema),
-  workspace_id: z.string(),
-  disabled: z.boolean(),
-  ...limits,
-  ...usage,
-  creator_user_id: z.string().nullable(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime().nullable(),
-  expires_at: z.iso.datetime().nullable(),
-});
-export interface ApiKey extends z.infer<typeof apiKeySchema> {}
+export const apiKeySchema = lazily(() =>
+  z.object({
+    hash: z.string(),
+    name: z.string(),
+    label: z.string(),
+    permissions: z.array(permissionSchema()),
+    workspace_id: z.string(),
+    disabled: z.boolean(),
+    ...limits(),
+    ...usage(),
+    creator_user_id: z.string().nullable(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime().nullable(),
+    expires_at: z.iso.datetime().nullable(),
+  }),
+);
+export interface ApiKey extends z.infer<ReturnType<typeof apiKeySchema>> {}
 
 /** The key of the request itself, as it is answered. */
-export const currentApiKeySchema = z.object({
-  label: z.string(),
-  permissions: z.array(permissionSchema),
-  ...limits,
-  ...usage,
-  creator_user_id: z.string().nullable(),
-  expires_at: z.iso.datetime().nullable(),
-  is_free_tier: z.boolean(),
-  is_management_key: z.boolean(),
-  /** Deprecated: as `is_management_key`. */
-  is_provisioning_key: z.boolean(),
-  /** Deprecated: there is none. */
-  rate_limit: z.object({ requests: z.int(), interval: z.string(), note: z.string() }),
-});
-export interface CurrentApiKey extends z.infer<typeof currentApiKeySchema> {}
+export const currentApiKeySchema = lazily(() =>
+  z.object({
+    label: z.string(),
+    permissions: z.array(permissionSchema()),
+    ...limits(),
+    ...usage(),
+    creator_user_id: z.string().nullable(),
+    expires_at: z.iso.datetime().nullable(),
+    is_free_tier: z.boolean(),
+    is_management_key: z.boolean(),
+    /** Deprecated: as `is_management_key`. */
+    is_provisioning_key: z.boolean(),
+    /** Deprecated: there is none. */
+    rate_limit: z.object({ requests: z.int(), interval: z.string(), note: z.string() }),
+  }),
+);
+export interface CurrentApiKey extends z.infer<ReturnType<typeof currentApiKeySchema>> {}

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { $constructor, $ZodAsyncError, config, util } from 'zod/v4/core';
+import { lazily } from '../base/lazily.ts';
 
 /**
  * Building blocks that differ from zod's own in one thing: a body of 32 MiB can hold ten million items, and zod reports
@@ -18,14 +19,14 @@ interface RecordDef extends z.core.$ZodRecordDef {
 
 /**
  * As `z.record`; at most 20 bad entries are reported, and too many keys are refused without looking at them all. Entries
- * are checked, not copied.
+ * are checked, not copied; one named `__proto__` counts as not there, as it does to compiled code.
  * @param limits  `maxKeys`: entries; `maxKeyLength`: characters of a key
  */
 export function mapOf<V extends z.ZodType>(valueType: V, limits: { maxKeys?: number; maxKeyLength?: number } = {}) {
   const { maxKeys, maxKeyLength } = limits;
   const keyType = maxKeyLength === undefined ? z.string() : textUpTo(maxKeyLength);
   const map = new BoundedRecord({ type: 'record', keyType, valueType, maxKeys });
-  // Compiled code knows a record's own rules only, so the number of keys is checked once more; see `compiledChatRequest`.
+  // Compiled code knows a record's own rules only, so the number of keys is checked once more; see `compiledAfter`.
   const described =
     maxKeys === undefined
       ? map
@@ -68,6 +69,7 @@ const BoundedRecord = $constructor<z.ZodRecord, RecordDef>('BoundedRecord', (ins
     let faults = 0;
     let keys = 0;
     for (const key in input) {
+      if (key === '__proto__') continue;
       keys += 1;
       if (keys > maxKeys) {
         payload.issues = [{ code: 'too_big', origin: 'object', maximum: maxKeys, inclusive: true, input, inst }];
@@ -82,25 +84,39 @@ const BoundedRecord = $constructor<z.ZodRecord, RecordDef>('BoundedRecord', (ins
       if (result.issues.length > 0) faults += adopt(payload, result.issues, key, ctx);
       if (faults >= mostFaults) break;
     }
+    payload.value = withoutProto(input);
     return payload;
   };
 });
 
-/** The same on the way to JSON Schema as a record of anything, but neither copied nor looked into. */
+/** The same on the way to JSON Schema as a record of anything, but neither copied, without need, nor looked into. */
 const AsItIs = $constructor<z.ZodRecord, z.core.$ZodRecordDef>('AsItIs', (inst, def) => {
   z.ZodRecord.init(inst, def);
-  inst._zod.parse = (payload) => (isObject(payload.value) ? payload : refuse(payload, 'object', inst));
+  inst._zod.parse = (payload) => {
+    if (!isObject(payload.value)) return refuse(payload, 'object', inst);
+    payload.value = withoutProto(payload.value);
+    return payload;
+  };
 });
+
+/** What compiled code, which copies, makes of an object that JSON gave a key `__proto__`. */
+function withoutProto(value: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.hasOwn(value, '__proto__')) return value;
+  return Object.fromEntries(Object.entries(value).filter(([key]) => key !== '__proto__'));
+}
 
 /**
  * A JSON object that is passed on as it is, so that the order of its keys survives: a model answers a JSON Schema in the
  * order of its properties.
  */
-export const jsonObject = new AsItIs({
-  type: 'record',
-  keyType: z.string(),
-  valueType: z.unknown(),
-}) as unknown as z.ZodRecord<z.ZodString, z.ZodUnknown>;
+export const jsonObject = lazily(
+  () =>
+    new AsItIs({
+      type: 'record',
+      keyType: z.string(),
+      valueType: z.unknown(),
+    }) as unknown as z.ZodRecord<z.ZodString, z.ZodUnknown>,
+);
 
 /**
  * A string of at most `max` characters, counted in code points, as JSON Schema counts: an emoji is one.

@@ -1,43 +1,52 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import { largestLimitUsd } from '../base/money.ts';
 import { intervals } from '../base/windows.ts';
 import { list } from './bounded.ts';
 
 /** How often a budget starts anew; `lifetime`: never. */
-export const intervalSchema = z.enum(intervals);
+export const intervalSchema = lazily(() => z.enum(intervals));
 
 /** A nano-dollar: money is counted in them. */
 export const smallestLimitUsd = 1e-9;
 
 /** Body of PUT /workspaces/{id}/budgets/{interval}. */
-export const putBudgetSchema = z.strictObject({
-  limit_usd: z.number().positive({ abort: true }).min(smallestLimitUsd).max(largestLimitUsd),
-});
-export interface PutBudget extends z.infer<typeof putBudgetSchema> {}
+export const putBudgetSchema = lazily(() =>
+  z.strictObject({
+    limit_usd: z.number().positive({ abort: true }).min(smallestLimitUsd).max(largestLimitUsd),
+  }),
+);
+export interface PutBudget extends z.infer<ReturnType<typeof putBudgetSchema>> {}
 
-export const storedBudgetSchema = z.strictObject({
-  id: z.string(),
-  interval: intervalSchema,
-  /** Integer nano-USD. */
-  limitNanoUsd: z.int().positive(),
-  /** Epoch ms. */
-  createdAtMs: z.int(),
-  updatedAtMs: z.int(),
-});
-export interface StoredBudget extends z.infer<typeof storedBudgetSchema> {}
+export const storedBudgetSchema = lazily(() =>
+  z.strictObject({
+    id: z.string(),
+    interval: intervalSchema(),
+    /** Integer nano-USD. */
+    limitNanoUsd: z.int().positive(),
+    /** Epoch ms. */
+    createdAtMs: z.int(),
+    updatedAtMs: z.int(),
+  }),
+);
+export interface StoredBudget extends z.infer<ReturnType<typeof storedBudgetSchema>> {}
 
 /** All budgets of a workspace, at most one per interval: one record, which a request on its way reads at once. */
-export const storedBudgetsSchema = z.strictObject({ budgets: list(storedBudgetSchema).max(intervals.length) });
-export interface StoredBudgets extends z.infer<typeof storedBudgetsSchema> {}
+export const storedBudgetsSchema = lazily(() =>
+  z.strictObject({ budgets: list(storedBudgetSchema()).max(intervals.length) }),
+);
+export interface StoredBudgets extends z.infer<ReturnType<typeof storedBudgetsSchema>> {}
 
 /** A budget as it is answered. */
-export const budgetSchema = z.object({
-  id: z.uuid(),
-  workspace_id: z.uuid(),
-  limit_usd: z.number(),
-  /** null: it never starts anew, where the compatibility preset has it so. */
-  reset_interval: intervalSchema.nullable(),
-  created_at: z.iso.datetime(),
-  updated_at: z.iso.datetime(),
-});
-export interface Budget extends z.infer<typeof budgetSchema> {}
+export const budgetSchema = lazily(() =>
+  z.object({
+    id: z.uuid(),
+    workspace_id: z.uuid(),
+    limit_usd: z.number(),
+    /** null: it never starts anew, where the compatibility preset has it so. */
+    reset_interval: intervalSchema().nullable(),
+    created_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+  }),
+);
+export interface Budget extends z.infer<ReturnType<typeof budgetSchema>> {}

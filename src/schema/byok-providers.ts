@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 
 /** The companies a credential can be for: a closed list of 88, of which a gateway may serve fewer, or others besides. */
 export const byokProviders = [
@@ -92,5 +93,5 @@ export const byokProviders = [
   'z-ai',
 ] as const;
 
-export const byokProviderSchema = z.enum(byokProviders);
-export type ByokProvider = z.infer<typeof byokProviderSchema>;
+export const byokProviderSchema = lazily(() => z.enum(byokProviders));
+export type ByokProvider = z.infer<ReturnType<typeof byokProviderSchema>>;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import { list, textUpTo } from './bounded.ts';
 import { byokProviderSchema } from './byok-providers.ts';
 import { expectation } from './expectations.ts';
@@ -9,113 +10,133 @@ import { text } from './scalars.ts';
 const maxKeyChars = 16_384;
 
 /** The key of a provider, as the caller sends it. */
-const rawKey = textUpTo(maxKeyChars)
-  .min(1)
-  .refine(
-    isUsableKey,
-    expectation(
-      'expected a key of visible ASCII characters on one line, without spaces around it; or a JSON object, which may span lines',
+const rawKey = lazily(() =>
+  textUpTo(maxKeyChars)
+    .min(1)
+    .refine(
+      isUsableKey,
+      expectation(
+        'expected a key of visible ASCII characters on one line, without spaces around it; or a JSON object, which may span lines',
+      ),
     ),
-  );
+);
 
-const name = textUpTo(255).nullable();
+const name = lazily(() => textUpTo(255).nullable());
 /** null: no restriction; empty: nothing is allowed. */
-const allowed = list(textUpTo(256)).max(100).nullable();
-const allowedHashes = list(
-  z.string().regex(/^[0-9a-f]{64}$/, expectation('expected the hash of an api key: 64 lower-case hexadecimal digits')),
-)
-  .max(100)
-  .nullable();
-const flag = z.boolean();
+const allowed = lazily(() => list(textUpTo(256)).max(100).nullable());
+const allowedHashes = lazily(() =>
+  list(
+    z
+      .string()
+      .regex(/^[0-9a-f]{64}$/, expectation('expected the hash of an api key: 64 lower-case hexadecimal digits')),
+  )
+    .max(100)
+    .nullable(),
+);
+const flag = lazily(() => z.boolean());
 
-const restrictions = { allowed_models: allowed, allowed_user_ids: allowed, allowed_api_key_hashes: allowedHashes };
+const restrictions = lazily(() => ({
+  allowed_models: allowed(),
+  allowed_user_ids: allowed(),
+  allowed_api_key_hashes: allowedHashes(),
+}));
 
 /**
  * A provider's key that a workspace brought, as callers see it: without the key.
  * @see interface document, "Provider credential (BYOK)"
  */
-export const credentialSchema = z.object({
-  id: z.uuid(),
-  /** A UUID, unless the embedder names workspaces otherwise. */
-  workspace_id: text,
-  provider: byokProviderSchema,
-  name,
-  /** First and last characters of the key only; nothing of a short one. */
-  label: text,
-  disabled: flag,
-  /** true: tried after the others of its provider, the operator's own key included. */
-  is_fallback: flag,
-  /** Ascending; per provider. */
-  sort_order: z.int(),
-  /** Model slugs; `*` stands for anything. */
-  ...restrictions,
-  /** ISO 8601, UTC. */
-  created_at: z.iso.datetime(),
-});
-export interface Credential extends z.infer<typeof credentialSchema> {}
+export const credentialSchema = lazily(() =>
+  z.object({
+    id: z.uuid(),
+    /** A UUID, unless the embedder names workspaces otherwise. */
+    workspace_id: text(),
+    provider: byokProviderSchema(),
+    name: name(),
+    /** First and last characters of the key only; nothing of a short one. */
+    label: text(),
+    disabled: flag(),
+    /** true: tried after the others of its provider, the operator's own key included. */
+    is_fallback: flag(),
+    /** Ascending; per provider. */
+    sort_order: z.int(),
+    /** Model slugs; `*` stands for anything. */
+    ...restrictions(),
+    /** ISO 8601, UTC. */
+    created_at: z.iso.datetime(),
+  }),
+);
+export interface Credential extends z.infer<ReturnType<typeof credentialSchema>> {}
 
-export const credentialAnswerSchema = z.object({ data: credentialSchema });
-export const credentialListSchema = z.object({ data: z.array(credentialSchema), total_count: z.int() });
-export const credentialDeletedSchema = z.object({ deleted: z.literal(true) });
+export const credentialAnswerSchema = lazily(() => z.object({ data: credentialSchema() }));
+export const credentialListSchema = lazily(() => z.object({ data: z.array(credentialSchema()), total_count: z.int() }));
+export const credentialDeletedSchema = lazily(() => z.object({ deleted: z.literal(true) }));
 
-const base64 = z.string().regex(/^[A-Za-z0-9+/]+=*$/);
+const base64 = lazily(() => z.string().regex(/^[A-Za-z0-9+/]+=*$/));
 
 /** A secret, encrypted by a key of its own, which is encrypted by a master key. */
-export const sealedSchema = z.strictObject({
-  version: z.literal(1),
-  /** Which master key sealed the data key. */
-  keyId: z.string().min(1).max(2048),
-  /** As its sealer writes it. */
-  sealedKey: z.string().min(1).max(16_384),
-  /** 12 bytes of nonce, then AES-256-GCM's ciphertext and tag. */
-  ciphertext: base64,
-});
-export interface Sealed extends z.infer<typeof sealedSchema> {}
+export const sealedSchema = lazily(() =>
+  z.strictObject({
+    version: z.literal(1),
+    /** Which master key sealed the data key. */
+    keyId: z.string().min(1).max(2048),
+    /** As its sealer writes it. */
+    sealedKey: z.string().min(1).max(16_384),
+    /** 12 bytes of nonce, then AES-256-GCM's ciphertext and tag. */
+    ciphertext: base64(),
+  }),
+);
+export interface Sealed extends z.infer<ReturnType<typeof sealedSchema>> {}
 
 /** A credential as it is stored. */
-export const storedCredentialSchema = z.strictObject({
-  ...credentialSchema.shape,
-  sealed: sealedSchema,
-  /** ISO 8601, UTC; null: as it was made. */
-  updated_at: z.iso.datetime().nullable(),
-});
-export interface StoredCredential extends z.infer<typeof storedCredentialSchema> {}
+export const storedCredentialSchema = lazily(() =>
+  z.strictObject({
+    ...credentialSchema().shape,
+    sealed: sealedSchema(),
+    /** ISO 8601, UTC; null: as it was made. */
+    updated_at: z.iso.datetime().nullable(),
+  }),
+);
+export interface StoredCredential extends z.infer<ReturnType<typeof storedCredentialSchema>> {}
 
-const settings = {
-  name: name.optional(),
-  disabled: flag.optional(),
-  is_fallback: flag.optional(),
-  allowed_models: allowed.optional(),
-  allowed_user_ids: allowed.optional(),
+const settings = lazily(() => ({
+  name: name().optional(),
+  disabled: flag().optional(),
+  is_fallback: flag().optional(),
+  allowed_models: allowed().optional(),
+  allowed_user_ids: allowed().optional(),
   /** Later versions of the interface take it; of this one, answers hold it. */
-  allowed_api_key_hashes: allowedHashes.optional(),
-};
+  allowed_api_key_hashes: allowedHashes().optional(),
+}));
 
 /**
  * Body of POST /byok. Closed: a restriction that was misspelt and silently ignored would let through what the caller
  * meant to keep out.
  * @see interface document, "POST /byok"
  */
-export const createCredentialSchema = z.strictObject({
-  provider: byokProviderSchema,
-  key: rawKey,
-  workspace_id: uuidText.optional(),
-  ...settings,
-});
-export interface CreateCredential extends z.infer<typeof createCredentialSchema> {}
+export const createCredentialSchema = lazily(() =>
+  z.strictObject({
+    provider: byokProviderSchema(),
+    key: rawKey(),
+    workspace_id: uuidText().optional(),
+    ...settings(),
+  }),
+);
+export interface CreateCredential extends z.infer<ReturnType<typeof createCredentialSchema>> {}
 
 /** Body of PATCH /byok/{id}: what is left out stays, null clears, a list replaces; `key` replaces the key and its label. */
-export const updateCredentialSchema = z.strictObject({ key: rawKey.optional(), ...settings });
-export interface UpdateCredential extends z.infer<typeof updateCredentialSchema> {}
+export const updateCredentialSchema = lazily(() => z.strictObject({ key: rawKey().optional(), ...settings() }));
+export interface UpdateCredential extends z.infer<ReturnType<typeof updateCredentialSchema>> {}
 
 /** Query of GET /byok. */
-export const listCredentialsQuery = z.object({
-  offset: offsetParameter,
-  limit: limitParameter,
-  workspace_id: uuidText.optional(),
-  provider: byokProviderSchema.optional(),
-});
-export interface ListCredentialsQuery extends z.infer<typeof listCredentialsQuery> {}
+export const listCredentialsQuery = lazily(() =>
+  z.object({
+    offset: offsetParameter(),
+    limit: limitParameter(),
+    workspace_id: uuidText().optional(),
+    provider: byokProviderSchema().optional(),
+  }),
+);
+export interface ListCredentialsQuery extends z.infer<ReturnType<typeof listCredentialsQuery>> {}
 
 /**
  * What can be sent in a header: a line break in there would end it, and a blank at its end is a slip of the clipboard.

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import { jsonObject, list } from './bounded.ts';
 import { count, integer, numberOrNull, optionalText, text, textOrNull } from './scalars.ts';
 
@@ -24,56 +25,62 @@ export const pipelineStageTypes = [
 ] as const;
 
 /** A try that was sent to a provider and what it answered: an HTTP status. */
-export const routerAttemptSchema = z.looseObject({ provider: text, model: text, status: integer });
-export interface RouterAttempt extends z.infer<typeof routerAttemptSchema> {}
+export const routerAttemptSchema = lazily(() => z.looseObject({ provider: text(), model: text(), status: integer() }));
+export interface RouterAttempt extends z.infer<ReturnType<typeof routerAttemptSchema>> {}
 
 /** A stage that did something to the request or the answer. */
-export const pipelineStageSchema = z.looseObject({
-  type: z.enum(pipelineStageTypes),
-  name: text,
-  summary: optionalText,
-  data: jsonObject.optional(),
-  guardrail_id: optionalText,
-  guardrail_scope: optionalText,
-  cost_usd: numberOrNull,
-});
-export interface PipelineStage extends z.infer<typeof pipelineStageSchema> {}
+export const pipelineStageSchema = lazily(() =>
+  z.looseObject({
+    type: z.enum(pipelineStageTypes),
+    name: text(),
+    summary: optionalText(),
+    data: jsonObject().optional(),
+    guardrail_id: optionalText(),
+    guardrail_scope: optionalText(),
+    cost_usd: numberOrNull(),
+  }),
+);
+export interface PipelineStage extends z.infer<ReturnType<typeof pipelineStageSchema>> {}
 
 /** How a request was routed: shown when the caller opted in. */
-export const serviceMetadataSchema = z.looseObject({
-  /** Model slug as sent. */
-  requested: text,
-  strategy: z.enum(routingStrategies),
-  region: text.nullable(),
-  summary: text,
-  /** 1: the first try served; 0: no provider was reached. */
-  attempt: count,
-  is_byok: z.boolean(),
-  /** None is selected when the request failed. */
-  endpoints: z.looseObject({
-    total: count,
-    available: list(z.looseObject({ provider: text, model: text, selected: z.boolean() })),
+export const serviceMetadataSchema = lazily(() =>
+  z.looseObject({
+    /** Model slug as sent. */
+    requested: text(),
+    strategy: z.enum(routingStrategies),
+    region: text().nullable(),
+    summary: text(),
+    /** 1: the first try served; 0: no provider was reached. */
+    attempt: count(),
+    is_byok: z.boolean(),
+    /** None is selected when the request failed. */
+    endpoints: z.looseObject({
+      total: count(),
+      available: list(z.looseObject({ provider: text(), model: text(), selected: z.boolean() })),
+    }),
+    attempts: list(routerAttemptSchema()).optional(),
+    params: z
+      .looseObject({
+        quality_floor: z.number().optional(),
+        throughput_floor: z.number().optional(),
+        version_group: optionalText(),
+      })
+      .optional(),
+    pipeline: list(pipelineStageSchema()).optional(),
   }),
-  attempts: list(routerAttemptSchema).optional(),
-  params: z
-    .looseObject({
-      quality_floor: z.number().optional(),
-      throughput_floor: z.number().optional(),
-      version_group: optionalText,
-    })
-    .optional(),
-  pipeline: list(pipelineStageSchema).optional(),
-});
-export interface ServiceMetadata extends z.infer<typeof serviceMetadataSchema> {}
+);
+export interface ServiceMetadata extends z.infer<ReturnType<typeof serviceMetadataSchema>> {}
 
 /** Body of every answer that is not a success; `code` equals the HTTP status. */
-export const errorBodySchema = z.looseObject({
-  error: z.looseObject({
-    code: integer,
-    message: text,
-    metadata: jsonObject.nullish(),
+export const errorBodySchema = lazily(() =>
+  z.looseObject({
+    error: z.looseObject({
+      code: integer(),
+      message: text(),
+      metadata: jsonObject().nullish(),
+    }),
+    service_metadata: serviceMetadataSchema().nullish(),
+    user_id: textOrNull(),
   }),
-  service_metadata: serviceMetadataSchema.nullish(),
-  user_id: textOrNull,
-});
-export interface ErrorBody extends z.infer<typeof errorBodySchema> {}
+);
+export interface ErrorBody extends z.infer<ReturnType<typeof errorBodySchema>> {}

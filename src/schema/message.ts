@@ -1,99 +1,118 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import { list } from './bounded.ts';
 import { contentPartSchema, textPartSchema } from './part.ts';
 import { optionalInteger, optionalText, text, textOrNull } from './scalars.ts';
 
 // A union of one, so that another type of part is told apart from a faulty text.
-const textContent = z.union([text, list(z.discriminatedUnion('type', [textPartSchema]))]);
-const anyContent = z.union([text, list(contentPartSchema)]);
+const textContent = lazily(() => z.union([text(), list(z.discriminatedUnion('type', [textPartSchema()]))]));
+const anyContent = lazily(() => z.union([text(), list(contentPartSchema())]));
 
-export const systemMessageSchema = z.looseObject({
-  role: z.literal('system'),
-  content: textContent,
-  name: optionalText,
-});
-export interface SystemMessage extends z.infer<typeof systemMessageSchema> {}
+export const systemMessageSchema = lazily(() =>
+  z.looseObject({
+    role: z.literal('system'),
+    content: textContent(),
+    name: optionalText(),
+  }),
+);
+export interface SystemMessage extends z.infer<ReturnType<typeof systemMessageSchema>> {}
 
-export const developerMessageSchema = z.looseObject({
-  role: z.literal('developer'),
-  content: textContent,
-  name: optionalText,
-});
-export interface DeveloperMessage extends z.infer<typeof developerMessageSchema> {}
+export const developerMessageSchema = lazily(() =>
+  z.looseObject({
+    role: z.literal('developer'),
+    content: textContent(),
+    name: optionalText(),
+  }),
+);
+export interface DeveloperMessage extends z.infer<ReturnType<typeof developerMessageSchema>> {}
 
-export const userMessageSchema = z.looseObject({
-  role: z.literal('user'),
-  content: anyContent,
-  name: optionalText,
-});
-export interface UserMessage extends z.infer<typeof userMessageSchema> {}
+export const userMessageSchema = lazily(() =>
+  z.looseObject({
+    role: z.literal('user'),
+    content: anyContent(),
+    name: optionalText(),
+  }),
+);
+export interface UserMessage extends z.infer<ReturnType<typeof userMessageSchema>> {}
 
-export const toolCallSchema = z.looseObject({
-  id: text,
-  type: z.literal('function'),
-  /** `arguments` is the model's text: JSON as a rule, not by guarantee. */
-  function: z.looseObject({ name: text, arguments: text }),
-});
-export interface ToolCall extends z.infer<typeof toolCallSchema> {}
+export const toolCallSchema = lazily(() =>
+  z.looseObject({
+    id: text(),
+    type: z.literal('function'),
+    /** `arguments` is the model's text: JSON as a rule, not by guarantee. */
+    function: z.looseObject({ name: text(), arguments: text() }),
+  }),
+);
+export interface ToolCall extends z.infer<ReturnType<typeof toolCallSchema>> {}
 
 // A format we do not know yet must survive the echo of a conversation, so it is any string.
-const reasoningCommon = {
-  id: textOrNull,
-  index: optionalInteger,
-  format: textOrNull,
-};
+const reasoningCommon = lazily(() => ({
+  id: textOrNull(),
+  index: optionalInteger(),
+  format: textOrNull(),
+}));
 
 /** A piece of a model's reasoning. Clients send the sequence back unchanged. */
-export const reasoningDetailSchema = z.discriminatedUnion('type', [
-  z.looseObject({ type: z.literal('reasoning.summary'), summary: text, ...reasoningCommon }),
-  z.looseObject({ type: z.literal('reasoning.encrypted'), data: text, ...reasoningCommon }),
-  z.looseObject({
-    type: z.literal('reasoning.text'),
-    text: textOrNull,
-    signature: textOrNull,
-    ...reasoningCommon,
-  }),
-]);
-export type ReasoningDetail = z.infer<typeof reasoningDetailSchema>;
+export const reasoningDetailSchema = lazily(() =>
+  z.discriminatedUnion('type', [
+    z.looseObject({ type: z.literal('reasoning.summary'), summary: text(), ...reasoningCommon() }),
+    z.looseObject({ type: z.literal('reasoning.encrypted'), data: text(), ...reasoningCommon() }),
+    z.looseObject({
+      type: z.literal('reasoning.text'),
+      text: textOrNull(),
+      signature: textOrNull(),
+      ...reasoningCommon(),
+    }),
+  ]),
+);
+export type ReasoningDetail = z.infer<ReturnType<typeof reasoningDetailSchema>>;
 
 /** All fields optional; `data` is base64, `expires_at` a Unix timestamp in seconds. */
-export const audioOutputSchema = z.looseObject({
-  id: optionalText,
-  data: optionalText,
-  transcript: optionalText,
-  expires_at: optionalInteger,
-});
-export interface AudioOutput extends z.infer<typeof audioOutputSchema> {}
+export const audioOutputSchema = lazily(() =>
+  z.looseObject({
+    id: optionalText(),
+    data: optionalText(),
+    transcript: optionalText(),
+    expires_at: optionalInteger(),
+  }),
+);
+export interface AudioOutput extends z.infer<ReturnType<typeof audioOutputSchema>> {}
 
-export const imageOutputSchema = z.looseObject({ image_url: z.looseObject({ url: text }) });
-export interface ImageOutput extends z.infer<typeof imageOutputSchema> {}
+export const imageOutputSchema = lazily(() => z.looseObject({ image_url: z.looseObject({ url: text() }) }));
+export interface ImageOutput extends z.infer<ReturnType<typeof imageOutputSchema>> {}
 
 /** As a client echoes it and as a result holds it. */
-export const assistantMessageSchema = z.looseObject({
-  role: z.literal('assistant'),
-  content: anyContent.nullish(),
-  name: optionalText,
-  tool_calls: list(toolCallSchema).optional(),
-  refusal: textOrNull,
-  reasoning: textOrNull,
-  reasoning_details: list(reasoningDetailSchema).optional(),
-  images: list(imageOutputSchema).optional(),
-  audio: audioOutputSchema.optional(),
-});
-export interface AssistantMessage extends z.infer<typeof assistantMessageSchema> {}
+export const assistantMessageSchema = lazily(() =>
+  z.looseObject({
+    role: z.literal('assistant'),
+    content: anyContent().nullish(),
+    name: optionalText(),
+    tool_calls: list(toolCallSchema()).optional(),
+    refusal: textOrNull(),
+    reasoning: textOrNull(),
+    reasoning_details: list(reasoningDetailSchema()).optional(),
+    images: list(imageOutputSchema()).optional(),
+    audio: audioOutputSchema().optional(),
+  }),
+);
+export interface AssistantMessage extends z.infer<ReturnType<typeof assistantMessageSchema>> {}
 
-export const toolMessageSchema = z.looseObject({
-  role: z.literal('tool'),
-  content: anyContent,
-  tool_call_id: text,
-});
-export interface ToolMessage extends z.infer<typeof toolMessageSchema> {}
+export const toolMessageSchema = lazily(() =>
+  z.looseObject({
+    role: z.literal('tool'),
+    content: anyContent(),
+    tool_call_id: text(),
+  }),
+);
+export interface ToolMessage extends z.infer<ReturnType<typeof toolMessageSchema>> {}
 
-export const chatMessageSchema = z.discriminatedUnion('role', [
-  systemMessageSchema,
-  userMessageSchema,
-  assistantMessageSchema,
-  toolMessageSchema,
-  developerMessageSchema,
-]);
+export const chatMessageSchema = lazily(() =>
+  z.discriminatedUnion('role', [
+    systemMessageSchema(),
+    userMessageSchema(),
+    assistantMessageSchema(),
+    toolMessageSchema(),
+    developerMessageSchema(),
+  ]),
+);
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage | DeveloperMessage;

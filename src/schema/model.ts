@@ -1,78 +1,89 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import { list } from './bounded.ts';
 import { endpointSchema, pricingSchema } from './endpoint.ts';
 import { expectation } from './expectations.ts';
 
 /** What a model reads and writes. */
-export const architectureSchema = z.object({
-  /** Such as `text+image->text`. */
-  modality: z.string(),
-  input_modalities: list(z.string()),
-  output_modalities: list(z.string()),
-  /** The family of models it is of; `Other` where that is not known. */
-  tokenizer: z.string(),
-  instruct_type: z.null(),
-});
-export interface ShownArchitecture extends z.infer<typeof architectureSchema> {}
+export const architectureSchema = lazily(() =>
+  z.object({
+    /** Such as `text+image->text`. */
+    modality: z.string(),
+    input_modalities: list(z.string()),
+    output_modalities: list(z.string()),
+    /** The family of models it is of; `Other` where that is not known. */
+    tokenizer: z.string(),
+    instruct_type: z.null(),
+  }),
+);
+export interface ShownArchitecture extends z.infer<ReturnType<typeof architectureSchema>> {}
 
 /** A model as it is listed. null: not known. */
-export const modelSchema = z.object({
-  id: z.string(),
-  canonical_slug: z.string(),
-  name: z.string(),
-  /** Unix seconds; 0: not known. */
-  created: z.int(),
-  description: z.string(),
-  context_length: z.int().nullable(),
-  architecture: architectureSchema,
-  /** Of the cheapest endpoint. */
-  pricing: pricingSchema,
-  /** Of the same endpoint. */
-  top_provider: z.object({
-    context_length: z.int().nullable(),
-    max_completion_tokens: z.int().nullable(),
-    is_moderated: z.boolean(),
-  }),
-  per_request_limits: z.null(),
-  /** What at least one endpoint acts on. */
-  supported_parameters: list(z.string()),
-  default_parameters: z.null(),
-  supported_voices: z.null(),
-  hugging_face_id: z.string().nullable(),
-  knowledge_cutoff: z.string().nullable(),
-  expiration_date: z.string().nullable(),
-  /** `details`: the path of its endpoints. */
-  links: z.object({ details: z.string() }),
-});
-export interface ShownModel extends z.infer<typeof modelSchema> {}
-
-export const modelListSchema = z.object({ data: list(modelSchema) });
-
-export const modelEndpointsSchema = z.object({
-  data: z.object({
+export const modelSchema = lazily(() =>
+  z.object({
     id: z.string(),
+    canonical_slug: z.string(),
     name: z.string(),
+    /** Unix seconds; 0: not known. */
     created: z.int(),
     description: z.string(),
-    architecture: architectureSchema,
-    endpoints: list(endpointSchema),
+    context_length: z.int().nullable(),
+    architecture: architectureSchema(),
+    /** Of the cheapest endpoint. */
+    pricing: pricingSchema(),
+    /** Of the same endpoint. */
+    top_provider: z.object({
+      context_length: z.int().nullable(),
+      max_completion_tokens: z.int().nullable(),
+      is_moderated: z.boolean(),
+    }),
+    per_request_limits: z.null(),
+    /** What at least one endpoint acts on. */
+    supported_parameters: list(z.string()),
+    default_parameters: z.null(),
+    supported_voices: z.null(),
+    hugging_face_id: z.string().nullable(),
+    knowledge_cutoff: z.string().nullable(),
+    expiration_date: z.string().nullable(),
+    /** `details`: the path of its endpoints. */
+    links: z.object({ details: z.string() }),
   }),
-});
+);
+export interface ShownModel extends z.infer<ReturnType<typeof modelSchema>> {}
+
+export const modelListSchema = lazily(() => z.object({ data: list(modelSchema()) }));
+
+export const modelEndpointsSchema = lazily(() =>
+  z.object({
+    data: z.object({
+      id: z.string(),
+      name: z.string(),
+      created: z.int(),
+      description: z.string(),
+      architecture: architectureSchema(),
+      endpoints: list(endpointSchema()),
+    }),
+  }),
+);
 
 /** A list with commas, in lower case. */
-const names = z.string().transform((text) =>
-  text
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== ''),
+const names = lazily(() =>
+  z.string().transform((text) =>
+    text
+      .toLowerCase()
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== ''),
+  ),
 );
 
 /** USD per million tokens. */
-const price = z
-  .string()
-  .regex(/^(?:\d{1,12}(?:\.\d{1,20})?|null)$/, expectation('expected USD per million tokens, such as 2.5'))
-  .transform((text) => (text === 'null' ? undefined : Number(text)));
+const price = lazily(() =>
+  z
+    .string()
+    .regex(/^(?:\d{1,12}(?:\.\d{1,20})?|null)$/, expectation('expected USD per million tokens, such as 2.5'))
+    .transform((text) => (text === 'null' ? undefined : Number(text))),
+);
 
 /** A parameter without a value counts as left out. */
 function given(query: unknown): unknown {
@@ -80,7 +91,11 @@ function given(query: unknown): unknown {
 }
 
 /** Which kinds of answers are listed: those named, or all. Default: text. */
-export const outputModalities = names.transform((kinds) => (kinds.includes('all') ? null : kinds)).prefault('text');
+export const outputModalities = lazily(() =>
+  names()
+    .transform((kinds) => (kinds.includes('all') ? null : kinds))
+    .prefault('text'),
+);
 
 export const modelSorts = [
   'most-popular',
@@ -111,45 +126,49 @@ const categories = [
   'academia',
 ] as const;
 
-const lowerCase = z.string().transform((text) => text.trim().toLowerCase());
+const lowerCase = lazily(() => z.string().transform((text) => text.trim().toLowerCase()));
 
 /** What GET /models may be asked. */
-export const modelsQuery = z.preprocess(
-  given,
-  z.object({
-    /** Part of the name or slug. */
-    q: lowerCase.optional(),
-    /** All of them, by one endpoint. */
-    supported_parameters: names.optional(),
-    /** All of them. */
-    input_modalities: names.optional(),
-    /** One of them; null: any. */
-    output_modalities: outputModalities,
-    /** Tokens, at least. */
-    context: z
-      .string()
-      .regex(/^0*[1-9]\d{0,14}$/, expectation('expected an integer of at least 1'))
-      .transform(Number)
-      .optional(),
-    /** Of the prompt. */
-    min_price: price.optional(),
-    max_price: price.optional(),
-    /** One of them. */
-    model_authors: names.optional(),
-    /** Slugs or names; one of them. */
-    providers: names.optional(),
-    /** The family of models. */
-    arch: lowerCase.optional(),
-    distillable: z.enum(['true', 'false']).optional(),
-    zdr: z.enum(['true', 'false']).optional(),
-    sort: z.enum(modelSorts).optional(),
-    category: z.enum(categories).optional(),
-    region: z.enum(['eu']).optional(),
-    use_rss: z.enum(['false', '0'], { error: expectation('expected nothing: there is no feed, only JSON') }).optional(),
-  }),
+export const modelsQuery = lazily(() =>
+  z.preprocess(
+    given,
+    z.object({
+      /** Part of the name or slug. */
+      q: lowerCase().optional(),
+      /** All of them, by one endpoint. */
+      supported_parameters: names().optional(),
+      /** All of them. */
+      input_modalities: names().optional(),
+      /** One of them; null: any. */
+      output_modalities: outputModalities(),
+      /** Tokens, at least. */
+      context: z
+        .string()
+        .regex(/^0*[1-9]\d{0,14}$/, expectation('expected an integer of at least 1'))
+        .transform(Number)
+        .optional(),
+      /** Of the prompt. */
+      min_price: price().optional(),
+      max_price: price().optional(),
+      /** One of them. */
+      model_authors: names().optional(),
+      /** Slugs or names; one of them. */
+      providers: names().optional(),
+      /** The family of models. */
+      arch: lowerCase().optional(),
+      distillable: z.enum(['true', 'false']).optional(),
+      zdr: z.enum(['true', 'false']).optional(),
+      sort: z.enum(modelSorts).optional(),
+      category: z.enum(categories).optional(),
+      region: z.enum(['eu']).optional(),
+      use_rss: z
+        .enum(['false', '0'], { error: expectation('expected nothing: there is no feed, only JSON') })
+        .optional(),
+    }),
+  ),
 );
-export interface ModelsQuery extends z.infer<typeof modelsQuery> {}
+export interface ModelsQuery extends z.infer<ReturnType<typeof modelsQuery>> {}
 
 /** What GET /models/count may be asked. */
-export const modelsCountQuery = z.preprocess(given, z.object({ output_modalities: outputModalities }));
-export interface ModelsCountQuery extends z.infer<typeof modelsCountQuery> {}
+export const modelsCountQuery = lazily(() => z.preprocess(given, z.object({ output_modalities: outputModalities() })));
+export interface ModelsCountQuery extends z.infer<ReturnType<typeof modelsCountQuery>> {}

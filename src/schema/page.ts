@@ -1,33 +1,36 @@
 import * as z from 'zod';
 import { isUuid } from '../base/ids.ts';
+import { lazily } from '../base/lazily.ts';
 import { expectation } from './expectations.ts';
 
 /** Parameters of a query are texts. */
 const digits = /^\d{1,15}$/;
 
 /** How many come before the first. Default 0. */
-export const offsetParameter = z
-  .string()
-  .regex(digits, expectation('expected an integer of at least 0'))
-  .default('0')
-  .transform(Number);
+export const offsetParameter = lazily(() =>
+  z.string().regex(digits, expectation('expected an integer of at least 0')).default('0').transform(Number),
+);
 
 /** How many at most, 1 to 100. Default 50. */
-export const limitParameter = z
-  .string()
-  .refine(
-    (text) => digits.test(text) && Number(text) >= 1 && Number(text) <= 100,
-    expectation('expected an integer from 1 to 100'),
-  )
-  .default('50')
-  .transform(Number);
+export const limitParameter = lazily(() =>
+  z
+    .string()
+    .refine(
+      (text) => digits.test(text) && Number(text) >= 1 && Number(text) <= 100,
+      expectation('expected an integer from 1 to 100'),
+    )
+    .default('50')
+    .transform(Number),
+);
 
 /** An id as a caller writes it, in the spelling that is stored. */
-export const uuidText = z
-  .string()
-  .refine(isUuid, expectation('expected a UUID'))
-  .transform((text) => text.toLowerCase());
+export const uuidText = lazily(() =>
+  z
+    .string()
+    .refine(isUuid, expectation('expected a UUID'))
+    .transform((text) => text.toLowerCase()),
+);
 
 /** What every list of records may be asked. */
-export const pageQuery = z.object({ offset: offsetParameter, limit: limitParameter });
-export interface PageQuery extends z.infer<typeof pageQuery> {}
+export const pageQuery = lazily(() => z.object({ offset: offsetParameter(), limit: limitParameter() }));
+export interface PageQuery extends z.infer<ReturnType<typeof pageQuery>> {}

@@ -1,64 +1,79 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import { optionalText, text } from './scalars.ts';
 
 /** Marks the end of what a provider may keep in its prompt cache. */
-export const cacheControlSchema = z.looseObject({
-  type: z.literal('ephemeral'),
-  ttl: z.enum(['5m', '1h']).optional(),
-});
-export interface CacheControl extends z.infer<typeof cacheControlSchema> {}
-
-export const textPartSchema = z.looseObject({
-  type: z.literal('text'),
-  text: text,
-  cache_control: cacheControlSchema.optional(),
-});
-export interface TextPart extends z.infer<typeof textPartSchema> {}
-
-export const imagePartSchema = z.looseObject({
-  type: z.literal('image_url'),
-  image_url: z.looseObject({
-    /** http(s) or data URL. */
-    url: text,
-    detail: z.enum(['auto', 'low', 'high', 'original']).optional(),
+export const cacheControlSchema = lazily(() =>
+  z.looseObject({
+    type: z.literal('ephemeral'),
+    ttl: z.enum(['5m', '1h']).optional(),
   }),
-});
-export interface ImagePart extends z.infer<typeof imagePartSchema> {}
+);
+export interface CacheControl extends z.infer<ReturnType<typeof cacheControlSchema>> {}
 
-export const audioPartSchema = z.looseObject({
-  type: z.literal('input_audio'),
-  /** `data` is base64, never a URL; which `format` will do depends on the model. */
-  input_audio: z.looseObject({ data: text, format: text }),
-});
-export interface AudioPart extends z.infer<typeof audioPartSchema> {}
+export const textPartSchema = lazily(() =>
+  z.looseObject({
+    type: z.literal('text'),
+    text: text(),
+    cache_control: cacheControlSchema().optional(),
+  }),
+);
+export interface TextPart extends z.infer<ReturnType<typeof textPartSchema>> {}
 
-const videoInput = z.looseObject({ url: text });
+export const imagePartSchema = lazily(() =>
+  z.looseObject({
+    type: z.literal('image_url'),
+    image_url: z.looseObject({
+      /** http(s) or data URL. */
+      url: text(),
+      detail: z.enum(['auto', 'low', 'high', 'original']).optional(),
+    }),
+  }),
+);
+export interface ImagePart extends z.infer<ReturnType<typeof imagePartSchema>> {}
 
-export const videoPartSchema = z.looseObject({ type: z.literal('video_url'), video_url: videoInput });
-export interface VideoPart extends z.infer<typeof videoPartSchema> {}
+export const audioPartSchema = lazily(() =>
+  z.looseObject({
+    type: z.literal('input_audio'),
+    /** `data` is base64, never a URL; which `format` will do depends on the model. */
+    input_audio: z.looseObject({ data: text(), format: text() }),
+  }),
+);
+export interface AudioPart extends z.infer<ReturnType<typeof audioPartSchema>> {}
+
+const videoInput = lazily(() => z.looseObject({ url: text() }));
+
+export const videoPartSchema = lazily(() => z.looseObject({ type: z.literal('video_url'), video_url: videoInput() }));
+export interface VideoPart extends z.infer<ReturnType<typeof videoPartSchema>> {}
 
 /** Deprecated twin of `video_url`, with the same inner object. */
-export const legacyVideoPartSchema = z.looseObject({ type: z.literal('input_video'), video_url: videoInput });
-export interface LegacyVideoPart extends z.infer<typeof legacyVideoPartSchema> {}
+export const legacyVideoPartSchema = lazily(() =>
+  z.looseObject({ type: z.literal('input_video'), video_url: videoInput() }),
+);
+export interface LegacyVideoPart extends z.infer<ReturnType<typeof legacyVideoPartSchema>> {}
 
-export const filePartSchema = z.looseObject({
-  type: z.literal('file'),
-  /** `file_data` is a data URL or a URL. */
-  file: z.looseObject({
-    file_data: optionalText,
-    filename: optionalText,
-    file_id: optionalText,
+export const filePartSchema = lazily(() =>
+  z.looseObject({
+    type: z.literal('file'),
+    /** `file_data` is a data URL or a URL. */
+    file: z.looseObject({
+      file_data: optionalText(),
+      filename: optionalText(),
+      file_id: optionalText(),
+    }),
   }),
-});
-export interface FilePart extends z.infer<typeof filePartSchema> {}
+);
+export interface FilePart extends z.infer<ReturnType<typeof filePartSchema>> {}
 
 /** What user, assistant and tool messages may hold beside plain text. */
-export const contentPartSchema = z.discriminatedUnion('type', [
-  textPartSchema,
-  imagePartSchema,
-  audioPartSchema,
-  videoPartSchema,
-  legacyVideoPartSchema,
-  filePartSchema,
-]);
+export const contentPartSchema = lazily(() =>
+  z.discriminatedUnion('type', [
+    textPartSchema(),
+    imagePartSchema(),
+    audioPartSchema(),
+    videoPartSchema(),
+    legacyVideoPartSchema(),
+    filePartSchema(),
+  ]),
+);
 export type ContentPart = TextPart | ImagePart | AudioPart | VideoPart | LegacyVideoPart | FilePart;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import { jsonObject, list } from './bounded.ts';
 import { integer, optionalFlag, optionalPositive, optionalText, optionalTexts, text, textOrNull } from './scalars.ts';
 
@@ -6,95 +7,113 @@ import { integer, optionalFlag, optionalPositive, optionalText, optionalTexts, t
 // rewrite what we forward.
 const enabled = optionalFlag;
 
-const autoRouter = z.looseObject({
-  id: z.literal('auto-router'),
-  enabled,
-  /** Patterns, `*` matches anything. */
-  allowed_models: optionalTexts,
-  /** 0 is pure quality, 10 the cheapest. */
-  cost_quality_tradeoff: integer.min(0).max(10).optional(),
-});
+const autoRouter = lazily(() =>
+  z.looseObject({
+    id: z.literal('auto-router'),
+    enabled: enabled(),
+    /** Patterns, `*` matches anything. */
+    allowed_models: optionalTexts(),
+    /** 0 is pure quality, 10 the cheapest. */
+    cost_quality_tradeoff: integer().min(0).max(10).optional(),
+  }),
+);
 
-const moderation = z.looseObject({ id: z.literal('moderation'), enabled });
+const moderation = lazily(() => z.looseObject({ id: z.literal('moderation'), enabled: enabled() }));
 
-const web = z.looseObject({
-  id: z.literal('web'),
-  enabled,
-  engine: z.enum(['native', 'exa', 'firecrawl', 'parallel', 'perplexity']).optional(),
-  max_results: optionalPositive,
-  max_uses: optionalPositive,
-  search_prompt: optionalText,
-  include_domains: optionalTexts,
-  exclude_domains: optionalTexts,
-  user_location: z
-    .looseObject({
-      type: z.literal('approximate'),
-      city: textOrNull,
-      region: textOrNull,
-      country: textOrNull,
-      timezone: textOrNull,
-    })
-    .optional(),
-});
+const web = lazily(() =>
+  z.looseObject({
+    id: z.literal('web'),
+    enabled: enabled(),
+    engine: z.enum(['native', 'exa', 'firecrawl', 'parallel', 'perplexity']).optional(),
+    max_results: optionalPositive(),
+    max_uses: optionalPositive(),
+    search_prompt: optionalText(),
+    include_domains: optionalTexts(),
+    exclude_domains: optionalTexts(),
+    user_location: z
+      .looseObject({
+        type: z.literal('approximate'),
+        city: textOrNull(),
+        region: textOrNull(),
+        country: textOrNull(),
+        timezone: textOrNull(),
+      })
+      .optional(),
+  }),
+);
 
-const webFetch = z.looseObject({
-  id: z.literal('web-fetch'),
-  enabled,
-  allowed_domains: optionalTexts,
-  blocked_domains: optionalTexts,
-  max_content_tokens: optionalPositive,
-  max_uses: optionalPositive,
-});
+const webFetch = lazily(() =>
+  z.looseObject({
+    id: z.literal('web-fetch'),
+    enabled: enabled(),
+    allowed_domains: optionalTexts(),
+    blocked_domains: optionalTexts(),
+    max_content_tokens: optionalPositive(),
+    max_uses: optionalPositive(),
+  }),
+);
 
-const fileParser = z.looseObject({
-  id: z.literal('file-parser'),
-  enabled,
-  /** `pdf-text` is the deprecated name of `cloudflare-ai`. */
-  pdf: z.looseObject({ engine: z.enum(['mistral-ocr', 'native', 'cloudflare-ai', 'pdf-text']).optional() }).optional(),
-});
+const fileParser = lazily(() =>
+  z.looseObject({
+    id: z.literal('file-parser'),
+    enabled: enabled(),
+    /** `pdf-text` is the deprecated name of `cloudflare-ai`. */
+    pdf: z
+      .looseObject({ engine: z.enum(['mistral-ocr', 'native', 'cloudflare-ai', 'pdf-text']).optional() })
+      .optional(),
+  }),
+);
 
-const responseHealing = z.looseObject({ id: z.literal('response-healing'), enabled });
+const responseHealing = lazily(() => z.looseObject({ id: z.literal('response-healing'), enabled: enabled() }));
 
-const contextCompression = z.looseObject({
-  id: z.literal('context-compression'),
-  enabled,
-  engine: z.enum(['middle-out']).optional(),
-});
+const contextCompression = lazily(() =>
+  z.looseObject({
+    id: z.literal('context-compression'),
+    enabled: enabled(),
+    engine: z.enum(['middle-out']).optional(),
+  }),
+);
 
-const paretoRouter = z.looseObject({
-  id: z.literal('pareto-router'),
-  enabled,
-  min_coding_score: z.number().min(0).max(1).optional(),
-});
+const paretoRouter = lazily(() =>
+  z.looseObject({
+    id: z.literal('pareto-router'),
+    enabled: enabled(),
+    min_coding_score: z.number().min(0).max(1).optional(),
+  }),
+);
 
-const fusion = z.looseObject({
-  id: z.literal('fusion'),
-  enabled,
-  /** Judges and writes the answer. */
-  model: optionalText,
-  /** Run in parallel. */
-  analysis_models: list(text).min(1).max(8).optional(),
-  max_tool_calls: integer.min(1).max(16).optional(),
-  preset: z.enum(['general-high', 'general-budget', 'general-fast']).optional(),
-  /** An empty list switches tools off. */
-  tools: list(z.looseObject({ type: text, parameters: jsonObject.optional() }))
-    .max(8)
-    .optional(),
-});
+const fusion = lazily(() =>
+  z.looseObject({
+    id: z.literal('fusion'),
+    enabled: enabled(),
+    /** Judges and writes the answer. */
+    model: optionalText(),
+    /** Run in parallel. */
+    analysis_models: list(text()).min(1).max(8).optional(),
+    max_tool_calls: integer().min(1).max(16).optional(),
+    preset: z.enum(['general-high', 'general-budget', 'general-fast']).optional(),
+    /** An empty list switches tools off. */
+    tools: list(z.looseObject({ type: text(), parameters: jsonObject().optional() }))
+      .max(8)
+      .optional(),
+  }),
+);
 
 /** One entry of `plugins`. */
-export const pluginSchema = z.discriminatedUnion('id', [
-  autoRouter,
-  moderation,
-  web,
-  webFetch,
-  fileParser,
-  responseHealing,
-  contextCompression,
-  paretoRouter,
-  fusion,
-]);
-export type PluginRequest = z.infer<typeof pluginSchema>;
+export const pluginSchema = lazily(() =>
+  z.discriminatedUnion('id', [
+    autoRouter(),
+    moderation(),
+    web(),
+    webFetch(),
+    fileParser(),
+    responseHealing(),
+    contextCompression(),
+    paretoRouter(),
+    fusion(),
+  ]),
+);
+export type PluginRequest = z.infer<ReturnType<typeof pluginSchema>>;
 export type PluginId = PluginRequest['id'];
 
 export const pluginIds = [

@@ -1,66 +1,70 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import { list } from './bounded.ts';
 import { expectations } from './expectations.ts';
 import { flagOrNull, text } from './scalars.ts';
 
-const slugs = list(text).nullish();
+const slugs = lazily(() => list(text()).nullish());
 
 /** USD; a decimal string without sign or exponent, or a number. */
-const price = z.union([
-  z
-    .string()
-    .max(40)
-    .regex(/^(\d+\.?\d*|\.\d+)$/, { error: expectations.decimal }),
-  z.number().nonnegative(),
-]);
+const price = lazily(() =>
+  z.union([
+    z
+      .string()
+      .max(40)
+      .regex(/^(\d+\.?\d*|\.\d+)$/, { error: expectations.decimal }),
+    z.number().nonnegative(),
+  ]),
+);
 
-const cutoff = z.number().nonnegative().nullish();
+const cutoff = lazily(() => z.number().nonnegative().nullish());
 
 /** One number is the median; percentiles must all hold. */
-const cutoffs = z.union([
-  z.number().nonnegative(),
-  z.strictObject({ p50: cutoff, p75: cutoff, p90: cutoff, p99: cutoff }),
-]);
+const cutoffs = lazily(() =>
+  z.union([z.number().nonnegative(), z.strictObject({ p50: cutoff(), p75: cutoff(), p90: cutoff(), p99: cutoff() })]),
+);
 
-const sortBy = z.enum(['price', 'throughput', 'latency', 'exacto']);
-export type ProviderSort = z.infer<typeof sortBy>;
+const sortBy = lazily(() => z.enum(['price', 'throughput', 'latency', 'exacto']));
+export type ProviderSort = z.infer<ReturnType<typeof sortBy>>;
 
 /**
  * Which providers may serve a request, and in which order. Closed, inner objects included: a misspelt ceiling or filter
  * that was silently ignored would spend money or send data where the caller forbade it.
  * @see interface document, "rulings: Defaults"; defaults and meaning of each field: docs/decisions.md
  */
-export const providerPreferencesSchema = z.strictObject({
-  /** Tried in this order, the others after them unless `allow_fallbacks` is false. */
-  order: slugs,
-  only: slugs,
-  ignore: slugs,
-  /** Default true. */
-  allow_fallbacks: flagOrNull,
-  /** Default false. */
-  require_parameters: flagOrNull,
-  /** Default `allow`. */
-  data_collection: z.enum(['allow', 'deny']).nullish(),
-  /** false has no effect. */
-  zdr: flagOrNull,
-  enforce_distillable_text: flagOrNull,
-  quantizations: list(z.enum(['int4', 'int8', 'fp4', 'fp6', 'fp8', 'fp16', 'bf16', 'fp32', 'unknown'])).nullish(),
-  sort: z
-    .union([sortBy, z.strictObject({ by: sortBy.nullish(), partition: z.enum(['model', 'none']).nullish() })])
-    .nullish(),
-  /** `prompt` and `completion` in USD per million tokens, the others in USD per unit. */
-  max_price: z
-    .strictObject({
-      prompt: price.optional(),
-      completion: price.optional(),
-      image: price.optional(),
-      audio: price.optional(),
-      request: price.optional(),
-    })
-    .optional(),
-  /** Tokens per second. */
-  preferred_min_throughput: cutoffs.nullish(),
-  /** Seconds. */
-  preferred_max_latency: cutoffs.nullish(),
-});
-export interface ProviderPreferences extends z.infer<typeof providerPreferencesSchema> {}
+export const providerPreferencesSchema = lazily(() =>
+  z.strictObject({
+    /** Tried in this order, the others after them unless `allow_fallbacks` is false. */
+    order: slugs(),
+    only: slugs(),
+    ignore: slugs(),
+    /** Default true. */
+    allow_fallbacks: flagOrNull(),
+    /** Default false. */
+    require_parameters: flagOrNull(),
+    /** Default `allow`. */
+    data_collection: z.enum(['allow', 'deny']).nullish(),
+    /** false has no effect. */
+    zdr: flagOrNull(),
+    enforce_distillable_text: flagOrNull(),
+    quantizations: list(z.enum(['int4', 'int8', 'fp4', 'fp6', 'fp8', 'fp16', 'bf16', 'fp32', 'unknown'])).nullish(),
+    sort: z
+      .union([sortBy(), z.strictObject({ by: sortBy().nullish(), partition: z.enum(['model', 'none']).nullish() })])
+      .nullish(),
+    /** `prompt` and `completion` in USD per million tokens, the others in USD per unit. */
+    max_price: z
+      .strictObject({
+        prompt: price().optional(),
+        completion: price().optional(),
+        image: price().optional(),
+        audio: price().optional(),
+        request: price().optional(),
+      })
+      .optional(),
+    /** Tokens per second. */
+    preferred_min_throughput: cutoffs().nullish(),
+    /** Seconds. */
+    preferred_max_latency: cutoffs().nullish(),
+  }),
+);
+export interface ProviderPreferences extends z.infer<ReturnType<typeof providerPreferencesSchema>> {}

@@ -1,26 +1,27 @@
 import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import { list } from './bounded.ts';
 import { expectations } from './expectations.ts';
 
-// One instance each, shared by all shapes: a schema costs some 20 µs and a kilobyte when the module loads.
-export const text = z.string();
-export const optionalText = text.optional();
-export const textOrNull = text.nullish();
-export const optionalTexts = list(text).optional();
+// One instance each, shared by all shapes: a schema costs some 20 µs and a kilobyte when it is built.
+export const text = lazily(() => z.string());
+export const optionalText = lazily(() => text().optional());
+export const textOrNull = lazily(() => text().nullish());
+export const optionalTexts = lazily(() => list(text()).optional());
 
-export const optionalFlag = z.boolean().optional();
-export const flagOrNull = z.boolean().nullish();
+export const optionalFlag = lazily(() => z.boolean().optional());
+export const flagOrNull = lazily(() => z.boolean().nullish());
 
-export const integer = z.int({ error: expectations.integer });
-export const optionalInteger = integer.optional();
-export const integerOrNull = integer.nullish();
+export const integer = lazily(() => z.int({ error: expectations.integer }));
+export const optionalInteger = lazily(() => integer().optional());
+export const integerOrNull = lazily(() => integer().nullish());
 /** Zero or more. */
-export const count = integer.nonnegative();
-export const optionalCount = count.optional();
-export const countOrNull = count.nullish();
+export const count = lazily(() => integer().nonnegative());
+export const optionalCount = lazily(() => count().optional());
+export const countOrNull = lazily(() => count().nullish());
 /** One or more. */
-export const positive = integer.min(1);
-export const optionalPositive = positive.optional();
+export const positive = lazily(() => integer().min(1));
+export const optionalPositive = lazily(() => positive().optional());
 
-export const number = z.number();
-export const numberOrNull = number.nullish();
+export const number = lazily(() => z.number());
+export const numberOrNull = lazily(() => number().nullish());

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import type { ChatRequest } from './chat-request.ts';
 import { isExpectation } from './expectations.ts';
+import type { ChatMessage } from './message.ts';
 import type { NamedToolChoice } from './tool.ts';
 
 export interface ValidationIssue {
@@ -180,12 +181,15 @@ export function contradictions(request: ChatRequest, limit = 100): ValidationIss
   if (inner !== null && outer !== null && inner !== outer) {
     issues.push({ path: 'reasoning_effort', message: 'must not differ from reasoning.effort; send one of the two' });
   }
-  const called = new Set<string>();
-  for (const [index, message] of request.messages.entries()) {
+  let called: Set<string> | null = null;
+  for (let index = 0; index < request.messages.length; index++) {
     if (issues.length >= limit) return issues;
+    const message = request.messages[index] as ChatMessage;
     if (message.role === 'assistant') {
-      for (const call of message.tool_calls ?? []) called.add(call.id);
-    } else if (message.role === 'tool' && !called.has(message.tool_call_id)) {
+      if (!message.tool_calls) continue;
+      called ??= new Set();
+      for (const call of message.tool_calls) called.add(call.id);
+    } else if (message.role === 'tool' && !called?.has(message.tool_call_id)) {
       issues.push({
         path: `messages[${index}].tool_call_id`,
         message: 'matches no tool call of an earlier assistant message',

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isUuid } from '../base/ids.ts';
+import { lazily } from '../base/lazily.ts';
 import { list, textUpTo } from './bounded.ts';
 import { expectation } from './expectations.ts';
 import { integer } from './scalars.ts';
@@ -19,71 +20,79 @@ export function isSlug(text: string): boolean {
 }
 
 /** Its letters are ASCII, so that characters and code units are the same. */
-const slug = z
-  .string()
-  .max(maxSlugChars)
-  .regex(slugPattern, expectation('expected lower-case letters and digits, in parts joined by single hyphens'))
-  // A path names a workspace by either: a slug that looks like an id could stand in another's way.
-  .refine((text) => !isUuid(text), expectation('expected a slug that does not look like a UUID'));
+const slug = lazily(() =>
+  z
+    .string()
+    .max(maxSlugChars)
+    .regex(slugPattern, expectation('expected lower-case letters and digits, in parts joined by single hyphens'))
+    // A path names a workspace by either: a slug that looks like an id could stand in another's way.
+    .refine((text) => !isUuid(text), expectation('expected a slug that does not look like a UUID')),
+);
 
-const reference = textUpTo(maxReferenceChars).nullable();
+const reference = lazily(() => textUpTo(maxReferenceChars).nullable());
 
 /** What a caller sets, on the wire. */
-const fields = {
+const fields = lazily(() => ({
   name: textUpTo(maxNameChars).min(1),
-  slug,
+  slug: slug(),
   description: textUpTo(maxDescriptionChars).nullable(),
-  default_image_model: reference,
-  default_text_model: reference,
+  default_image_model: reference(),
+  default_text_model: reference(),
   /** Such as price, throughput, latency, exacto; the contract leaves the list open. */
-  default_provider_sort: reference,
+  default_provider_sort: reference(),
   /** Restricts I/O logging to these keys; null: all. */
-  io_logging_api_key_ids: list(integer).max(maxLoggedKeys).nullable(),
+  io_logging_api_key_ids: list(integer()).max(maxLoggedKeys).nullable(),
   io_logging_sampling_rate: z.number().min(0.0001).max(1),
   is_data_discount_logging_enabled: z.boolean(),
   is_observability_broadcast_enabled: z.boolean(),
   is_observability_io_logging_enabled: z.boolean(),
-};
+}));
 
-export const workspaceSettingsSchema = z.strictObject(fields);
-export interface WorkspaceSettings extends z.infer<typeof workspaceSettingsSchema> {}
+export const workspaceSettingsSchema = lazily(() => z.strictObject(fields()));
+export interface WorkspaceSettings extends z.infer<ReturnType<typeof workspaceSettingsSchema>> {}
 
 /** Body of POST /workspaces. @see rulings, "Defaults" */
-export const createWorkspaceSchema = z.strictObject({
-  ...fields,
-  description: fields.description.default(null),
-  default_image_model: reference.default(null),
-  default_text_model: reference.default(null),
-  default_provider_sort: reference.default(null),
-  io_logging_api_key_ids: fields.io_logging_api_key_ids.default(null),
-  io_logging_sampling_rate: fields.io_logging_sampling_rate.default(1),
-  is_data_discount_logging_enabled: z.boolean().default(true),
-  is_observability_broadcast_enabled: z.boolean().default(false),
-  is_observability_io_logging_enabled: z.boolean().default(false),
-});
+export const createWorkspaceSchema = lazily(() =>
+  z.strictObject({
+    ...fields(),
+    description: fields().description.default(null),
+    default_image_model: reference().default(null),
+    default_text_model: reference().default(null),
+    default_provider_sort: reference().default(null),
+    io_logging_api_key_ids: fields().io_logging_api_key_ids.default(null),
+    io_logging_sampling_rate: fields().io_logging_sampling_rate.default(1),
+    is_data_discount_logging_enabled: z.boolean().default(true),
+    is_observability_broadcast_enabled: z.boolean().default(false),
+    is_observability_io_logging_enabled: z.boolean().default(false),
+  }),
+);
 
 /** Body of PATCH /workspaces/{id}: what is left out stays, null clears, an array replaces. */
-export const updateWorkspaceSchema = workspaceSettingsSchema.partial();
-export interface UpdateWorkspace extends z.infer<typeof updateWorkspaceSchema> {}
+export const updateWorkspaceSchema = lazily(() => workspaceSettingsSchema().partial());
+export interface UpdateWorkspace extends z.infer<ReturnType<typeof updateWorkspaceSchema>> {}
 
-export const storedWorkspaceSchema = z.strictObject({
-  id: z.string(),
-  settings: workspaceSettingsSchema,
-  /** Epoch ms. */
-  createdAtMs: z.int(),
-  /** A user of the embedder, `key:<first 8 digits of an api key's hash>`, or `operator`. */
-  createdBy: z.string(),
-  /** Epoch ms; null: as it was made. */
-  updatedAtMs: z.int().nullable(),
-});
-export interface StoredWorkspace extends z.infer<typeof storedWorkspaceSchema> {}
+export const storedWorkspaceSchema = lazily(() =>
+  z.strictObject({
+    id: z.string(),
+    settings: workspaceSettingsSchema(),
+    /** Epoch ms. */
+    createdAtMs: z.int(),
+    /** A user of the embedder, `key:<first 8 digits of an api key's hash>`, or `operator`. */
+    createdBy: z.string(),
+    /** Epoch ms; null: as it was made. */
+    updatedAtMs: z.int().nullable(),
+  }),
+);
+export interface StoredWorkspace extends z.infer<ReturnType<typeof storedWorkspaceSchema>> {}
 
 /** A workspace as it is answered. */
-export const workspaceSchema = z.object({
-  id: z.uuid(),
-  ...fields,
-  created_at: z.iso.datetime(),
-  created_by: z.string(),
-  updated_at: z.iso.datetime().nullable(),
-});
-export interface Workspace extends z.infer<typeof workspaceSchema> {}
+export const workspaceSchema = lazily(() =>
+  z.object({
+    id: z.uuid(),
+    ...fields(),
+    created_at: z.iso.datetime(),
+    created_by: z.string(),
+    updated_at: z.iso.datetime().nullable(),
+  }),
+);
+export interface Workspace extends z.infer<ReturnType<typeof workspaceSchema>> {}

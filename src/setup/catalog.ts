@@ -54,7 +54,7 @@ export function configureCatalog(setup: CatalogSetup): Catalog {
 
 /** @throws CatalogError naming every mistake */
 function parseDocument(value: unknown, known: (slug: string) => Provider | null): readonly Model[] {
-  const parsed = catalogDocument.safeParse(value);
+  const parsed = catalogDocument().safeParse(value);
   if (!parsed.success) throw new CatalogError(validationIssues(parsed.error));
   try {
     return servableModels(parsed.data.models, known);

@@ -1,3 +1,4 @@
+import { inOnePiece } from '../base/in-one-piece.ts';
 import { parsePrice } from '../base/money.ts';
 import type { Endpoint, Model, Pricing, TokenPricing } from '../call/model.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -65,7 +66,7 @@ function checkSlugs(given: readonly ModelSettings[]): void {
 
 function modelOf(given: ModelSettings, endpoints: readonly Endpoint[]): Model {
   return {
-    slug: given.slug,
+    slug: inOnePiece(given.slug),
     name: given.name ?? given.slug,
     endpoints,
     description: given.description,
@@ -85,10 +86,10 @@ function modelOf(given: ModelSettings, endpoints: readonly Endpoint[]): Model {
 function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Provider): Endpoint {
   const { variant } = given;
   return {
-    modelSlug: model.slug,
+    modelSlug: inOnePiece(model.slug),
     providerSlug: provider.slug,
     tag: variant === undefined ? provider.slug : `${provider.slug}/${variant}`,
-    upstreamModel: given.model,
+    upstreamModel: inOnePiece(given.model),
     pricing: given.pricing ? pricingOf(given.pricing) : null,
     contextLength: given.contextLength ?? null,
     maxPromptTokens: given.maxPromptTokens,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { lazily } from '../base/lazily.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
@@ -12,11 +13,13 @@ import { damagedRecord } from './damaged.ts';
 import type { Owners } from './owners.ts';
 import type { Page, Storage } from './storage/storage.ts';
 
-const recordSchema = storedApiKeySchema.extend({
-  workspaceId: z.custom<WorkspaceId>((id) => typeof id === 'string' && parseWorkspaceId(id) !== null),
-});
+const recordSchema = lazily(() =>
+  storedApiKeySchema().extend({
+    workspaceId: z.custom<WorkspaceId>((id) => typeof id === 'string' && parseWorkspaceId(id) !== null),
+  }),
+);
 /** A key as it is stored: its hash, never the key. */
-export interface ApiKeyRecord extends z.infer<typeof recordSchema> {}
+export interface ApiKeyRecord extends z.infer<ReturnType<typeof recordSchema>> {}
 
 /** What may be changed of a key later on. */
 export interface ApiKeySettings {
@@ -161,7 +164,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       const isLive = ({ disabled, expiresAtMs }: ApiKeyRecord) =>
         !disabled && (expiresAtMs === null || expiresAtMs > clock.now());
       // One that is damaged lets nobody in.
-      const keys = (await allOf(workspaceId)).map(({ value }) => recordSchema.safeParse(parseText(value)));
+      const keys = (await allOf(workspaceId)).map(({ value }) => recordSchema().safeParse(parseText(value)));
       return keys.filter(({ data }) => data !== undefined && isLive(data)).length;
     },
   };

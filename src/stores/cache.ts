@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
+import { lazily } from '../base/lazily.ts';
 
 /** What was read from a store, believed for a short time. Loads of the same key at once are one load. */
 export interface Cache<T> {
@@ -32,7 +33,8 @@ interface Known<T> {
 export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOptions<T>): Cache<T> {
   // Not lru-cache's `ttl`, of which 0 means for ever and which a clock that is set back prolongs; nor its `fetch`: whoever
   // waits for that gets an error when the key is set, forgotten or evicted meanwhile.
-  const cache = new LRUCache<string, Known<T>>({ max });
+  // Made for the first key: the room for all of them is taken at once, 2 ms and 300 KB that not every gateway needs.
+  const cache = lazily(() => new LRUCache<string, Known<T>>({ max }));
   const loading = new Map<string, Promise<T>>();
 
   function isFresh({ sinceMs }: Known<T>): boolean {
@@ -48,7 +50,7 @@ export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOption
       (value) => {
         if (isOutdated()) return get(key);
         loading.delete(key);
-        cache.set(key, { value, sinceMs });
+        cache().set(key, { value, sinceMs });
         return value;
       },
       (error: unknown) => {
@@ -62,7 +64,7 @@ export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOption
   }
 
   function get(key: string): T | Promise<T> {
-    const known = cache.get(key);
+    const known = cache().get(key);
     return known && isFresh(known) ? known.value : (loading.get(key) ?? startLoading(key));
   }
 
@@ -70,11 +72,11 @@ export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOption
     get,
     set(key, value) {
       loading.delete(key);
-      cache.set(key, { value, sinceMs: clock.now() });
+      cache().set(key, { value, sinceMs: clock.now() });
     },
     forget(key) {
       loading.delete(key);
-      cache.delete(key);
+      cache().delete(key);
     },
   };
 }

@@ -44,7 +44,7 @@ export class ConflictError extends Error {}
 export interface CollectionOptions<T> {
   storage: Storage;
   kind: string;
-  schema: ZodType<T>;
+  schema: () => ZodType<T>;
 }
 
 /** More writers than this, each between our read and our write, and we give up. */
@@ -62,7 +62,7 @@ export function createCollection<T>(partition: string, { storage, kind, schema }
   const at = (id: string) => ({ partition, kind, id });
 
   function read(text: string): T {
-    const parsed = schema.safeParse(parseText(text));
+    const parsed = schema().safeParse(parseText(text));
     if (parsed.success) return parsed.data;
     throw damagedRecord(kind);
   }

@@ -199,10 +199,7 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
         }
       },
       usable() {
-        const pick = ({ usable }: Remembered) => {
-          const isBroken = (one: OwnCredential) => opened.isBroken(workspaceId, one);
-          return usable.some(isBroken) ? usable.filter((one) => !isBroken(one)) : usable;
-        };
+        const pick = ({ usable }: Remembered) => opened.withoutBroken(workspaceId, usable);
         const known = remembered.get(workspaceId);
         return known instanceof Promise ? known.then(pick) : pick(known);
       },

@@ -29,7 +29,7 @@ export function embedderKeys({ apiKeys, owners, workspaces }: EmbedderKeysDeps):
   const ownerOf = async (hash: string) => (isHash(hash) ? owners.of('api-key', hash) : null);
   return {
     async create(input = {}) {
-      const { workspace, limitUsd, ...rest } = newApiKeySchema.parse(input);
+      const { workspace, limitUsd, ...rest } = newApiKeySchema().parse(input);
       const found = workspace === undefined ? { id: defaultWorkspaceId } : await workspaces.find(workspace);
       if (!found) throw noWorkspace();
       const limitNanoUsd = limitUsd === null ? null : limitToNano(limitUsd);

@@ -1,5 +1,6 @@
 import { fromBase64, toBase64 } from '../base/base64.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { lazily } from '../base/lazily.ts';
 import { type Sealed, sealedSchema } from '../schema/credential.ts';
 import { decrypt, encrypt, importKey, keyBytes, randomNonce } from './vault/aes.ts';
 import { cannotOpen, noMasterKey } from './vault/errors.ts';
@@ -55,14 +56,14 @@ export interface VaultDeps {
   randomBytes: (size: number) => Uint8Array;
 }
 
-const sealedKeySchema = sealedSchema.pick({ keyId: true, sealedKey: true });
+const sealedKeySchema = lazily(() => sealedSchema().pick({ keyId: true, sealedKey: true }));
 
 export function createVault({ sealer, randomBytes }: VaultDeps): Vault {
   async function sealKey(dataKey: Uint8Array, context: string): Promise<Pick<Sealed, 'keyId' | 'sealedKey'>> {
     if (!sealer) throw noMasterKey();
     const { keyId, sealed } = await reaching(() => sealer.seal(dataKey, context));
     // Once stored, it could not be read again.
-    const checked = sealedKeySchema.safeParse({ keyId, sealedKey: sealed });
+    const checked = sealedKeySchema().safeParse({ keyId, sealedKey: sealed });
     if (checked.success) return checked.data;
     throw new GatewayError('internal', 'A provider key could not be sealed', {
       cause: new Error('the sealer gave something other than { keyId, sealed }, two texts of bounded length'),

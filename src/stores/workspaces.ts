@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import { type Ids, isUuid } from '../base/ids.ts';
+import { lazily } from '../base/lazily.ts';
 import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import {
   createWorkspaceSchema,
@@ -15,10 +16,12 @@ import { createCache } from './cache.ts';
 import { ConflictError, createCollection } from './collection.ts';
 import type { Address, Page, Storage } from './storage/storage.ts';
 
-const recordSchema = storedWorkspaceSchema.extend({
-  id: z.custom<WorkspaceId>((id) => typeof id === 'string' && parseWorkspaceId(id) !== null),
-});
-export interface WorkspaceRecord extends z.infer<typeof recordSchema> {}
+const recordSchema = lazily(() =>
+  storedWorkspaceSchema().extend({
+    id: z.custom<WorkspaceId>((id) => typeof id === 'string' && parseWorkspaceId(id) !== null),
+  }),
+);
+export interface WorkspaceRecord extends z.infer<ReturnType<typeof recordSchema>> {}
 
 /**
  * Workspaces by id and by slug. The default one exists from the start: it is made when it is first needed, once, however
@@ -86,7 +89,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   async function theDefault(): Promise<WorkspaceRecord> {
     const found = await records.get(defaultWorkspaceId);
     if (found) return found;
-    const settings = createWorkspaceSchema.parse({ name: 'Default', slug: defaultSlug });
+    const settings = createWorkspaceSchema().parse({ name: 'Default', slug: defaultSlug });
     const made = (await write(defaultWorkspaceId, settings, 'operator')) ?? (await records.get(defaultWorkspaceId));
     if (made) return made;
     throw new GatewayError('internal', 'A stored record is damaged', {

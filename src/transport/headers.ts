@@ -19,6 +19,13 @@ export function joinHeaders(
   return joined;
 }
 
+/** The same of headers that are all texts already, as they usually are: then those themselves. */
+export function plainHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  for (const name in headers)
+    if (typeof headers[name] !== 'string' || name === '__proto__') return joinHeaders(Object.entries(headers));
+  return headers as Record<string, string>;
+}
+
 /** The wire's length and encoding do not describe the decompressed bytes that are read. */
 export function withoutEncoding(headers: Record<string, string>): Record<string, string> {
   const { 'content-encoding': _encoding, 'content-length': _length, ...rest } = headers;

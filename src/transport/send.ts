@@ -3,18 +3,18 @@ import { UpstreamError } from '../base/upstream-error.ts';
 import { toUpstreamError } from './network-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
-export interface SendLimits {
-  /** Longest body, decompressed, in bytes. */
-  bodyBytes: number;
-}
-
 /**
  * One exchange over any transport, also an embedder's own: whatever it fails with becomes an UpstreamError, an abort
  * stays the reason of the signal, and the body is counted while it is read.
- * @throws UpstreamError, also from `body.read()`, `bad_answer` once the body is longer than `limits.bodyBytes`; the
+ * @param maxBodyBytes  of the body, decompressed
+ * @throws UpstreamError, also from `body.read()`, `bad_answer` once the body is longer than `maxBodyBytes`; the
  *         signal's reason as it is
  */
-export function send(transport: Transport, request: TransportRequest, limits: SendLimits): Promise<TransportResponse> {
+export function send(
+  transport: Transport,
+  request: TransportRequest,
+  maxBodyBytes: number,
+): Promise<TransportResponse> {
   const { signal } = request;
   const failed = (error: unknown): never => {
     throw signal.aborted ? signal.reason : toUpstreamError(error);
@@ -32,23 +32,44 @@ export function send(transport: Transport, request: TransportRequest, limits: Se
       response.body.cancel();
       throw signal.reason;
     }
-    return { ...response, body: counted(response.body, limits.bodyBytes, failed) };
+    const { status, headers, body } = response;
+    return { status, headers, body: new Counted(body, maxBodyBytes, failed) };
   }, failed);
 }
 
-function counted(source: ByteSource, limitBytes: number, failed: (error: unknown) => never): ByteSource {
-  let bytes = 0;
-  const onPiece = (piece: Uint8Array | null) => {
+/** A body that fails once it is longer than allowed, and with nothing but errors of ours. */
+class Counted implements ByteSource {
+  readonly #source: ByteSource;
+  readonly #limitBytes: number;
+  readonly #failed: (error: unknown) => never;
+  readonly #onPiece = (piece: Uint8Array | null) => this.#count(piece);
+  #bytes = 0;
+
+  constructor(source: ByteSource, limitBytes: number, failed: (error: unknown) => never) {
+    this.#source = source;
+    this.#limitBytes = limitBytes;
+    this.#failed = failed;
+  }
+
+  get isOver(): boolean {
+    return this.#source.isOver === true;
+  }
+
+  read(): Promise<Uint8Array | null> {
+    return this.#source.read().then(this.#onPiece, this.#failed);
+  }
+
+  cancel(): void {
+    this.#source.cancel();
+  }
+
+  #count(piece: Uint8Array | null): Uint8Array | null {
     if (piece === null) return null;
-    bytes += piece.length;
-    if (bytes <= limitBytes) return piece;
-    source.cancel();
-    throw tooLarge(limitBytes);
-  };
-  return {
-    read: () => source.read().then(onPiece, failed),
-    cancel: () => source.cancel(),
-  };
+    this.#bytes += piece.length;
+    if (this.#bytes <= this.#limitBytes) return piece;
+    this.#source.cancel();
+    throw tooLarge(this.#limitBytes);
+  }
 }
 
 /**
@@ -98,6 +119,7 @@ async function readUpTo(
     }
     pieces.push(piece);
     bytes += piece.length;
+    if (source.isOver) break;
     if (isOver(piece)) {
       source.cancel();
       break;

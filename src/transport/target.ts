@@ -5,16 +5,23 @@ import type { TransportRequest } from './transport.ts';
 const unsendableValue = /[^\t\x20-\x7e\x80-\xff]/;
 const headerName = /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/;
 
-const targets = new Map<string, URL>();
+/** A URL that was checked, and the parts of it that a request is made of. */
+export interface Target {
+  href: string;
+  origin: string;
+  /** With the query. */
+  path: string;
+}
+
+const targets = new Map<string, Target>();
 const maxTargets = 500;
 
 /**
  * Checks what only a mistaken configuration or credential can get wrong, before anything is sent. A client's own error
  * for these holds the URL or the header value, key included.
- * @returns the parsed URL
  * @throws  UpstreamError fault `operator`: another credential or endpoint may do, the same again will not
  */
-export function checkTarget(request: TransportRequest): URL {
+export function checkTarget(request: TransportRequest): Target {
   const { headers } = request;
   for (const name in headers) {
     if (!headerName.test(name)) throw unsendable('a request header has an invalid name');
@@ -34,8 +41,9 @@ export function checkTarget(request: TransportRequest): URL {
   }
   // Few, and the same again and again. None should hold a secret; if there are many after all, start anew.
   if (targets.size >= maxTargets) targets.clear();
-  targets.set(request.url, url);
-  return url;
+  const target = { href: url.href, origin: url.origin, path: url.pathname + url.search };
+  targets.set(request.url, target);
+  return target;
 }
 
 function unsendable(message: string): UpstreamError {

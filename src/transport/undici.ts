@@ -1,9 +1,9 @@
 import type { Agent, buildConnector } from 'undici';
 import { decompress, type Inflaters } from './decompress.ts';
-import { type Dispatchers, exchange } from './exchange.ts';
+import { type Decode, type Dispatchers, exchange } from './exchange.ts';
 import { withoutEncoding } from './headers.ts';
 import { socketWatch } from './socket-watch.ts';
-import { checkTarget } from './target.ts';
+import { checkTarget, type Target } from './target.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /**
@@ -15,7 +15,7 @@ const keepAliveMs = 30_000;
 interface Loaded {
   Agent: typeof Agent;
   buildConnector: typeof buildConnector;
-  inflaters: Inflaters;
+  decode: Decode;
 }
 
 /** The transport on Node: undici. */
@@ -62,15 +62,13 @@ export function undiciTransport(): Transport {
   const sendLoaded = (request: TransportRequest, modules: Loaded): Promise<TransportResponse> => {
     const { signal } = request;
     if (signal.aborted) return Promise.reject(signal.reason);
-    let target: URL;
+    let target: Target;
     try {
       target = checkTarget(request);
     } catch (error) {
       return Promise.reject(error);
     }
-    return exchange(dispatchersFor(request.limits.headerBytes, modules), request, target, (response) =>
-      decoded(response, modules.inflaters),
-    );
+    return exchange(dispatchersFor(request.limits.headerBytes, modules), request, target, modules.decode);
   };
 
   return {
@@ -108,13 +106,14 @@ function decoded(response: TransportResponse, inflaters: Inflaters): TransportRe
 
 async function load(): Promise<Loaded> {
   const [undici, zlib] = await Promise.all([import('undici'), import('node:zlib')]);
+  const inflaters: Inflaters = {
+    gzip: () => zlib.createGunzip(),
+    deflate: (firstByte) => ((firstByte & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
+    br: () => zlib.createBrotliDecompress(),
+  };
   return {
     Agent: undici.Agent,
     buildConnector: undici.buildConnector,
-    inflaters: {
-      gzip: () => zlib.createGunzip(),
-      deflate: (firstByte) => ((firstByte & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
-      br: () => zlib.createBrotliDecompress(),
-    },
+    decode: (response) => decoded(response, inflaters),
   };
 }

@@ -244,7 +244,7 @@ describe('docs/errors.md', () => {
       .exec(shown)?.[1]
       ?.replace('"usage":{…}', `"usage":${JSON.stringify(chunks.at(-1)?.usage)}`);
     const documented = JSON.parse(line as string);
-    chatChunkSchema.parse(documented);
+    chatChunkSchema().parse(documented);
     expect(documented).toEqual({ ...chunks.at(-1), id: 'gen-…', created: expect.any(Number), provider: 'local' });
     expect(Object.keys(documented)).toEqual(Object.keys(chunks.at(-1) as object));
     expect(text.endsWith('}\n\ndata: [DONE]\n\n')).toBe(true);

@@ -59,7 +59,7 @@ function counting(state: { isDead: boolean }) {
 
 describe('docs/storage.md', () => {
   it('gives the defaults of the options it names, and the bounds of the rest', () => {
-    const defaults = optionsSchema.parse({ apiKeys: [{ key: testKey }] });
+    const defaults = optionsSchema().parse({ apiKeys: [{ key: testKey }] });
     const said = (text: RegExp) => Number(text.exec(doc)?.[1]);
     expect(said(/longer than `storeTimeoutMs` \((\d+) ms\)/)).toBe(defaults.storeTimeoutMs);
     expect(said(/`storeCacheMs` \((\d+) s\)/) * 1_000).toBe(defaults.storeCacheMs);

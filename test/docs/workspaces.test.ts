@@ -80,9 +80,9 @@ describe('docs/workspaces.md', () => {
     expect(named.toSorted()).toEqual(known.filter((name) => !others.test(name)).toSorted());
   });
   it.each<[string, z.ZodObject]>([
-    ['Fields of a workspace', createWorkspaceSchema],
-    ['Fields of a key', createApiKeySchema],
-    ['Fields of a credential', createCredentialSchema],
+    ['Fields of a workspace', createWorkspaceSchema()],
+    ['Fields of a key', createApiKeySchema()],
+    ['Fields of a credential', createCredentialSchema()],
   ])('%s: has a row for each, with its default', (heading, schema) => {
     const fields = rows.filter(({ headings }) => headings.at(-1) === heading).map(({ cells }) => cells as string[]);
     expect(fields.map(([name]) => quoted(name as string)[0]).toSorted()).toEqual(Object.keys(schema.shape).toSorted());
@@ -99,9 +99,9 @@ describe('docs/workspaces.md', () => {
   it('knows how many providers there are, and how long texts may be', () => {
     expect(Number(/(\d+) slugs/.exec(doc)?.[1])).toBe(byokProviders.length);
     const longest: [string, z.ZodObject, object][] = [
-      ['Fields of a workspace', createWorkspaceSchema, { name: 'x', slug: 'x' }],
-      ['Fields of a key', createApiKeySchema, { name: 'x' }],
-      ['Fields of a credential', createCredentialSchema, { provider: 'openai', key: 'x' }],
+      ['Fields of a workspace', createWorkspaceSchema(), { name: 'x', slug: 'x' }],
+      ['Fields of a key', createApiKeySchema(), { name: 'x' }],
+      ['Fields of a credential', createCredentialSchema(), { provider: 'openai', key: 'x' }],
     ];
     let checked = 0;
     for (const [heading, schema, least] of longest) {

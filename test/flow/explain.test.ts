@@ -51,7 +51,7 @@ function explaining(more: Partial<GatewayOptions> = {}, make = testGateway): Exp
       const { status, json, text } = await asked(body, headers);
       expect([status, text]).toEqual([200, text]);
       expect(Object.keys(json)).toEqual(['data']);
-      expect(explanationSchema.strict().parse(json.data)).toEqual(json.data);
+      expect(explanationSchema().strict().parse(json.data)).toEqual(json.data);
       return json.data;
     },
   };
@@ -340,7 +340,7 @@ describe('what a request would hold', () => {
     const { key } = await tested.key({ limit: 0.002, limit_reset: 'daily' });
     await tested.manage('PUT', '/workspaces/default/budgets/monthly', { limit_usd: 0.01 });
     const { status, json } = await tested.call('POST', path, ask, { authorization: `Bearer ${key}` });
-    expect([status, explanationSchema.parse(json.data).hold_usd]).toEqual([200, 0.0008]);
+    expect([status, explanationSchema().parse(json.data).hold_usd]).toEqual([200, 0.0008]);
     const limits = (json.data as Explanation).budgets.map(({ scope, interval, remaining_usd }) => [
       scope,
       interval,

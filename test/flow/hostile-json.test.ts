@@ -121,7 +121,7 @@ describe('an upstream that answers with', () => {
     const answer = await answered(body);
     expect(answer.status).toBe(200);
     const result = JSON.parse(answer.text);
-    expect(chatResultSchema.safeParse(result).error).toBeUndefined();
+    expect(chatResultSchema().safeParse(result).error).toBeUndefined();
     if (sharedAvailable) expect(validateAgainstReference('ChatResult', result)).toEqual([]);
     expect(result.choices[0]).toMatchObject({
       index: 0,

@@ -10,7 +10,7 @@ const direct = { model: 'acme/fast', messages: hello };
 /** Checks the shape, then returns it. */
 function checked(metadata: unknown) {
   if (sharedAvailable) expect(validateAgainstReference('ServiceMetadata', metadata)).toEqual([]);
-  return serviceMetadataSchema.parse(metadata);
+  return serviceMetadataSchema().parse(metadata);
 }
 
 describe('routing metadata', () => {

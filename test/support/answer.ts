@@ -54,7 +54,7 @@ export async function readAnswer(response: Response, body: Promise<string>): Pro
   const json = JSON.parse(text);
   if (response.status === 200) {
     check('ChatResult', json);
-    chatResultSchema.parse(json);
+    chatResultSchema().parse(json);
     expect(json.id).toBe(response.headers.get('x-generation-id'));
   } else checkError(response.status, json);
   return { ...answer, json };
@@ -63,7 +63,7 @@ export async function readAnswer(response: Response, body: Promise<string>): Pro
 /** Every error answer has the envelope, whose code is the status. */
 export function checkError(status: number, json: unknown): void {
   check('BadRequestResponse', json);
-  expect(errorBodySchema.parse(json).error.code).toBe(status);
+  expect(errorBodySchema().parse(json).error.code).toBe(status);
 }
 
 function checkedStream(response: Response, text: string): { chunks: ChatChunk[]; comments: string[] } {
@@ -75,7 +75,7 @@ function checkedStream(response: Response, text: string): { chunks: ChatChunk[];
   const chunks = payloads.map((payload) => JSON.parse(payload) as ChatChunk);
   for (const chunk of chunks) {
     check('ChatStreamChunk', chunk);
-    chatChunkSchema.parse(chunk);
+    chatChunkSchema().parse(chunk);
     expect(chunk.id).toBe(response.headers.get('x-generation-id'));
   }
   checkEnd(chunks);

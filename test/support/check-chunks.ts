@@ -16,7 +16,7 @@ export function checkChunks(stream: string, model = 'acme/replayed'): void {
     if (known.has(payload)) continue;
     const chunk = JSON.parse(payload);
     const problems = [
-      ...(chatChunkSchema.safeParse(chunk).error?.issues ?? []),
+      ...(chatChunkSchema().safeParse(chunk).error?.issues ?? []),
       ...(sharedAvailable ? validateAgainstReference('ChatStreamChunk', chunk) : []),
       ...(chunk.model === model ? [] : ['another model']),
     ];

@@ -110,7 +110,7 @@ export async function ask<Body, Query>(
 ): Promise<any> {
   const reply = await operation.run({
     body: null as Body,
-    query: (operation.query ? operation.query.parse(query) : null) as Query,
+    query: (operation.query ? operation.query().parse(query) : null) as Query,
     params,
     basePath,
     caller,
@@ -120,5 +120,5 @@ export async function ask<Body, Query>(
     receivedAtMs: 0,
   });
   if (reply.kind !== 'json') throw new Error('The answer is no JSON');
-  return operation.result.parse(reply.body);
+  return operation.result().parse(reply.body);
 }

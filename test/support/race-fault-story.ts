@@ -166,7 +166,7 @@ function startLoad(gateways: readonly Gateway[], wrong: unknown[], asks: Record<
       servedMs.set(`${gatewayAt} ${name}`, startedMs);
       return;
     }
-    const isRefusal = status === 503 && errorBodySchema.safeParse(json).data?.error.code === 503;
+    const isRefusal = status === 503 && errorBodySchema().safeParse(json).data?.error.code === 503;
     if (!isRefusal) wrong.push({ name, status, json });
     refused++;
     refusedAtMs = performance.now();

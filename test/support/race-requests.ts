@@ -23,7 +23,7 @@ export interface RaceRequest {
   timeoutMs: number | null;
 }
 
-const models = configureModels(z.array(modelOptions).parse(raceModels), (slug) => ({ slug }) as Provider);
+const models = configureModels(z.array(modelOptions()).parse(raceModels), (slug) => ({ slug }) as Provider);
 
 export function raceRequest(seed: number, keys: number): RaceRequest {
   // Not the numbers that its providers draw.

@@ -76,12 +76,12 @@ export function instanceOn(storage: Storage, options: InstanceOptions = {}): Ten
 
 /** What a body of POST /workspaces becomes. */
 export function workspaceInput(slug: string, rest: Partial<WorkspaceSettings> = {}): WorkspaceSettings {
-  return createWorkspaceSchema.parse({ name: slug, slug, ...rest });
+  return createWorkspaceSchema().parse({ name: slug, slug, ...rest });
 }
 
 /** What a body of POST /keys becomes, but for its amounts. */
 export function apiKeyInput(rest: Partial<ApiKeyInput> = {}): ApiKeyInput {
-  const { name, permissions }: CreateApiKey = createApiKeySchema.parse({ name: 'Test' });
+  const { name, permissions }: CreateApiKey = createApiKeySchema().parse({ name: 'Test' });
   return {
     name,
     permissions,

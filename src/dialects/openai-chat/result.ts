@@ -12,7 +12,8 @@ import {
   isObject,
   type Loose,
   normaliseFinishReason,
-  withoutOurs,
+  ours,
+  without,
 } from './values.ts';
 
 /** Reads a whole answer. A success status proves nothing: the body may be an error, or no completion at all. */
@@ -32,9 +33,10 @@ function decodeAnswer(body: Loose): DecodedResult {
   if (error) throw error;
   const choices = body.choices;
   if (!Array.isArray(choices) || choices.length === 0) throw badAnswer('The provider answered without choices.');
-  const { usage: rawUsage, ...rest } = withoutOurs(body);
   const result: ChatResult = {
-    ...rest,
+    ...without(ours, body),
+    // What is told of it is ours.
+    usage: undefined,
     id: '',
     object: 'chat.completion',
     created: Number.isSafeInteger(body.created) ? (body.created as number) : 0,
@@ -42,34 +44,39 @@ function decodeAnswer(body: Loose): DecodedResult {
     choices: choices.map(decodeChoice),
     system_fingerprint: typeof body.system_fingerprint === 'string' ? body.system_fingerprint : null,
   };
-  if (typeof body.service_tier !== 'string') delete result.service_tier;
-  return { result, usage: readUsage(rawUsage) };
+  if ('service_tier' in body && typeof body.service_tier !== 'string') result.service_tier = undefined;
+  return { result, usage: readUsage(body.usage) };
 }
+
+const notOfChoices = ['usage', 'error'];
 
 function decodeChoice(raw: unknown, position: number): ChatChoice {
   if (!isObject(raw) || !isObject(raw.message))
     throw badAnswer('The provider answered with a choice that has no message.');
-  const { message, finish_reason: native, usage: _usage, logprobs, error: _error, ...rest } = raw;
+  const native = raw.finish_reason;
   const broken = errorIn(raw);
   if (broken) throw broken;
-  const decoded = decodeMessage(message);
+  const decoded = decodeMessage(raw.message);
   const reason = typeof native === 'string' ? native : null;
   const finishReason = normaliseFinishReason(reason ?? 'stop', Boolean(decoded.tool_calls));
   if (finishReason === 'error') throw badAnswer(`The provider broke off its answer (${reason}).`, reason ?? undefined);
   return {
-    ...rest,
+    ...without(notOfChoices, raw),
     index: isIndex(raw.index) ? raw.index : position,
     message: decoded,
     finish_reason: finishReason,
     native_finish_reason: reason,
-    logprobs: decodeLogprobs(logprobs),
+    logprobs: decodeLogprobs(raw.logprobs),
   } as ChatChoice;
 }
 
+/** Set anew where they are what they should be. */
+const reshaped = ['reasoning_content', 'reasoning', 'tool_calls'];
+
 function decodeMessage(raw: Loose): ChatChoice['message'] {
-  const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, refusal, ...rest } = raw;
+  const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, refusal } = raw;
   const message: Loose = {
-    ...rest,
+    ...without(reshaped, raw),
     role: 'assistant',
     content: contentText(content),
     refusal: typeof refusal === 'string' ? refusal : null,
@@ -77,7 +84,7 @@ function decodeMessage(raw: Loose): ChatChoice['message'] {
   const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
   if (typeof thought === 'string') message.reasoning = thought;
   if (Array.isArray(toolCalls) && toolCalls.length > 0) message.tool_calls = toolCalls.map(decodeToolCall);
-  if (message.function_call === null) delete message.function_call;
+  if (message.function_call === null) message.function_call = undefined;
   dropMisshapen(message);
   return message as ChatChoice['message'];
 }

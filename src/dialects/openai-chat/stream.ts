@@ -13,7 +13,8 @@ import {
   isObject,
   type Loose,
   normaliseFinishReason,
-  withoutOurs,
+  ours,
+  without,
 } from './values.ts';
 
 /** An event that nests deeper is no chat chunk. */
@@ -24,6 +25,9 @@ interface ChoiceState {
   lastTool: number;
   isFinished: boolean;
 }
+
+/** Usage comes as a part of its own. */
+const notOfChunks = [...ours, 'usage', 'x_groq'];
 
 /** Reads a stream of chat chunks: normalises what servers do differently, and takes usage out wherever it is put. */
 export function streamDecoder(quirks: Quirks): StreamDecoder {
@@ -60,9 +64,8 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
   }
 
   function decodeChunk(event: Loose, choices: unknown[]): ChatChunk {
-    const { usage: _usage, x_groq: _groq, ...rest } = withoutOurs(event);
     const chunk: Loose = {
-      ...rest,
+      ...without(notOfChunks, event),
       id: '',
       object: 'chat.completion.chunk',
       created: Number.isSafeInteger(event.created) ? event.created : 0,

@@ -45,27 +45,34 @@ export function readUsage(raw: unknown): Usage | null {
   // Some leave reasoning out of the completion, though not out of the total.
   if (said > 0 && missing === said) completionTokens += said;
   const written = writtenTokens(inDetails, promptTokens);
-  return {
+  const read: Counts = { cached_tokens: Math.min(cached, promptTokens) };
+  note(read, 'cache_write_tokens', written.all);
+  note(read, 'cache_write_1h_tokens', written.forAnHour);
+  note(read, 'audio_tokens', part(inDetails, 'audio_tokens', promptTokens));
+  note(read, 'image_tokens', part(inDetails, 'image_tokens', promptTokens));
+  note(read, 'video_tokens', part(inDetails, 'video_tokens', promptTokens));
+  const produced: Counts = { reasoning_tokens: Math.min(said, completionTokens) };
+  note(produced, 'audio_tokens', part(outDetails, 'audio_tokens', completionTokens));
+  note(produced, 'image_tokens', part(outDetails, 'image_tokens', completionTokens));
+  note(produced, 'accepted_prediction_tokens', part(outDetails, 'accepted_prediction_tokens', completionTokens));
+  note(produced, 'rejected_prediction_tokens', part(outDetails, 'rejected_prediction_tokens', completionTokens));
+  const usage: Usage = {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: {
-      cached_tokens: Math.min(cached, promptTokens),
-      ...optional('cache_write_tokens', written.all),
-      ...optional('cache_write_1h_tokens', written.forAnHour),
-      ...optional('audio_tokens', part(inDetails, 'audio_tokens', promptTokens)),
-      ...optional('image_tokens', part(inDetails, 'image_tokens', promptTokens)),
-      ...optional('video_tokens', part(inDetails, 'video_tokens', promptTokens)),
-    },
-    completion_tokens_details: {
-      reasoning_tokens: Math.min(said, completionTokens),
-      ...optional('audio_tokens', part(outDetails, 'audio_tokens', completionTokens)),
-      ...optional('image_tokens', part(outDetails, 'image_tokens', completionTokens)),
-      ...optional('accepted_prediction_tokens', part(outDetails, 'accepted_prediction_tokens', completionTokens)),
-      ...optional('rejected_prediction_tokens', part(outDetails, 'rejected_prediction_tokens', completionTokens)),
-    },
-    ...searches(raw),
+    prompt_tokens_details: read,
+    completion_tokens_details: produced,
   };
+  const searches = searchesIn(raw);
+  if (searches > 0) usage.server_tool_use_details = { web_search_requests: searches };
+  return usage;
+}
+
+type Counts = Record<string, number>;
+
+/** A count that is 0 is left out. */
+function note(counts: Counts, key: string, value: number): void {
+  if (value !== 0) counts[key] = value;
 }
 
 function cachedTokens(raw: Loose, details: unknown): number {
@@ -93,16 +100,11 @@ function writtenTokens(details: unknown, promptTokens: number): { all: number; f
 }
 
 /** Searches that the provider ran by itself. It charges each, and nobody else can count them. */
-function searches(raw: Loose): Pick<Usage, 'server_tool_use_details'> {
+function searchesIn(raw: Loose): number {
   const details = raw.server_tool_use_details ?? raw.server_tool_use;
   const requests =
     (isObject(details) ? count(details.web_search_requests) : null) ??
     // Perplexity
     count(raw.num_search_queries);
-  if (requests === null || requests === 0 || requests > implausibleSearches) return {};
-  return { server_tool_use_details: { web_search_requests: requests } };
-}
-
-function optional(key: string, value: number): Record<string, number> {
-  return value === 0 ? {} : { [key]: value };
+  return requests === null || requests > implausibleSearches ? 0 : requests;
 }

@@ -12,16 +12,17 @@ export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** An answer or event without what only the gateway says of it: a provider must not speak in its name. */
-export function withoutOurs(body: Loose): Loose {
-  const {
-    error: _error,
-    provider: _provider,
-    service_metadata: _metadata,
-    debug: _debug,
-    user_id: _user,
-    ...rest
-  } = body;
+/** What only the gateway says of an answer or event: a provider must not speak in its name. */
+export const ours: readonly string[] = ['error', 'provider', 'service_metadata', 'debug', 'user_id'];
+
+/**
+ * A copy without some fields, which are seldom there. A whole copy takes a tenth of the time of a rest pattern, which V8
+ * does not inline, and of which it makes an object that is slow to write as JSON.
+ */
+export function without(names: readonly string[], value: Loose): Loose {
+  if (!names.some((name) => name in value)) return { ...value };
+  const rest: Loose = {};
+  for (const name in value) if (!names.includes(name)) rest[name] = value[name];
   return rest;
 }
 

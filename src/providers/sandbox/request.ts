@@ -1,62 +1,73 @@
 import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
 
 /** What a request may ask of the sandbox through its top-level field `sandbox`. Times in milliseconds. */
-const sandboxOptions = z.strictObject({
-  /** Until the first token; as JSON it is part of the time until the answer. */
-  first_token_ms: z.int().min(0).max(600_000).optional(),
-  /** From one token to the next. */
-  token_ms: z.int().min(0).max(60_000).optional(),
-  /** How many tokens a made-up text has, or how many come before a fault. */
-  tokens: z.int().min(0).max(131_072).optional(),
-  /** Any model: fail with this HTTP status instead of answering. */
-  status: z.int().min(400).max(599).optional(),
-  /** `Retry-After` of a failure, in seconds. */
-  retry_after: z.int().min(0).max(86_400).optional(),
-  /** `flaky`: how often it fails before it answers once. */
-  failures: z.int().min(1).max(9).optional(),
-  /** How many of the prompt tokens the usage reports as read from a cache. */
-  cached_tokens: z.int().min(0).optional(),
-});
+const sandboxOptions = lazily(() =>
+  z.strictObject({
+    /** Until the first token; as JSON it is part of the time until the answer. */
+    first_token_ms: z.int().min(0).max(600_000).optional(),
+    /** From one token to the next. */
+    token_ms: z.int().min(0).max(60_000).optional(),
+    /** How many tokens a made-up text has, or how many come before a fault. */
+    tokens: z.int().min(0).max(131_072).optional(),
+    /** Any model: fail with this HTTP status instead of answering. */
+    status: z.int().min(400).max(599).optional(),
+    /** `Retry-After` of a failure, in seconds. */
+    retry_after: z.int().min(0).max(86_400).optional(),
+    /** `flaky`: how often it fails before it answers once. */
+    failures: z.int().min(1).max(9).optional(),
+    /** How many of the prompt tokens the usage reports as read from a cache. */
+    cached_tokens: z.int().min(0).optional(),
+  }),
+);
 
-const part = z.looseObject({ type: z.string(), text: z.string().optional() });
-const toolCall = z.looseObject({ function: z.looseObject({ name: z.string(), arguments: z.string() }).optional() });
-const message = z.looseObject({
-  role: z.string(),
-  name: z.string().optional(),
-  content: z.union([z.string(), z.array(part)]).nullish(),
-  tool_calls: z.array(toolCall).nullish(),
-});
-const tool = z.looseObject({
-  type: z.string(),
-  function: z.looseObject({ name: z.string(), parameters: z.unknown().optional() }).optional(),
-});
+const part = lazily(() => z.looseObject({ type: z.string(), text: z.string().optional() }));
+const toolCall = lazily(() =>
+  z.looseObject({ function: z.looseObject({ name: z.string(), arguments: z.string() }).optional() }),
+);
+const message = lazily(() =>
+  z.looseObject({
+    role: z.string(),
+    name: z.string().optional(),
+    content: z.union([z.string(), z.array(part())]).nullish(),
+    tool_calls: z.array(toolCall()).nullish(),
+  }),
+);
+const tool = lazily(() =>
+  z.looseObject({
+    type: z.string(),
+    function: z.looseObject({ name: z.string(), parameters: z.unknown().optional() }).optional(),
+  }),
+);
 
-const wireRequest = z.looseObject({
-  model: z.string(),
-  messages: z.array(message).min(1),
-  stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  max_tokens: z.int().min(1).nullish(),
-  max_completion_tokens: z.int().min(1).nullish(),
-  stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
-  n: z.int().min(1).max(16).nullish(),
-  tools: z.array(tool).nullish(),
-  tool_choice: z
-    .union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }).optional() })])
-    .nullish(),
-  response_format: z
-    .looseObject({
-      type: z.string(),
-      json_schema: z.looseObject({ schema: z.unknown().optional() }).optional(),
-    })
-    .nullish(),
-  reasoning: z.looseObject({ effort: z.string().nullish(), enabled: z.boolean().nullish() }).nullish(),
-  reasoning_effort: z.string().nullish(),
-  sandbox: sandboxOptions.nullish(),
-});
+const wireRequest = lazily(() =>
+  z.looseObject({
+    model: z.string(),
+    messages: z.array(message()).min(1),
+    stream: z.boolean().nullish(),
+    stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+    max_tokens: z.int().min(1).nullish(),
+    max_completion_tokens: z.int().min(1).nullish(),
+    stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
+    n: z.int().min(1).max(16).nullish(),
+    tools: z.array(tool()).nullish(),
+    tool_choice: z
+      .union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }).optional() })])
+      .nullish(),
+    response_format: z
+      .looseObject({
+        type: z.string(),
+        json_schema: z.looseObject({ schema: z.unknown().optional() }).optional(),
+      })
+      .nullish(),
+    reasoning: z.looseObject({ effort: z.string().nullish(), enabled: z.boolean().nullish() }).nullish(),
+    reasoning_effort: z.string().nullish(),
+    sandbox: sandboxOptions().nullish(),
+  }),
+);
 
-export type SandboxOptions = z.infer<typeof sandboxOptions>;
-export type SandboxMessage = z.infer<typeof message>;
+export type SandboxOptions = z.infer<ReturnType<typeof sandboxOptions>>;
+export type SandboxMessage = z.infer<ReturnType<typeof message>>;
 
 /** A chat request as the sandbox understands it. */
 export interface SandboxRequest {
@@ -111,7 +122,7 @@ export function readRequest(body: string): SandboxRequest {
   } catch {
     throw new Refusal('The body is not valid JSON.');
   }
-  const parsed = wireRequest.safeParse(json);
+  const parsed = wireRequest().safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const path = issue?.path.join('.') ?? '';

@@ -8,8 +8,8 @@ import type { StoredCredential } from '../../schema/credential.ts';
 export interface OpenedSecrets {
   /** Without a promise where it is known. Rejects as the vault does. */
   get(workspaceId: WorkspaceId, record: StoredCredential): { secret: string } | Promise<{ secret: string }>;
-  /** Whether it was tried lately, and will not open. */
-  isBroken(workspaceId: WorkspaceId, record: Pick<StoredCredential, 'id'>): boolean;
+  /** Those of a workspace's that were not found lately to be such as will not open: the same list, if they are all. */
+  withoutBroken<T extends { id: string }>(workspaceId: WorkspaceId, all: readonly T[]): readonly T[];
   /** Forgets what is not of these any more. */
   keep(workspaceId: WorkspaceId, records: ReadonlyMap<string, StoredCredential>): void;
   forget(workspaceId: WorkspaceId, id: string): void;
@@ -92,9 +92,14 @@ export function createOpenedSecrets({ clock, open, onBroken }: OpenedSecretsDeps
       }
       return start(workspaceId, record);
     },
-    isBroken(workspaceId, { id }) {
-      const known = workspaces.get(workspaceId)?.get(id);
-      return known?.kind === 'broken' && known.untilMs > clock.now();
+    withoutBroken(workspaceId, all) {
+      const opened = all.length > 0 ? workspaces.get(workspaceId) : undefined;
+      if (!opened) return all;
+      const isBroken = ({ id }: { id: string }) => {
+        const known = opened.get(id);
+        return known?.kind === 'broken' && known.untilMs > clock.now();
+      };
+      return all.some(isBroken) ? all.filter((one) => !isBroken(one)) : all;
     },
     keep(workspaceId, records) {
       const opened = workspaces.get(workspaceId);

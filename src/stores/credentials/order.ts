@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
 import { damagedRecord } from '../damaged.ts';
 import type { Address } from '../storage/storage.ts';
 
@@ -6,13 +7,15 @@ import type { Address } from '../storage/storage.ts';
  * What numbers a workspace's credentials. Written with each new one and expected to be as it was read: no two get the
  * same number, and none slips in between the count of those that are there and the write.
  */
-const orderSchema = z.strictObject({
-  /** How many were ever made: the place of the next one in the list. */
-  made: z.int().nonnegative(),
-  /** By provider: the `sort_order` of the next one. */
-  next: z.record(z.string(), z.int().nonnegative()),
-});
-interface Order extends z.infer<typeof orderSchema> {}
+const orderSchema = lazily(() =>
+  z.strictObject({
+    /** How many were ever made: the place of the next one in the list. */
+    made: z.int().nonnegative(),
+    /** By provider: the `sort_order` of the next one. */
+    next: z.record(z.string(), z.int().nonnegative()),
+  }),
+);
+interface Order extends z.infer<ReturnType<typeof orderSchema>> {}
 
 const kind = 'credential-order';
 
@@ -30,7 +33,7 @@ export function takeNumber(text: string | null, provider: string): { rank: numbe
 
 function readOrder(text: string): Order {
   try {
-    return orderSchema.parse(JSON.parse(text));
+    return orderSchema().parse(JSON.parse(text));
   } catch {
     throw damagedRecord(kind);
   }

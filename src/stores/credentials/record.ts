@@ -6,7 +6,7 @@ export const credentialKind = 'credential';
 
 /** What may be answered: the fields of the wire and no others. */
 export function shownCredential(record: StoredCredential): Credential {
-  return credentialSchema.parse(record);
+  return credentialSchema().parse(record);
 }
 
 /** What planning needs. */

@@ -77,7 +77,7 @@ export async function rotateCredentials(deps: RotationDeps, signal?: AbortSignal
 
 function read(text: string): StoredCredential | null {
   try {
-    return storedCredentialSchema.parse(JSON.parse(text));
+    return storedCredentialSchema().parse(JSON.parse(text));
   } catch {
     // Its content may be a secret; that it will not do is all there is to say.
     return null;

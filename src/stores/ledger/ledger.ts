@@ -92,6 +92,12 @@ export interface Ledger {
   forget(workspaceId: WorkspaceId): Promise<void>;
 }
 
+/** What every request asks of a ledger, of one in this very process without a promise. */
+export interface RequestSteps {
+  hold(request: HoldRequest): HoldOutcome | Promise<HoldOutcome>;
+  settle(...settlement: Parameters<Ledger['settle']>): EndOutcome | Promise<EndOutcome>;
+}
+
 export interface LedgerOptions {
   /** What happens to the amount of a hold whose process died. */
   onLostHold: 'charge' | 'release';

@@ -1,11 +1,13 @@
 import type { WorkspaceId } from '../../call/workspace.ts';
 import {
+  type HoldOutcome,
   keepEndedMs,
   keepWindowsMs,
   type Ledger,
   type LedgerOptions,
   type LimitedWindow,
   lapseBatch,
+  type RequestSteps,
   type Window,
   type WindowState,
 } from './ledger.ts';
@@ -70,7 +72,7 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
 
   /** @returns how many holds have lapsed */
   function lapse(books: Books, nowMs: number): number {
-    dropOld(books.lapsed, ({ atMs }) => atMs + keepEndedMs <= nowMs);
+    if (books.lapsed.size > 0) dropOld(books.lapsed, ({ atMs }) => atMs + keepEndedMs <= nowMs);
     if (nowMs < books.nextLapseMs) return 0;
     let lapsed = 0;
     books.nextLapseMs = Number.POSITIVE_INFINITY;
@@ -119,14 +121,17 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
     return 'late';
   }
 
-  return {
-    async hold(request) {
+  const steps: RequestSteps = {
+    hold(request) {
       const books = open(request.workspaceId);
-      return hold(books, request) ? { isHeld: true } : { isHeld: false, states: statesOf(books, request.windows) };
+      return hold(books, request) ? isHeld : { isHeld: false, states: statesOf(books, request.windows) };
     },
-    async settle(workspaceId, id, actualNanoUsd) {
-      return end(open(workspaceId), id, actualNanoUsd);
-    },
+    settle: (workspaceId, id, actualNanoUsd) => end(open(workspaceId), id, actualNanoUsd),
+  };
+
+  const ledger: Ledger = {
+    hold: async (request) => steps.hold(request),
+    settle: async (...settlement) => steps.settle(...settlement),
     async release(workspaceId, id, nowMs) {
       const books = open(workspaceId);
       see(books, id, nowMs);
@@ -158,6 +163,16 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
       workspaces.delete(workspaceId);
     },
   };
+  local.set(ledger, steps);
+  return ledger;
+}
+
+/** Not a part of the ledgers themselves: whoever wraps one is to see all that is asked of it. */
+const local = new WeakMap<Ledger, RequestSteps>();
+
+/** What every request asks of this ledger, without a promise where it was made by `memoryLedger`. */
+export function requestSteps(ledger: Ledger): RequestSteps {
+  return local.get(ledger) ?? ledger;
 }
 
 interface HoldSought {
@@ -169,9 +184,18 @@ interface HoldSought {
 }
 
 const zero: WindowState = { spentNanoUsd: 0, heldNanoUsd: 0 };
+const isHeld: HoldOutcome = { isHeld: true };
 
-function keyOf({ account, interval, startMs }: Window): string {
-  return `${interval} ${startMs} ${account}`;
+/** The windows of a limit are the same objects for all its requests: of each a key is written once. */
+const keys = new WeakMap<Window, string>();
+
+function keyOf(window: Window): string {
+  let key = keys.get(window);
+  if (key === undefined) {
+    key = `${window.interval} ${window.startMs} ${window.account}`;
+    keys.set(window, key);
+  }
+  return key;
 }
 
 function sumOf(books: Books, window: Window, nowMs: number): Sum {

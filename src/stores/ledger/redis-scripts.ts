@@ -12,13 +12,17 @@ import { keepEndedMs, lapseBatch } from './ledger.ts';
 export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'lapsed'] as const;
 
 /**
+ * All arguments are one, a line each: every further one would cost the client more than the server takes to cut them.
+ *
  * Numbers are doubles, exact to 2^53, but `tostring` rounds them to 14 digits: `%.0f` writes all. The clock is the
  * caller's, the first argument: what the server lets expire by its own, the ids that have ended, it keeps twice as long
  * as they are needed after the last of them, so that a workspace nobody uses any more leaves none behind.
  */
 const shared = `
 local windows, ends, holds, leases, ended, lapsed = unpack(KEYS)
-local now = tonumber(ARGV[1])
+local args = {}
+for line in string.gmatch(ARGV[1], '([^\\n]*)\\n') do args[#args + 1] = line end
+local now = tonumber(args[1])
 local most = 9007199254740991
 
 local function parse(text)
@@ -115,11 +119,11 @@ end
 
 /** Arguments: now, whether lost holds are charged, id, amount, lease; of each window: name, limit, when it is dropped. */
 const hold = `
-lapse(ARGV[2])
-local id, amount = ARGV[3], tonumber(ARGV[4])
+lapse(args[2])
+local id, amount = args[3], tonumber(args[4])
 if redis.call('HEXISTS', holds, id) == 1 then return 1 end
 local names = {}
-for i = 6, #ARGV, 3 do names[#names + 1] = ARGV[i] end
+for i = 6, #args, 3 do names[#names + 1] = args[i] end
 local texts = redis.call('HMGET', windows, unpack(names))
 local fits = not redis.call('ZSCORE', ended, id)
 local states, changed = {}, {}
@@ -127,53 +131,53 @@ for i, name in ipairs(names) do
   local spent, held = parse(texts[i])
   states[i] = texts[i] or '0 0'
   changed[2 * i - 1], changed[2 * i] = name, format(spent, held + amount)
-  if spent + held + amount > tonumber(ARGV[3 * i + 4]) then fits = false end
+  if spent + held + amount > tonumber(args[3 * i + 4]) then fits = false end
 end
 if not fits then return states end
 redis.call('HSET', windows, unpack(changed))
 redis.call('HSET', holds, id, pack(amount, names))
-redis.call('ZADD', leases, ARGV[5], id)
+redis.call('ZADD', leases, args[5], id)
 for i, name in ipairs(names) do
-  if not texts[i] then dropLater(name, ARGV[3 * i + 5]) end
+  if not texts[i] then dropLater(name, args[3 * i + 5]) end
 end
 return 1
 `;
 
 /** Arguments: now, id, actual. */
 const settle = `
-return finish(ARGV[2], tonumber(ARGV[3]))
+return finish(args[2], tonumber(args[3]))
 `;
 
 /** Arguments: now, id. */
 const release = `
-local outcome = finish(ARGV[2], 0)
-remember(ARGV[2])
+local outcome = finish(args[2], 0)
+remember(args[2])
 return outcome
 `;
 
 /** Arguments: the new lease, ids. */
 const renew = `
-for i = 2, #ARGV do redis.call('ZADD', leases, 'XX', 'GT', ARGV[1], ARGV[i]) end
+for i = 2, #args do redis.call('ZADD', leases, 'XX', 'GT', args[1], args[i]) end
 `;
 
 /** Arguments: now, id; of each sum: window, sum, when the window is dropped. */
 const add = `
-local id = 'add:' .. ARGV[2]
+local id = 'add:' .. args[2]
 if redis.call('ZSCORE', ended, id) then return end
 remember(id)
-for i = 3, #ARGV, 3 do
-  local text = redis.call('HGET', windows, ARGV[i])
-  if not text then dropLater(ARGV[i], ARGV[i + 2]) end
+for i = 3, #args, 3 do
+  local text = redis.call('HGET', windows, args[i])
+  if not text then dropLater(args[i], args[i + 2]) end
   local spent, held = parse(text)
-  redis.call('HSET', windows, ARGV[i], format(spent + tonumber(ARGV[i + 1]), held))
+  redis.call('HSET', windows, args[i], format(spent + tonumber(args[i + 1]), held))
 end
 `;
 
 /** Arguments: now, whether lost holds are charged, windows. */
 const read = `
-lapse(ARGV[2])
+lapse(args[2])
 local states = {}
-for i = 3, #ARGV do states[#states + 1] = redis.call('HGET', windows, ARGV[i]) or '0 0' end
+for i = 3, #args do states[#states + 1] = redis.call('HGET', windows, args[i]) or '0 0' end
 return states
 `;
 
@@ -183,7 +187,7 @@ export const ledgerScripts = {
   settle: shared + settle,
   release: shared + release,
   renew: shared + renew,
-  lapse: `${shared}return lapse(ARGV[2])`,
+  lapse: `${shared}return lapse(args[2])`,
   add: shared + add,
   read: shared + read,
   forget: `redis.call('UNLINK', unpack(KEYS))`,

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import { createScript, type RedisConnection } from '../storage/redis-connection.ts';
 import {
@@ -5,10 +6,14 @@ import {
   keepWindowsMs,
   type Ledger,
   type LedgerOptions,
+  type LimitedWindow,
   type Window,
   type WindowState,
 } from './ledger.ts';
 import { ledgerKeys, ledgerScripts } from './redis-scripts.ts';
+
+/** Workspaces in use at the same time, whose keys are worth remembering. */
+const maxRemembered = 1_000;
 
 /**
  * Every step is one script on the server that holds all of the workspace. What a server that fails over to a replica had
@@ -18,17 +23,18 @@ export function redisLedger(redis: RedisConnection, { onLostHold }: LedgerOption
   const scripts = mapValues(ledgerScripts, createScript);
   const isCharged = onLostHold === 'charge' ? '1' : '0';
 
-  const run = (script: keyof typeof scripts, workspaceId: WorkspaceId, args: string[]) =>
-    redis.run(
-      scripts[script],
-      ledgerKeys.map((key) => redis.key(workspaceId, `ledger:${key}`)),
-      args,
-    );
+  const keys = new LRUCache<WorkspaceId, string[]>({
+    max: maxRemembered,
+    memoMethod: (workspaceId) => ledgerKeys.map((key) => redis.key(workspaceId, `ledger:${key}`)),
+  });
+
+  const run = (script: keyof typeof scripts, workspaceId: WorkspaceId, args: readonly string[]) =>
+    redis.run(scripts[script], keys.memo(workspaceId), [linesOf(args)]);
 
   return {
     async hold({ id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs }) {
       const args = [time(nowMs), isCharged, id, money(amountNanoUsd), time(leaseUntilMs)];
-      for (const window of windows) args.push(nameOf(window), money(window.limitNanoUsd), dropAt(window));
+      for (const window of windows) args.push(limitOf(window));
       const reply = await run('hold', workspaceId, args);
       return Array.isArray(reply) ? { isHeld: false, states: statesOf(reply) } : { isHeld: true };
     },
@@ -52,10 +58,28 @@ export function redisLedger(redis: RedisConnection, { onLostHold }: LedgerOption
   };
 }
 
+/** As the scripts take their arguments apart. Each is one line or several, which may be empty. */
+function linesOf(args: readonly string[]): string {
+  return `${args.join('\n')}\n`;
+}
+
 /** Names are listed one per line. */
 function nameOf({ account, interval, startMs }: Window): string {
   if (account.includes('\n')) throw new TypeError('The name of an account is one line');
   return `${interval}:${integer(startMs)}:${account}`;
+}
+
+/** The windows of a limit are the same objects for all its requests: of each this is written once. */
+const limits = new WeakMap<LimitedWindow, string>();
+
+/** Name, limit, and when it is dropped: three lines. */
+function limitOf(window: LimitedWindow): string {
+  let lines = limits.get(window);
+  if (lines === undefined) {
+    lines = `${nameOf(window)}\n${money(window.limitNanoUsd)}\n${dropAt(window)}`;
+    limits.set(window, lines);
+  }
+  return lines;
 }
 
 function dropAt({ endMs }: Window): string {

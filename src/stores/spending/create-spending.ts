@@ -1,3 +1,4 @@
+import { andThen } from '../../base/and-then.ts';
 import type { Clock } from '../../base/clock.ts';
 import { GatewayError } from '../../base/errors.ts';
 import type { Ids } from '../../base/ids.ts';
@@ -9,10 +10,10 @@ import { createDeliveries } from './deliveries.ts';
 import { createHeartbeat } from './heartbeat.ts';
 import { createHolds, isHold } from './holds.ts';
 import { refuse } from './refuse.ts';
-import { FreeReservation, reservationOf } from './reserve.ts';
-import type { HoldScope, Spending } from './spending.ts';
+import { FreeReservation, LimitedReservation } from './reservation.ts';
+import type { Held, HoldScope, Spending } from './spending.ts';
 import { createTally } from './tally.ts';
-import { keyAccount, type Limited, limitedIn, rememberWindows, workspaceAccount } from './windows.ts';
+import { type Limited, rememberLimits } from './windows.ts';
 
 export interface SpendingDeps {
   /** A guarded one: nothing here limits how long it may take to answer. */
@@ -52,31 +53,30 @@ export function createSpending({
   const heartbeat = createHeartbeat(ledger, clock, leaseMs, logger);
   const holds = createHolds({ ledger, clock, ids, deliveries, heartbeat, logger, leaseMs, forgotten });
   const tally = createTally({ ledger, clock, ids, deliveries, flushMs, forgotten });
-  const windowsOf = rememberWindows();
+  const limitedIn = rememberLimits();
   const books = { holds, tally, logger };
   let isClosed = false;
 
-  /** What was spent here before there was a limit. */
-  function counted({ workspaceId, apiKeyHash }: HoldScope, { ofWorkspace, ofKey }: Limited): Promise<unknown> | null {
-    const unsent = tally.flushFor(workspaceId, workspaceAccount, ofWorkspace);
-    const ofKeyUnsent = apiKeyHash === null ? null : tally.flushFor(workspaceId, keyAccount(apiKeyHash), ofKey);
-    return unsent ?? ofKeyUnsent;
+  function take(scope: HoldScope, limited: Limited, amountNanoUsd: number): Held | Promise<Held> {
+    return andThen(holds.take(scope.workspaceId, limited.windows, amountNanoUsd), (taken) =>
+      isHold(taken)
+        ? new LimitedReservation(scope, limited, taken, books)
+        : refuse(limited.windows, taken, amountNanoUsd),
+    );
   }
 
   return {
-    async hold(scope, amountNanoUsd) {
+    hold(scope, amountNanoUsd) {
       if (scope.keyLimit === null && (scope.budgets.length === 0 || scope.isFurther))
         return new FreeReservation(scope, books);
-      const limited = limitedIn(scope, windowsOf(scope.atMs));
+      const limited = limitedIn(scope);
       if (isClosed) throw new GatewayError('unavailable', 'The gateway is closing', { retryAfterMs: 1_000 });
-      const unsent = counted(scope, limited);
-      if (unsent) await unsent;
-      const taken = await holds.take(scope.workspaceId, limited.windows, amountNanoUsd);
-      if (!isHold(taken)) return refuse(limited.windows, taken, amountNanoUsd);
-      return reservationOf(scope, limited, taken, books);
+      // What was spent here before there was a limit.
+      const unsent = tally.flushFor(scope, limited);
+      return unsent ? unsent.then(() => take(scope, limited, amountNanoUsd)) : take(scope, limited, amountNanoUsd);
     },
     async preview(scope) {
-      const { windows } = limitedIn(scope, windowsOf(scope.atMs));
+      const { windows } = limitedIn(scope);
       if (windows.length === 0) return { windows: [], refusalOf: () => null };
       const { workspaceId } = scope;
       await Promise.all([deliveries.underWay(workspaceId), tally.flush(workspaceId)]);

@@ -9,8 +9,11 @@ export interface Delivery {
   workspaceId: WorkspaceId;
   /** `release` may be lost where there are too many: its hold then lapses. */
   kind: 'settlement' | 'release' | 'addition';
-  /** @param isRepeat  it was sent before, with unknown outcome */
-  send(isRepeat: boolean): Promise<void>;
+  /**
+   * Without a promise: it was taken at once.
+   * @param isRepeat  it was sent before, with unknown outcome
+   */
+  send(isRepeat: boolean): void | Promise<void>;
   /** It was taken, or given up. */
   end?(isTaken: boolean): void;
 }
@@ -19,9 +22,9 @@ export interface Delivery {
 export interface Deliveries {
   /**
    * Sends at once, and again later where that fails.
-   * @returns when it was sent once, whatever came of it. Never rejects
+   * @returns when it was sent once, whatever came of it; without a promise where it was taken at once. Never rejects
    */
-  deliver(delivery: Delivery): Promise<void>;
+  deliver(delivery: Delivery): void | Promise<void>;
   /** When all that is on its way for a workspace has arrived or failed; null: nothing is. Never rejects. */
   underWay(workspaceId: WorkspaceId): Promise<unknown> | null;
   /** The store has just answered: what waits is sent now. */
@@ -75,31 +78,44 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
 
   const countWaiting = () => waiting.size + releases.size;
 
-  function attempt(item: Item): Promise<void> {
+  function attempt(item: Item): void | Promise<void> {
+    let sent: void | Promise<void>;
+    try {
+      sent = item.delivery.send(item.wasSent);
+    } catch (error) {
+      sent = Promise.reject(error);
+    }
+    if (sent instanceof Promise) return follow(item, sent);
+    item.delivery.end?.(true);
+    if (sending + countWaiting() === 0) onEmpty?.();
+  }
+
+  /** Until it has arrived or failed. */
+  function follow(item: Item, sent: Promise<void>): Promise<void> {
     const { workspaceId } = item.delivery;
     sending++;
-    const attempted = send(item).then(() => {
+    const arrived = () => {
       sending--;
       const others = onTheirWay.get(workspaceId);
       others?.delete(attempted);
       if (others?.size === 0) onTheirWay.delete(workspaceId);
       if (sending + countWaiting() === 0) onEmpty?.();
-    });
+    };
+    const attempted = sent.then(
+      () => {
+        item.delivery.end?.(true);
+        arrived();
+      },
+      (error: unknown) => {
+        item.wasSent ||= !wasNotSent(error);
+        fail(item, error);
+        arrived();
+      },
+    );
     const others = onTheirWay.get(workspaceId);
     if (others) others.add(attempted);
     else onTheirWay.set(workspaceId, new Set([attempted]));
     return attempted;
-  }
-
-  async function send(item: Item): Promise<void> {
-    try {
-      await item.delivery.send(item.wasSent);
-    } catch (error) {
-      item.wasSent ||= !wasNotSent(error);
-      fail(item, error);
-      return;
-    }
-    item.delivery.end?.(true);
   }
 
   function fail(item: Item, error: unknown): void {

@@ -1,7 +1,16 @@
+import { andThen } from '../../base/and-then.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import { keepEndedMs, type Ledger, type LimitedWindow, type WindowState } from '../ledger/ledger.ts';
+import {
+  type EndOutcome,
+  type HoldOutcome,
+  keepEndedMs,
+  type Ledger,
+  type LimitedWindow,
+  type WindowState,
+} from '../ledger/ledger.ts';
+import { requestSteps } from '../ledger/memory.ts';
 import { wasNotSent } from '../storage/circuit.ts';
 import { type StoreLogger, tell } from '../storage/logger.ts';
 import type { Deliveries } from './deliveries.ts';
@@ -10,17 +19,17 @@ import type { Heartbeat } from './heartbeat.ts';
 /** Holds in the ledger, from the first question to the confirmed end. */
 export interface Holds {
   /**
+   * Without a promise where the ledger answers without one.
    * @returns how the windows stand when it does not fit
    * @throws what the ledger threw; a hold that was made all the same is released
    */
-  take(
-    workspaceId: WorkspaceId,
-    windows: readonly LimitedWindow[],
-    amountNanoUsd: number,
-  ): Promise<Hold | WindowState[]>;
+  take(workspaceId: WorkspaceId, windows: readonly LimitedWindow[], amountNanoUsd: number): Taken | Promise<Taken>;
   /** Books what was spent of a hold and frees the rest. Returns at once; the ledger hears of it in time. */
   end(hold: Hold, actualNanoUsd: number): void;
 }
+
+/** The hold, or how the windows stand in which it does not fit. */
+export type Taken = Hold | WindowState[];
 
 export interface Hold {
   id: string;
@@ -44,36 +53,48 @@ export interface HoldsDeps {
 
 export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest }: HoldsDeps): Holds {
   const { logger, leaseMs, forgotten } = rest;
+  const steps = requestSteps(ledger);
 
-  async function ask(
+  function ask(
     workspaceId: WorkspaceId,
     windows: readonly LimitedWindow[],
     amountNanoUsd: number,
-  ): Promise<Hold | WindowState[]> {
+  ): Taken | Promise<Taken> {
     const id = ids.uuid();
     const nowMs = clock.now();
-    const request = { id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs: nowMs + leaseMs };
-    try {
-      const outcome = await ledger.hold(request);
+    const answered = (outcome: HoldOutcome): Taken => {
       deliveries.wake();
       if (!outcome.isHeld) return outcome.states;
-    } catch (error) {
-      // It may have been made, or will be: the release is then what comes first or last, and either way it counts.
-      if (!wasNotSent(error)) {
-        deliveries.deliver({
-          workspaceId,
-          kind: 'release',
-          send: async () => void (await ledger.release(workspaceId, id, clock.now())),
-        });
-      }
+      heartbeat.add(workspaceId, id);
+      return { id, workspaceId, windows, nanoUsd: amountNanoUsd, sinceMs: nowMs };
+    };
+    const request = { id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs: nowMs + leaseMs };
+    const outcome = steps.hold(request);
+    if (!(outcome instanceof Promise)) return answered(outcome);
+    return outcome.then(answered, (error: unknown) => {
+      releaseUnknown(workspaceId, id, error);
       throw error;
-    }
-    heartbeat.add(workspaceId, id);
-    return { id, workspaceId, windows, nanoUsd: amountNanoUsd, sinceMs: nowMs };
+    });
   }
 
-  async function settle({ id, workspaceId, windows, sinceMs }: Hold, actualNanoUsd: number, isRepeat: boolean) {
-    const outcome = await ledger.settle(workspaceId, id, actualNanoUsd, clock.now());
+  /** It may have been made, or will be: the release is then what comes first or last, and either way it counts. */
+  function releaseUnknown(workspaceId: WorkspaceId, id: string, error: unknown): void {
+    if (wasNotSent(error)) return;
+    deliveries.deliver({
+      workspaceId,
+      kind: 'release',
+      send: async () => void (await ledger.release(workspaceId, id, clock.now())),
+    });
+  }
+
+  function settle(hold: Hold, actualNanoUsd: number, isRepeat: boolean): void | Promise<void> {
+    const outcome = steps.settle(hold.workspaceId, hold.id, actualNanoUsd, clock.now());
+    return andThen(outcome, (ended) => settled(hold, actualNanoUsd, isRepeat, ended));
+  }
+
+  function settled(hold: Hold, actualNanoUsd: number, isRepeat: boolean, outcome: EndOutcome): void {
+    if (outcome === 'ended') return;
+    const { workspaceId, windows, sinceMs } = hold;
     if (outcome === 'late') {
       tell(
         logger,
@@ -107,14 +128,14 @@ export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest
   }
 
   return {
-    async take(workspaceId, windows, amountNanoUsd) {
-      const first = await ask(workspaceId, windows, amountNanoUsd);
-      if (isHold(first)) return first;
-      // Who calls one after the other is not refused because what the last one left is still on its way to the store.
-      const underWay = deliveries.underWay(workspaceId);
-      if (!underWay) return first;
-      await underWay;
-      return ask(workspaceId, windows, amountNanoUsd);
+    take(workspaceId, windows, amountNanoUsd) {
+      const again = (first: Taken): Taken | Promise<Taken> => {
+        if (isHold(first)) return first;
+        // Who calls one after the other is not refused because what the last one left is still on its way to the store.
+        const underWay = deliveries.underWay(workspaceId);
+        return underWay ? underWay.then(() => ask(workspaceId, windows, amountNanoUsd)) : first;
+      };
+      return andThen(ask(workspaceId, windows, amountNanoUsd), again);
     },
     end(hold, actualNanoUsd) {
       const { workspaceId, id } = hold;
@@ -129,6 +150,6 @@ export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest
   };
 }
 
-export function isHold(taken: Hold | WindowState[]): taken is Hold {
+export function isHold(taken: Taken): taken is Hold {
   return !Array.isArray(taken);
 }

@@ -14,11 +14,12 @@ export type { BudgetLimit };
 export interface Spending {
   /**
    * Holds the amount in every limited window of the workspace's budgets and of the api key's limit, or in none. Where
-   * nothing is limited, nothing is held and no store asked: such a reservation only counts what is spent.
+   * nothing is limited, nothing is held and no store asked: such a reservation only counts what is spent. Without a
+   * promise where no store is asked, or the one in this process.
    * @param amountNanoUsd  integer, not negative
    * @throws GatewayError unavailable (503) when the store cannot tell; nothing is held then, or not for long
    */
-  hold(scope: HoldScope, amountNanoUsd: number): Promise<Reservation | Refusal>;
+  hold(scope: HoldScope, amountNanoUsd: number): Held | Promise<Held>;
   /**
    * How the windows stand in which `hold` would hold, without holding anything.
    * @throws GatewayError unavailable (503)
@@ -37,6 +38,8 @@ export interface Spending {
   /** Sends all that is left and waits for it, but not for long. Calls that are still under way may settle meanwhile. Never rejects. */
   close(): Promise<void>;
 }
+
+export type Held = Reservation | Refusal;
 
 /** On whose account a call is, and what limits it. */
 export interface HoldScope {
@@ -99,6 +102,6 @@ export interface Actual {
   byokNanoUsd: number;
 }
 
-export function isRefusal(held: Reservation | Refusal): held is Refusal {
+export function isRefusal(held: Held): held is Refusal {
   return 'error' in held;
 }

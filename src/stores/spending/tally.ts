@@ -1,25 +1,27 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import { intervals } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Addition, Ledger } from '../ledger/ledger.ts';
 import type { Deliveries } from './deliveries.ts';
-import { bitOf, dayMs, type IntervalSet, windowsAt } from './windows.ts';
+import type { Actual, HoldScope } from './spending.ts';
+import { bitOf, dayMs, type IntervalSet, keyAccount, type Limited, windowsAt, workspaceAccount } from './windows.ts';
 
 /** Counts what was spent where nothing limits it, and brings the sums to the ledger now and then. */
 export interface Tally {
   /**
-   * Adds to all windows of an account at an instant but those of some intervals, which are booked elsewhere.
-   * @param atMs  epoch ms
+   * Adds what was spent to all windows of the scope's accounts at its instant, but those that are limited: there it is
+   * booked as a hold ends. What went through own credentials has accounts of its own, of which nothing is limited.
    */
-  count(workspaceId: WorkspaceId, account: string, atMs: number, nanoUsd: number, without: IntervalSet): void;
+  count(scope: HoldScope, limited: Limited, spent: Actual): void;
   /** When what was counted has been sent once, whatever came of it. Never rejects. */
   flush(workspaceId: WorkspaceId): Promise<void>;
   /**
    * As `flush`, where something was counted in windows that are limited from now on: it was spent before, and is not
    * to be left out. null: nothing was.
    */
-  flushFor(workspaceId: WorkspaceId, account: string, limited: IntervalSet): Promise<void> | null;
+  flushFor(scope: HoldScope, limited: Limited): Promise<void> | null;
   flushAll(): Promise<void>;
   forget(workspaceId: WorkspaceId): void;
   /** From now on sums are sent as they come. */
@@ -37,8 +39,15 @@ export interface TallyDeps {
   forgotten: ReadonlySet<WorkspaceId>;
 }
 
-/** Sums by account, then by day and the intervals left out: one number for up to four windows. */
-type Sums = Map<string, Map<number, number>>;
+/** By account. */
+type Sums = Map<string, AccountSums>;
+
+interface AccountSums {
+  /** By day and the intervals left out: one number for up to four windows. */
+  slots: Map<number, { nanoUsd: number }>;
+  /** In which something was counted. */
+  intervals: IntervalSet;
+}
 
 interface Counted {
   sums: Sums;
@@ -49,10 +58,14 @@ interface Counted {
   sent: Promise<unknown>;
 }
 
+/** As many api keys whose accounts' names are worth remembering. */
+const maxNames = 1_000;
+
 /** Sums in one step of the ledger. */
 const batch = 400;
 const nothing: Sums = new Map();
 const intervalSets = 1 << intervals.length;
+const allIntervals: IntervalSet = intervalSets - 1;
 
 export function createTally({ ledger, clock, ids, deliveries, flushMs, forgotten }: TallyDeps): Tally {
   const all = new Map<WorkspaceId, Counted>();
@@ -86,7 +99,7 @@ export function createTally({ ledger, clock, ids, deliveries, flushMs, forgotten
     const additions = additionsOf(counted.sums);
     counted.sentSums = counted.sums;
     counted.sums = new Map();
-    const batches: Promise<void>[] = [];
+    const batches: (void | Promise<void>)[] = [];
     for (let at = 0; at < additions.length; at += batch) {
       const id = ids.uuid();
       const part = additions.slice(at, at + batch);
@@ -111,29 +124,49 @@ export function createTally({ ledger, clock, ids, deliveries, flushMs, forgotten
     else if (all.get(workspaceId) === counted) all.delete(workspaceId);
   }
 
+  function countedOf(workspaceId: WorkspaceId): Counted | null {
+    const known = all.get(workspaceId);
+    if (known || forgotten.has(workspaceId)) return known ?? null;
+    const counted = { sums: new Map(), sentSums: nothing, unconfirmed: 0, sent: Promise.resolve() };
+    all.set(workspaceId, counted);
+    return counted;
+  }
+
+  const names = new LRUCache<string, { account: string; byok: string }>({
+    max: maxNames,
+    memoMethod: (hash) => namesOf(keyAccount(hash)),
+  });
+
   return {
-    count(workspaceId, account, atMs, nanoUsd, without) {
-      if (nanoUsd === 0 || without === intervalSets - 1) return;
-      let counted = all.get(workspaceId);
-      if (!counted) {
-        if (forgotten.has(workspaceId)) return;
-        counted = { sums: new Map(), sentSums: nothing, unconfirmed: 0, sent: Promise.resolve() };
-        all.set(workspaceId, counted);
+    count({ workspaceId, apiKeyHash, atMs, isFurther }, { ofWorkspace, ofKey }, { nanoUsd, byokNanoUsd }) {
+      if (nanoUsd === 0 && byokNanoUsd === 0) return;
+      const counted = countedOf(workspaceId);
+      if (!counted) return;
+      const day = Math.floor(atMs / dayMs);
+      if (!isFurther) {
+        add(counted.sums, namesOfWorkspace.account, day, ofWorkspace, nanoUsd);
+        add(counted.sums, namesOfWorkspace.byok, day, 0, byokNanoUsd);
       }
-      let ofAccount = counted.sums.get(account);
-      if (!ofAccount) {
-        ofAccount = new Map();
-        counted.sums.set(account, ofAccount);
+      if (apiKeyHash !== null) {
+        const { account, byok } = names.memo(apiKeyHash);
+        add(counted.sums, account, day, ofKey, nanoUsd);
+        add(counted.sums, byok, day, 0, byokNanoUsd);
       }
-      const slot = Math.floor(atMs / dayMs) * intervalSets + without;
-      ofAccount.set(slot, (ofAccount.get(slot) ?? 0) + nanoUsd);
-      if (counted.unconfirmed === 0) schedule();
+      if (counted.unconfirmed > 0) return;
+      if (counted.sums.size > 0) schedule();
+      else all.delete(workspaceId);
     },
     flush,
-    flushFor(workspaceId, account, limited) {
+    flushFor({ workspaceId, apiKeyHash }, { ofWorkspace, ofKey }) {
       const counted = all.get(workspaceId);
-      const isCounted = (sums: Sums) => [...(sums.get(account)?.keys() ?? [])].some((slot) => limited & ~slot);
-      return counted && (isCounted(counted.sums) || isCounted(counted.sentSums)) ? flush(workspaceId) : null;
+      if (!counted) return null;
+      const isCounted = (account: string, limited: IntervalSet) =>
+        ((counted.sums.get(account)?.intervals ?? 0) & limited) !== 0 ||
+        ((counted.sentSums.get(account)?.intervals ?? 0) & limited) !== 0;
+      const wasCounted =
+        isCounted(workspaceAccount, ofWorkspace) ||
+        (apiKeyHash !== null && ofKey !== 0 && isCounted(names.memo(apiKeyHash).account, ofKey));
+      return wasCounted ? flush(workspaceId) : null;
     },
     flushAll,
     forget: (workspaceId) => void all.delete(workspaceId),
@@ -144,10 +177,32 @@ export function createTally({ ledger, clock, ids, deliveries, flushMs, forgotten
   };
 }
 
+const namesOfWorkspace = namesOf(workspaceAccount);
+
+function namesOf(account: string): { account: string; byok: string } {
+  return { account, byok: `${account}:byok` };
+}
+
+function add(sums: Sums, account: string, day: number, without: IntervalSet, nanoUsd: number): void {
+  if (nanoUsd === 0 || without === allIntervals) return;
+  let ofAccount = sums.get(account);
+  if (!ofAccount) {
+    ofAccount = { slots: new Map(), intervals: 0 };
+    sums.set(account, ofAccount);
+  }
+  const slot = day * intervalSets + without;
+  const sum = ofAccount.slots.get(slot);
+  if (sum) sum.nanoUsd += nanoUsd;
+  else {
+    ofAccount.slots.set(slot, { nanoUsd });
+    ofAccount.intervals |= allIntervals & ~without;
+  }
+}
+
 function additionsOf(sums: Sums): Addition[] {
   const additions = new Map<string, Addition>();
-  for (const [account, slots] of sums) {
-    for (const [slot, nanoUsd] of slots) {
+  for (const [account, { slots }] of sums) {
+    for (const [slot, { nanoUsd }] of slots) {
       const windows = windowsAt(Math.floor(slot / intervalSets) * dayMs);
       for (const interval of intervals) {
         if (slot & bitOf(interval)) continue;

@@ -1,4 +1,6 @@
 import { type Interval, intervals, windowOf } from '../../base/windows.ts';
+import type { KeyLimit } from '../../call/call.ts';
+import type { BudgetLimit } from '../budgets.ts';
 import type { LimitedWindow } from '../ledger/ledger.ts';
 import type { HoldScope } from './spending.ts';
 
@@ -20,7 +22,7 @@ export function windowsAt(atMs: number): Windows {
 }
 
 /** As `windowsAt`, which it asks once a day: they change at midnight, none of them in between. */
-export function rememberWindows(): (atMs: number) => Windows {
+function rememberWindows(): (atMs: number) => Windows {
   let [day, windows] = [0, windowsAt(0)];
   return (atMs) => {
     const now = Math.floor(atMs / dayMs);
@@ -38,25 +40,75 @@ export function bitOf(interval: Interval): IntervalSet {
 
 /** Where the money of a scope is held, and the intervals of its two accounts that this leaves nothing to count for. */
 export interface Limited {
-  windows: LimitedWindow[];
+  windows: readonly LimitedWindow[];
   ofWorkspace: IntervalSet;
   ofKey: IntervalSet;
 }
 
-/** @throws Error for a limit of no key: it must not pass for none */
-export function limitedIn({ budgets, keyLimit, apiKeyHash, isFurther }: HoldScope, at: Windows): Limited {
-  const limited: Limited = { windows: [], ofWorkspace: 0, ofKey: 0 };
-  if (!isFurther) {
-    for (const { interval, limitNanoUsd } of budgets) {
-      limited.windows.push({ account: workspaceAccount, interval, ...at[interval], limitNanoUsd });
-      limited.ofWorkspace |= bitOf(interval);
-    }
+/** Nothing is limited. */
+export const nowhere: Limited = { windows: [], ofWorkspace: 0, ofKey: 0 };
+
+/**
+ * What limits a scope at an instant. The same object, and the same windows, as long as neither the day nor the limits
+ * change: it is made once, not for every request.
+ * @returns a function that throws Error for a limit of no key: it must not pass for none
+ */
+export function rememberLimits(): (scope: HoldScope) => Limited {
+  const windowsOf = rememberWindows();
+  const ofBudgets = new WeakMap<readonly BudgetLimit[], Made>();
+  const ofKeys = new WeakMap<KeyLimit, Made & { hash: string }>();
+  const ofBoth = new WeakMap<Limited, Made & { key: Limited }>();
+
+  function limitedByBudgets(budgets: readonly BudgetLimit[], at: Windows): Limited {
+    const known = ofBudgets.get(budgets);
+    if (known?.at === at) return known.limited;
+    const limited = budgetsIn(budgets, at);
+    ofBudgets.set(budgets, { at, limited });
+    return limited;
   }
-  if (keyLimit) {
-    if (apiKeyHash === null) throw new Error('A limit of an api key needs the hash of the key');
-    const { interval, limitNanoUsd } = keyLimit;
-    limited.windows.push({ account: keyAccount(apiKeyHash), interval, ...at[interval], limitNanoUsd });
-    limited.ofKey = bitOf(interval);
+
+  function limitedByKey(keyLimit: KeyLimit, hash: string | null, at: Windows): Limited {
+    if (hash === null) throw new Error('A limit of an api key needs the hash of the key');
+    const known = ofKeys.get(keyLimit);
+    if (known?.at === at && known.hash === hash) return known.limited;
+    const limited = keyLimitIn(keyLimit, hash, at);
+    ofKeys.set(keyLimit, { at, hash, limited });
+    return limited;
   }
-  return limited;
+
+  function limitedByBoth(workspace: Limited, key: Limited, at: Windows): Limited {
+    const known = ofBoth.get(workspace);
+    if (known?.at === at && known.key === key) return known.limited;
+    const windows = [...workspace.windows, ...key.windows];
+    const limited = { windows, ofWorkspace: workspace.ofWorkspace, ofKey: key.ofKey };
+    ofBoth.set(workspace, { at, key, limited });
+    return limited;
+  }
+
+  return ({ budgets, keyLimit, apiKeyHash, isFurther, atMs }) => {
+    const at = windowsOf(atMs);
+    const workspace = isFurther || budgets.length === 0 ? nowhere : limitedByBudgets(budgets, at);
+    if (!keyLimit) return workspace;
+    const key = limitedByKey(keyLimit, apiKeyHash, at);
+    return workspace === nowhere ? key : limitedByBoth(workspace, key, at);
+  };
+}
+
+interface Made {
+  at: Windows;
+  limited: Limited;
+}
+
+function budgetsIn(budgets: readonly BudgetLimit[], at: Windows): Limited {
+  let ofWorkspace = 0;
+  const windows = budgets.map(({ interval, limitNanoUsd }) => {
+    ofWorkspace |= bitOf(interval);
+    return { account: workspaceAccount, interval, ...at[interval], limitNanoUsd };
+  });
+  return { windows, ofWorkspace, ofKey: 0 };
+}
+
+function keyLimitIn({ interval, limitNanoUsd }: KeyLimit, hash: string, at: Windows): Limited {
+  const window = { account: keyAccount(hash), interval, ...at[interval], limitNanoUsd };
+  return { windows: [window], ofWorkspace: 0, ofKey: bitOf(interval) };
 }

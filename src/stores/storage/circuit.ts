@@ -44,8 +44,31 @@ export function createCircuit({ clock, failures, probeMs, onOpen, onClose }: Cir
   let inARow = 0;
   /** null: closed, all pass. */
   let nextProbeMs: number | null = null;
-  // What was sent before the last change says nothing about the time after it.
-  let era = 0;
+  // What was sent before the last change says nothing about the time after it: each era has a passage of its own, the same
+  // for all its calls.
+  let passage = newEra();
+
+  function newEra(): Passage {
+    const mine: Passage = {
+      answered() {
+        if (mine !== passage) return;
+        inARow = 0;
+        if (nextProbeMs === null) return;
+        nextProbeMs = null;
+        passage = newEra();
+        onClose?.();
+      },
+      failed(cause) {
+        if (mine !== passage || nextProbeMs !== null) return;
+        inARow++;
+        if (inARow < failures) return;
+        nextProbeMs = clock.now() + probeMs;
+        passage = newEra();
+        onOpen?.(cause);
+      },
+    };
+    return mine;
+  }
 
   return {
     enter() {
@@ -55,25 +78,7 @@ export function createCircuit({ clock, failures, probeMs, onOpen, onClose }: Cir
         if (nowMs < nextProbeMs && nowMs >= nextProbeMs - probeMs) return null;
         nextProbeMs = nowMs + probeMs;
       }
-      const since = era;
-      return {
-        answered() {
-          if (since !== era) return;
-          inARow = 0;
-          if (nextProbeMs === null) return;
-          nextProbeMs = null;
-          era++;
-          onClose?.();
-        },
-        failed(cause) {
-          if (since !== era || nextProbeMs !== null) return;
-          inARow++;
-          if (inARow < failures) return;
-          nextProbeMs = clock.now() + probeMs;
-          era++;
-          onOpen?.(cause);
-        },
-      };
+      return passage;
     },
   };
 }

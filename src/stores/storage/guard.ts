@@ -62,7 +62,8 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
 function guardLedger(ledger: Ledger, bound: Bound): Ledger {
   return {
     hold: (request) => bound(() => ledger.hold(request)),
-    settle: (...settlement) => bound(() => ledger.settle(...settlement)),
+    settle: (workspaceId, id, actualNanoUsd, nowMs) =>
+      bound(() => ledger.settle(workspaceId, id, actualNanoUsd, nowMs)),
     release: (...hold) => bound(() => ledger.release(...hold)),
     renew: (...holds) => bound(() => ledger.renew(...holds)),
     lapse: (...at) => bound(() => ledger.lapse(...at)),

@@ -24,8 +24,16 @@ export interface RedisClient extends RedisLink {
   destroy(): unknown;
   evalSha(sha1: string, call: RedisCall): Promise<unknown>;
   eval(script: string, call: RedisCall): Promise<unknown>;
+  /** The same connection, with other limits for the commands given to what it returns. */
+  withCommandOptions(options: RedisCommandOptions): Pick<RedisClient, 'eval' | 'evalSha'>;
   /** Of a cluster, by slot: who serves it. */
   readonly slots?: readonly { master: { client?: RedisLink | undefined } }[];
+}
+
+/** How long a command may wait to be sent: for so many ms, and until the signal aborts. */
+export interface RedisCommandOptions {
+  timeout: number | undefined;
+  abortSignal: AbortSignal;
 }
 
 export interface RedisCall {

@@ -9,6 +9,15 @@ export class StoreTimeoutError extends Error {
   }
 }
 
+/** An adapter may throw at once instead of rejecting, and its promises may be of another kind. */
+function started<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return Promise.resolve(work());
+  } catch (error) {
+    return Promise.reject(error);
+  }
+}
+
 /**
  * The work's result, unless it takes longer. What becomes of it after that is nobody's, be it a failure.
  * @throws StoreTimeoutError, or what the work throws
@@ -16,8 +25,7 @@ export class StoreTimeoutError extends Error {
 export function within<T>(clock: Clock, timeoutMs: number, work: () => T | Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(timeoutMs, () => reject(new StoreTimeoutError(timeoutMs)));
-    // An adapter may throw at once instead of rejecting.
-    new Promise<T>((done) => done(work())).then(
+    started(work).then(
       (result) => {
         cancel();
         resolve(result);

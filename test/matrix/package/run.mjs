@@ -55,9 +55,12 @@ await check('it holds what it runs on, and nothing else', () => {
   const { stdout } = spawnSync('tar', ['-tzf', tarball], { encoding: 'utf8' });
   const files = stdout.trim().split('\n');
   const foreign = files.filter(
-    (file) => !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|(README|CHANGELOG)\.md|LICENSE|package\.json)$/.test(file),
+    (file) =>
+      !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY-LICENSES\.txt|package\.json)$/.test(
+        file,
+      ),
   );
-  const missing = ['README.md', 'CHANGELOG.md', 'LICENSE', 'dist/cli.js'].filter(
+  const missing = ['README.md', 'CHANGELOG.md', 'LICENSE', 'THIRD-PARTY-LICENSES.txt', 'dist/cli.js'].filter(
     (file) => !files.includes(`package/${file}`),
   );
   return [...foreign.map((file) => `holds ${file}`), ...missing.map((file) => `misses ${file}`)].join('\n');

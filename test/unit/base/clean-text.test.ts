@@ -30,7 +30,8 @@ describe('cleanText', () => {
     const hostile = '\x1b]'.repeat(4_000_000);
     const startedAt = performance.now();
     expect(cleanText(hostile)).toBe('');
-    expect(performance.now() - startedAt).toBeLessThan(100);
+    // A walk over all of it, again for each of its characters, would take minutes.
+    expect(performance.now() - startedAt).toBeLessThan(5000);
   });
 
   it('never lets a line break, an escape or more than the limit through', () => {

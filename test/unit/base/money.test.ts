@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { largestLimitUsd, limitToNano, multiply, nanoToUsd, parsePrice, picoToNano } from '../../../src/base/money.ts';
+import {
+  add,
+  largestLimitUsd,
+  limitToNano,
+  multiply,
+  nanoToUsd,
+  parsePrice,
+  picoToNano,
+} from '../../../src/base/money.ts';
 
 describe('a price', () => {
   it.each<[string | number, number | null]>([
@@ -48,12 +56,43 @@ describe('an amount', () => {
   it('is units at a price, exactly, rounded up once and never too low', () => {
     fc.assert(
       fc.property(fc.nat({ max: 100_000_000 }), fc.nat({ max: 2_000_000_000 }), (units, price) => {
-        const pico = multiply(units, price);
-        expect(pico).toBe(BigInt(units) * BigInt(price));
-        const nano = BigInt(picoToNano(pico));
+        const pico = BigInt(units) * BigInt(price);
+        expect(BigInt(multiply(units, price))).toBe(pico);
+        const nano = BigInt(picoToNano(multiply(units, price)));
         expect(nano * 1000n >= pico && (nano - 1n) * 1000n < pico).toBe(true);
       }),
     );
+  });
+  it('is exact where its products and sums leave the exact numbers', () => {
+    // A power of two of up to 60 bits, give or take a little: half of the products lie beyond 2^53.
+    const anySize = fc.tuple(fc.nat({ max: 30 }), fc.nat({ max: 2_000 })).map(([bits, more]) => 2 ** bits + more);
+    fc.assert(
+      fc.property(anySize, anySize, anySize, anySize, (units, price, otherUnits, otherPrice) => {
+        const pico = BigInt(units) * BigInt(price) + BigInt(otherUnits) * BigInt(otherPrice);
+        const sum = add(multiply(units, price), multiply(otherUnits, otherPrice));
+        expect(BigInt(sum)).toBe(pico);
+        expect(BigInt(picoToNano(sum))).toBe((pico + 999n) / 1000n);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+  it.each([
+    [Number.MAX_SAFE_INTEGER, 9_007_199_254_741],
+    [9_007_199_254_740_000, 9_007_199_254_740],
+    [9_007_199_254_739_001, 9_007_199_254_740],
+    [9_007_199_254_738_999, 9_007_199_254_739],
+    [1001, 2],
+    [1000, 1],
+    [999, 1],
+  ])('of %d pico-USD is %d nano-USD, be it a number or a big one', (pico, nano) => {
+    expect(picoToNano(pico)).toBe(nano);
+    expect(picoToNano(BigInt(pico))).toBe(nano);
+  });
+  it('has prices that are themselves beyond the exact numbers', () => {
+    expect(multiply(3, 1e18)).toBe(3_000_000_000_000_000_000n);
+    expect(multiply(0, 1e18)).toBe(0);
+    expect(add(Number.MAX_SAFE_INTEGER, 1)).toBe(9_007_199_254_740_992n);
+    expect(add(1, 2n)).toBe(3n);
   });
   it('saturates instead of turning inexact', () => {
     expect(picoToNano(10n ** 30n)).toBe(Number.MAX_SAFE_INTEGER);

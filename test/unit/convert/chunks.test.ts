@@ -57,7 +57,7 @@ describe('an answer as chunks', () => {
         const folder = chunkFolder();
         expect(folder.result()).toBe(null);
         for (const chunk of toChunks(answer as ChatResult)) {
-          chatChunkSchema.parse(chunk);
+          chatChunkSchema().parse(chunk);
           folder.add(chunk);
         }
         expect(folder.result()).toEqual(answer);

@@ -156,7 +156,7 @@ describe('GET /models lists', () => {
     [{ distillable: 'maybe' }, /distillable/],
     [{ use_rss: 'true' }, /there is no feed/],
   ])('nothing for %j', (query, message) => {
-    expect(() => modelsQuery.parse(query)).toThrow(message);
+    expect(() => modelsQuery().parse(query)).toThrow(message);
   });
 });
 

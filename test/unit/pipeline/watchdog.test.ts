@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createWatchdog } from '../../../src/pipeline/watchdog.ts';
+import { Watchdog } from '../../../src/pipeline/watchdog.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 function watched() {
   const clock = manualClock(0);
   const fired: [string, number, number][] = [];
-  return { clock, fired, watchdog: createWatchdog(clock, (phase, ms) => fired.push([phase, ms, clock.now()])) };
+  return { clock, fired, watchdog: new Watchdog(clock, (phase, ms) => fired.push([phase, ms, clock.now()])) };
 }
 
 describe('a watchdog', () => {

@@ -35,7 +35,7 @@ const all = ['a', 'a/turbo', 'b', 'd', 'c'];
 
 /** What a preference may say is what the wire lets it say. */
 const parsed = (fields: object) =>
-  chatRequestSchema.parse({ messages: [{ role: 'user', content: 'Hi' }], model: 'm/1', ...fields }) as ChatRequest;
+  chatRequestSchema().parse({ messages: [{ role: 'user', content: 'Hi' }], model: 'm/1', ...fields }) as ChatRequest;
 const tried = (provider: object | null, fields: object = {}) => order(planFor(world, parsed({ provider, ...fields })));
 
 describe('a preference', () => {
@@ -130,6 +130,9 @@ describe('a preference', () => {
     [{ response_format: { type: 'json_object' } }, ['a/turbo']],
     [{ stream: true, user: 'me', metadata: { k: 'v' }, session_id: 's' }, ['a', 'a/turbo', 'b', 'd']],
     [{ some_new_field: 1 }, []],
+    // Names that every object has.
+    [{ constructor: 1 }, []],
+    [{ toString: 'x', temperature: 1 }, []],
   ])('require_parameters with %j: %j', (fields, expected) => {
     const request = parsed({ provider: { require_parameters: true }, ...fields });
     if (expected.length > 0) return expect(order(planFor(world, request))).toEqual(expected);

@@ -38,6 +38,20 @@ describe('a sort', () => {
   ])('%j: %j', (provider, expected) => {
     expect(order(planFor(sorted, { provider }))).toEqual(expected);
   });
+  it.each([1, 2, 3, 50, 200, 201, 1000])(
+    'puts %d endpoints in order, and leaves equal ones as they are listed',
+    (count) => {
+      const endpoints = Object.fromEntries(
+        Array.from({ length: count }, (_, at) => [`p${at}`, { price: 1 + ((at * 7919) % 11) }]),
+      );
+      const tags = order(planFor(world(endpoints), { provider: { sort: 'price' } }));
+      const expected = Object.keys(endpoints).sort((a, b) => {
+        const difference = (endpoints[a]?.price as number) - (endpoints[b]?.price as number);
+        return difference || Number(a.slice(1)) - Number(b.slice(1));
+      });
+      expect(tags).toEqual(expected);
+    },
+  );
   it('draws nothing', () => {
     const random = () => {
       throw new Error('it was drawn');
@@ -286,5 +300,35 @@ describe('what speaks against an endpoint', () => {
       'both',
       'lacks',
     ]);
+  });
+});
+
+describe('what a plan asks', () => {
+  const asked = (models: World['models'], fields: Partial<ChatRequest>) => {
+    const calls: string[] = [];
+    const pinned = (slug: string) => {
+      calls.push(slug);
+      return null;
+    };
+    const random = () => {
+      calls.push('random');
+      return 0.5;
+    };
+    planFor({ models, facts: { pinned, random } }, fields);
+    return calls;
+  };
+  const two = { a: { price: 1 }, b: { price: 2 } };
+
+  it('is once for each model which endpoint served last', () => {
+    const models = [modelOf('m/1', two), modelOf('m/2', two)];
+    const slugs = (calls: string[]) => calls.filter((call) => call !== 'random');
+    expect(slugs(asked(models, { models: ['m/1', 'm/2'] }))).toEqual(['m/1', 'm/2']);
+    expect(slugs(asked(models, { models: ['m/1', 'm/2'], route: 'sort' }))).toEqual(['m/1', 'm/2']);
+  });
+  it('is nothing where the request says the order', () => {
+    expect(asked([modelOf('m/1', two)], { provider: { order: ['b'] } })).toEqual([]);
+  });
+  it('is nothing of a model with one endpoint: it comes first anyway', () => {
+    expect(asked([modelOf('m/1', { a: { price: 1 } })], {})).toEqual([]);
   });
 });

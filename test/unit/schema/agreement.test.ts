@@ -11,7 +11,7 @@ describe('a valid chat request', () => {
       fc.property(chatRequest, (request) => {
         const body = clone(request);
         const untouched = clone(request);
-        const result = chatRequestSchema.safeParse(body);
+        const result = chatRequestSchema().safeParse(body);
         expect(result.success ? [] : validationIssues(result.error)).toEqual([]);
         expect(result.data).toEqual(untouched);
         expect(body).toEqual(untouched);
@@ -81,7 +81,7 @@ describeWithShared('chat requests, against the reference', () => {
 
 /** @throws AssertionError when one schema refuses what the other takes, without a listed reason */
 function compare(body: Json): 'bothRefuse' | 'bothTake' | 'excused' {
-  const result = chatRequestSchema.safeParse(body);
+  const result = chatRequestSchema().safeParse(body);
   const errors = referenceErrors('ChatRequest', body);
   if (result.success && errors.length === 0) return 'bothTake';
   if (!result.success && errors.length > 0) return 'bothRefuse';

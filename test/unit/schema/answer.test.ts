@@ -144,11 +144,11 @@ describe('chat result', () => {
       choices: [],
     };
     for (const value of [result, least, { ...least, own: { a: [1] } }])
-      expect(chatResultSchema.parse(value)).toEqual(value);
+      expect(chatResultSchema().parse(value)).toEqual(value);
   });
 
   it.each(['id', 'object', 'created', 'model', 'choices', 'system_fingerprint'])('needs the key %s', (key) => {
-    expect(pathsOf(chatResultSchema, without(result, key))).toEqual([key]);
+    expect(pathsOf(chatResultSchema(), without(result, key))).toEqual([key]);
   });
 
   it.each<[string, object]>([
@@ -169,16 +169,16 @@ describe('chat result', () => {
       { choices: [{ index: 0, message: { role: 'assistant' }, finish_reason: null, logprobs: {} }] },
     ],
   ])('refuses a wrong %s', (path, fields) => {
-    expect(pathsOf(chatResultSchema, { ...result, ...fields })).toEqual([path]);
+    expect(pathsOf(chatResultSchema(), { ...result, ...fields })).toEqual([path]);
   });
 });
 
 describe('usage', () => {
   it('accepts the three numbers alone, and null details', () => {
     const least = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
-    expect(usageSchema.parse(least)).toEqual(least);
+    expect(usageSchema().parse(least)).toEqual(least);
     const nulls = { ...least, prompt_tokens_details: null, completion_tokens_details: null, cost_details: null };
-    expect(usageSchema.parse(nulls)).toEqual(nulls);
+    expect(usageSchema().parse(nulls)).toEqual(nulls);
   });
 
   it.each<[string, object]>([
@@ -190,18 +190,18 @@ describe('usage', () => {
     ['prompt_tokens_details.cached_tokens', { prompt_tokens_details: { cached_tokens: null } }],
     ['cost_details.upstream_inference_prompt_cost', { cost_details: { upstream_inference_completions_cost: 1 } }],
   ])('refuses a wrong %s', (path, fields) => {
-    expect(pathsOf(usageSchema, { ...usage, ...fields })).toEqual([path]);
+    expect(pathsOf(usageSchema(), { ...usage, ...fields })).toEqual([path]);
   });
 });
 
 describe('chat chunk', () => {
   it('accepts content, usage, error and debug chunks, and loses nothing', () => {
     for (const value of [chunk, usageChunk, errorChunk, debugChunk])
-      expect(chatChunkSchema.parse(value)).toEqual(value);
+      expect(chatChunkSchema().parse(value)).toEqual(value);
   });
 
   it.each(['id', 'object', 'created', 'model', 'choices'])('needs the key %s', (key) => {
-    expect(pathsOf(chatChunkSchema, without(chunk, key))).toEqual([key]);
+    expect(pathsOf(chatChunkSchema(), without(chunk, key))).toEqual([key]);
   });
 
   it.each<[string, object]>([
@@ -214,7 +214,7 @@ describe('chat chunk', () => {
     ['choices[0].delta', { choices: [{ index: 0, finish_reason: null }] }],
     ['choices[0].index', { choices: [{ delta: {}, finish_reason: null }] }],
   ])('refuses what known clients break on: %s', (path, fields) => {
-    expect(pathsOf(chatChunkSchema, { ...chunk, ...fields })).toEqual([path]);
+    expect(pathsOf(chatChunkSchema(), { ...chunk, ...fields })).toEqual([path]);
   });
 
   it.each<[string, object]>([
@@ -226,25 +226,25 @@ describe('chat chunk', () => {
     ['function.arguments', { index: 0, function: { arguments: null } }],
   ])('refuses a tool call whose %s is missing or null', (path, call) => {
     const choices = [{ index: 0, delta: { tool_calls: [call] }, finish_reason: null }];
-    expect(pathsOf(chatChunkSchema, { ...chunk, choices })).toEqual([`choices[0].delta.tool_calls[0].${path}`]);
+    expect(pathsOf(chatChunkSchema(), { ...chunk, choices })).toEqual([`choices[0].delta.tool_calls[0].${path}`]);
   });
 });
 
 describe('error body and service metadata', () => {
   it('accept whole ones and least ones', () => {
-    expect(errorBodySchema.parse(errorBody)).toEqual(errorBody);
-    expect(errorBodySchema.parse({ error: { code: 400, message: 'm' } })).toEqual({
+    expect(errorBodySchema().parse(errorBody)).toEqual(errorBody);
+    expect(errorBodySchema().parse({ error: { code: 400, message: 'm' } })).toEqual({
       error: { code: 400, message: 'm' },
     });
     for (const strategy of routingStrategies)
-      expect(pathsOf(serviceMetadataSchema, { ...metadata, strategy })).toEqual([]);
+      expect(pathsOf(serviceMetadataSchema(), { ...metadata, strategy })).toEqual([]);
     expect(routingStrategies).toHaveLength(9);
   });
 
   it.each(['requested', 'strategy', 'region', 'summary', 'attempt', 'is_byok', 'endpoints'])(
     'need the key %s',
     (key) => {
-      expect(pathsOf(serviceMetadataSchema, without(metadata, key))).toEqual([key]);
+      expect(pathsOf(serviceMetadataSchema(), without(metadata, key))).toEqual([key]);
     },
   );
 
@@ -256,7 +256,7 @@ describe('error body and service metadata', () => {
     ['user_id', { error: { code: 400, message: 'm' }, user_id: 5 }],
     ['service_metadata.requested', { error: { code: 400, message: 'm' }, service_metadata: {} }],
   ])('refuse a wrong %s', (path, body) => {
-    expect(pathsOf(errorBodySchema, body)).toContain(path);
+    expect(pathsOf(errorBodySchema(), body)).toContain(path);
   });
 });
 

@@ -50,7 +50,7 @@ const both: Record<string, FieldCase> = {
 
 describe('a new key:', () => {
   testFields(
-    createApiKeySchema,
+    createApiKeySchema(),
     { name: 'App' },
     {
       ...both,
@@ -94,7 +94,7 @@ describe('a new key:', () => {
     },
   );
   it('gets defaults where a field is left out', () => {
-    expect(createApiKeySchema.parse({ name: 'App' })).toEqual({
+    expect(createApiKeySchema().parse({ name: 'App' })).toEqual({
       name: 'App',
       permissions: ['inference'],
       limit: null,
@@ -104,23 +104,23 @@ describe('a new key:', () => {
     });
   });
   it('needs a name, and knows no other field: a misspelt limit would be none', () => {
-    expect(issuesOf(createApiKeySchema, { limit_usd: 5 })).toEqual([
+    expect(issuesOf(createApiKeySchema(), { limit_usd: 5 })).toEqual([
       { path: 'name', message: 'expected string' },
       { path: 'limit_usd', message: 'unknown key "limit_usd"' },
     ]);
   });
   it('reads an id of a workspace in either case', () => {
     const id = 'ABCDEF00-0000-4000-8000-00000000000F';
-    expect(createApiKeySchema.parse({ name: 'App', workspace_id: id }).workspace_id).toBe(id.toLowerCase());
+    expect(createApiKeySchema().parse({ name: 'App', workspace_id: id }).workspace_id).toBe(id.toLowerCase());
   });
 });
 
 describe('a change of a key:', () => {
-  testFields(updateApiKeySchema, {}, { ...both, disabled: { accepts: [true, false], rejects: notFlag } });
+  testFields(updateApiKeySchema(), {}, { ...both, disabled: { accepts: [true, false], rejects: notFlag } });
   it('adds no default to what is left out, and knows no other field', () => {
-    expect(updateApiKeySchema.parse({})).toEqual({});
+    expect(updateApiKeySchema().parse({})).toEqual({});
     for (const field of ['expires_at', 'workspace_id', 'hash', 'creator_user_id']) {
-      expect(issuesOf(updateApiKeySchema, { [field]: null })).toEqual([
+      expect(issuesOf(updateApiKeySchema(), { [field]: null })).toEqual([
         { path: field, message: `unknown key "${field}"` },
       ]);
     }
@@ -144,7 +144,7 @@ describe('the query of a list of keys', () => {
     ],
     [{ unknown: 'x' }, { offset: 0 }],
   ])('%j is read as %j', (query, expected) => {
-    expect(listApiKeysQuery.parse(query)).toMatchObject(expected);
+    expect(listApiKeysQuery().parse(query)).toMatchObject(expected);
   });
   it.each<[object, string, string]>([
     [{ include_disabled: 'yes' }, 'include_disabled', 'expected one of "0", "1", "true", "false"'],
@@ -158,6 +158,6 @@ describe('the query of a list of keys', () => {
     [{ limit: 'x' }, 'limit', 'expected an integer from 1 to 100'],
     [{ workspace_id: 'default' }, 'workspace_id', 'expected a UUID'],
   ])('%j is refused at %s: %s', (query, path, message) => {
-    expect(issuesOf(listApiKeysQuery, query)).toEqual([{ path, message }]);
+    expect(issuesOf(listApiKeysQuery(), query)).toEqual([{ path, message }]);
   });
 });

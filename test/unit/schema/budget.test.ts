@@ -5,7 +5,7 @@ import { issuesOf, testFields } from './fields.ts';
 
 describe('a budget:', () => {
   testFields(
-    putBudgetSchema,
+    putBudgetSchema(),
     {},
     {
       limit_usd: {
@@ -26,14 +26,14 @@ describe('a budget:', () => {
     },
   );
   it('needs its limit, and knows no other field', () => {
-    expect(issuesOf(putBudgetSchema, { limit: 5 })).toEqual([
+    expect(issuesOf(putBudgetSchema(), { limit: 5 })).toEqual([
       { path: 'limit_usd', message: 'expected number' },
       { path: 'limit', message: 'unknown key "limit"' },
     ]);
   });
   it('that is accepted has an exact limit in nano-USD', () => {
     for (const usd of [1e-9, 0.1 + 0.2, 9_000_000]) {
-      expect(issuesOf(putBudgetSchema, { limit_usd: usd })).toEqual([]);
+      expect(issuesOf(putBudgetSchema(), { limit_usd: usd })).toEqual([]);
       expect(Number.isSafeInteger(limitToNano(usd))).toBe(true);
     }
   });

@@ -1,25 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chatRequestSchema } from '../../../src/schema/chat.ts';
-import { compiledChatRequest } from '../../../src/schema/compiled.ts';
+import { compiledAfter } from '../../../src/schema/compiled.ts';
 import { chatRequest, clone, damagedBodies, damages } from './arbitrary.ts';
 
-describe('the compiled schema of a chat request', () => {
-  const compiled = compiledChatRequest();
+const checks = { uncompiled: compiledAfter(1)(), compiled: compiledAfter(0)() };
 
-  it('is another function, made once', () => {
-    expect(compiled).not.toBe(chatRequestSchema);
-    expect(compiledChatRequest()).toBe(compiled);
+describe('a chat request', () => {
+  it('is checked by compiled code once so many were, and by the same from then on', () => {
+    const check = compiledAfter(2);
+    expect([check(), check()]).toEqual([checks.uncompiled, checks.uncompiled]);
+    expect(check()).toBe(checks.compiled);
+    expect(check()).toBe(checks.compiled);
+    expect(checks.compiled).not.toBe(chatRequestSchema());
   });
+});
 
-  it('says of every request what the schema says, and makes the same of it', () => {
+describe.each(Object.entries(checks))('the %s check of a chat request', (_name, check) => {
+  it('says of every request what the schema says, and makes the same of it, in the same order', () => {
     const seen = { taken: 0, refused: 0 };
     fc.assert(
       fc.property(chatRequest, damages, (request, ways) => {
         for (const body of [clone(request), ...damagedBodies(request, ways)]) {
-          const [ours, theirs] = [chatRequestSchema.safeParse(clone(body)), compiled.safeParse(clone(body))];
+          const [ours, theirs] = [chatRequestSchema().safeParse(clone(body)), check.safeParse(clone(body))];
           expect(theirs.success).toBe(ours.success);
-          expect(theirs.data).toEqual(ours.data);
+          expect(JSON.stringify(theirs.data)).toBe(JSON.stringify(ours.data));
           expect(theirs.error?.issues).toEqual(ours.error?.issues);
           seen[ours.success ? 'taken' : 'refused'] += 1;
         }
@@ -41,15 +46,38 @@ describe('the compiled schema of a chat request', () => {
     ['no messages', { messages: [] }],
     ['an unknown preference', { provider: { nonsense: true } }],
   ])('refuses %s', (_, fields) => {
-    expect(compiled.safeParse({ messages: [{ role: 'user', content: 'Hi' }], ...fields }).success).toBe(false);
+    expect(check.safeParse({ messages: [{ role: 'user', content: 'Hi' }], ...fields }).success).toBe(false);
   });
 
-  it('drops keys that are named __proto__, also in maps, where the schema keeps them, and pollutes nothing', () => {
-    const body = '{"messages":[{"role":"user","content":"Hi","__proto__":{"a":1}}],"logit_bias":{"__proto__":1,"5":2}}';
-    const { data } = compiled.safeParse(JSON.parse(body));
-    expect(JSON.stringify(data)).toBe('{"messages":[{"role":"user","content":"Hi"}],"logit_bias":{"5":2}}');
-    expect([data, data?.messages[0], data?.logit_bias].map((one) => Object.getPrototypeOf(one))).toEqual(
-      Array(3).fill(Object.prototype),
-    );
+  const tool = (parameters: string) =>
+    `"tools":[{"type":"function","function":{"name":"f","parameters":${parameters}}}]`;
+  it.each([
+    ['the request', '"__proto__":{"a":1}', ''],
+    ['a map', '"logit_bias":{"__proto__":1,"5":2}', '"logit_bias":{"5":2}'],
+    ['a map, where it is of the wrong kind', '"logit_bias":{"5":2,"__proto__":"x"}', '"logit_bias":{"5":2}'],
+    [
+      'a map of lists',
+      '"image_config":{"__proto__":[1],"a":[{"__proto__":1}]}',
+      '"image_config":{"a":[{"__proto__":1}]}',
+    ],
+    ['a full map', `"metadata":${fullMap(',"__proto__":"v"')}`, `"metadata":${fullMap('')}`],
+    ['the schema of a tool', tool('{"b":1,"__proto__":{},"a":{"__proto__":2}}'), tool('{"b":1,"a":{"__proto__":2}}')],
+    [
+      'the schema of an answer',
+      '"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"__proto__":{},"b":1}}}',
+      '"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"b":1}}}',
+    ],
+    ['the deprecated route', '"route":{"__proto__":null,"x":1}', '"route":{"x":1}'],
+  ])('drops a key that is named __proto__ of %s, and pollutes nothing', (_, given, expected) => {
+    const messages = (more: string) => `"messages":[{"role":"user","content":"Hi"${more}}]`;
+    const { data } = check.safeParse(JSON.parse(`{${messages(',"__proto__":{"a":1}')},${given}}`));
+    expect(JSON.stringify(data)).toBe(`{${[messages(''), expected].filter((one) => one !== '').join(',')}}`);
+    const objects = [data, data?.messages[0], data?.logit_bias, data?.metadata].filter((one) => one !== undefined);
+    for (const one of objects) expect(Object.getPrototypeOf(one)).toBe(Object.prototype);
   });
 });
+
+/** As many pairs of metadata as are allowed, and what else is given. */
+function fullMap(more: string): string {
+  return `{${Array.from({ length: 16 }, (_, i) => `"k${i}":"v"`).join(',')}${more}}`;
+}

@@ -8,18 +8,18 @@ const body = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello' }
 describe('the chat request schema', () => {
   it('is compiled by zod where the platform lets it, and works where it does not', () => {
     const compiled = vi.spyOn(globalThis, 'Function');
-    z.clone(chatRequestSchema).safeParse(body);
+    z.clone(chatRequestSchema()).safeParse(body);
     expect(compiled).toHaveBeenCalled();
     compiled.mockRestore();
     z.config({ jitless: true });
-    const interpreted = z.clone(chatRequestSchema);
+    const interpreted = z.clone(chatRequestSchema());
     z.config({ jitless: false });
     expect(interpreted.parse(body)).toEqual(body);
     expect(interpreted.safeParse({ messages: [] }).success).toBe(false);
   });
 
   it('can be written as JSON Schema, limits included, for an interface description', () => {
-    const written = z.toJSONSchema(chatRequestSchema, { unrepresentable: 'any', io: 'input' });
+    const written = z.toJSONSchema(chatRequestSchema(), { unrepresentable: 'any', io: 'input' });
     expect(written.required).toEqual(['messages']);
     expect(written.properties).toMatchObject({
       messages: { type: 'array', minItems: 1 },
@@ -27,6 +27,6 @@ describe('the chat request schema', () => {
       metadata: { type: 'object', maxProperties: 16, additionalProperties: { type: 'string', maxLength: 512 } },
     });
     expect(JSON.stringify(written.properties?.provider)).toContain('"additionalProperties":false');
-    expect(z.toJSONSchema(chatChunkSchema, { unrepresentable: 'any' }).type).toBe('object');
+    expect(z.toJSONSchema(chatChunkSchema(), { unrepresentable: 'any' }).type).toBe('object');
   });
 });

@@ -98,7 +98,7 @@ const settings: Record<string, FieldCase> = {
 describe('a new credential:', () => {
   const oneOfAll = `expected one of ${byokProviders.map((slug) => `"${slug}"`).join(', ')}`;
   testFields(
-    createCredentialSchema,
+    createCredentialSchema(),
     { provider: 'openai', key: 'sk' },
     {
       ...settings,
@@ -120,38 +120,38 @@ describe('a new credential:', () => {
   );
 
   it('needs a provider and a key', () => {
-    expect(issuesOf(createCredentialSchema, {}).map(({ path }) => path)).toEqual(['provider', 'key']);
-    expect(issuesOf(createCredentialSchema, [])).toEqual([{ path: '', message: 'expected object' }]);
+    expect(issuesOf(createCredentialSchema(), {}).map(({ path }) => path)).toEqual(['provider', 'key']);
+    expect(issuesOf(createCredentialSchema(), [])).toEqual([{ path: '', message: 'expected object' }]);
   });
   it('names its workspace in either case', () => {
     const upper = 'AAAAAAAA-0000-4000-8000-00000000000B';
-    const parsed = createCredentialSchema.parse({ provider: 'openai', key: 'sk', workspace_id: upper });
+    const parsed = createCredentialSchema().parse({ provider: 'openai', key: 'sk', workspace_id: upper });
     expect(parsed.workspace_id).toBe(upper.toLowerCase());
   });
   it.each(['allowed_model', 'sort_order', 'id', 'label', 'isFallback'])(
     'may not have the unknown field %s',
     (field) => {
-      const issues = issuesOf(createCredentialSchema, { provider: 'openai', key: 'sk', [field]: [] });
+      const issues = issuesOf(createCredentialSchema(), { provider: 'openai', key: 'sk', [field]: [] });
       expect(issues).toEqual([{ path: field, message: `unknown key "${field}"` }]);
     },
   );
   it('never quotes its key in what it says', () => {
     const body = { provider: 'openai', key: 'sk-secret-\n-0123456789', name: 1, x: 'sk-secret' };
-    expect(JSON.stringify(issuesOf(createCredentialSchema, body))).not.toContain('secret');
+    expect(JSON.stringify(issuesOf(createCredentialSchema(), body))).not.toContain('secret');
   });
   it('reports a list of a million faults in a few words', () => {
     const body = { provider: 'openai', key: 'sk', allowed_models: items(1_000_000, 1) };
-    expect(issuesOf(createCredentialSchema, body).length).toBeLessThanOrEqual(21);
+    expect(issuesOf(createCredentialSchema(), body).length).toBeLessThanOrEqual(21);
   });
 });
 
 describe('a change of a credential:', () => {
-  testFields(updateCredentialSchema, {}, settings);
+  testFields(updateCredentialSchema(), {}, settings);
   it('may be of nothing', () => {
-    expect(updateCredentialSchema.parse({})).toEqual({});
+    expect(updateCredentialSchema().parse({})).toEqual({});
   });
   it.each(['provider', 'workspace_id', 'sort_order', 'label', 'id'])('cannot be of %s', (field) => {
-    expect(issuesOf(updateCredentialSchema, { [field]: 'openai' })).toEqual([
+    expect(issuesOf(updateCredentialSchema(), { [field]: 'openai' })).toEqual([
       { path: field, message: `unknown key "${field}"` },
     ]);
   });
@@ -159,7 +159,7 @@ describe('a change of a credential:', () => {
 
 describe('the query of a list', () => {
   it('has defaults', () => {
-    expect(listCredentialsQuery.parse({ other: 'ignored' })).toEqual({ offset: 0, limit: 50 });
+    expect(listCredentialsQuery().parse({ other: 'ignored' })).toEqual({ offset: 0, limit: 50 });
   });
   it.each([
     [{ limit: '1' }, { limit: 1 }],
@@ -168,7 +168,7 @@ describe('the query of a list', () => {
     [{ offset: '999999999' }, { offset: 999_999_999 }],
     [{ provider: 'z-ai' }, { provider: 'z-ai' }],
   ])('%j is read', (query, expected) => {
-    expect(listCredentialsQuery.parse(query)).toMatchObject(expected);
+    expect(listCredentialsQuery().parse(query)).toMatchObject(expected);
   });
   it.each([
     { limit: '0' },
@@ -185,7 +185,7 @@ describe('the query of a list', () => {
     { workspace_id: 'default' },
     { workspace_id: '' },
   ])('%j is refused', (query) => {
-    expect(issuesOf(listCredentialsQuery, query).map(({ path }) => path)).toEqual(Object.keys(query));
+    expect(issuesOf(listCredentialsQuery(), query).map(({ path }) => path)).toEqual(Object.keys(query));
   });
 });
 
@@ -220,7 +220,7 @@ describe('a shown credential', () => {
       allowed_api_key_hashes: null,
       created_at: '2026-01-01T00:00:00.000Z',
     };
-    expect(credentialSchema.parse({ ...record, sealed: {}, updated_at: null })).toEqual(record);
+    expect(credentialSchema().parse({ ...record, sealed: {}, updated_at: null })).toEqual(record);
   });
 });
 
@@ -228,7 +228,7 @@ describe('master secrets:', () => {
   const current = chars(32);
   const tooShort = 'expected at least 32 random characters, such as `openssl rand -base64 32` prints';
   testFields(
-    masterSecretsSchema,
+    masterSecretsSchema(),
     { current },
     {
       current: {
@@ -252,6 +252,6 @@ describe('master secrets:', () => {
     },
   );
   it('are none before, by default', () => {
-    expect(masterSecretsSchema.parse({ current })).toEqual({ current, previous: [] });
+    expect(masterSecretsSchema().parse({ current })).toEqual({ current, previous: [] });
   });
 });

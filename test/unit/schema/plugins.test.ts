@@ -6,7 +6,7 @@ import { validationIssues } from '../../../src/schema/validate.ts';
 const messages = [{ role: 'user', content: 'Hello' }];
 
 function issuesOf(plugin: unknown) {
-  const result = chatRequestSchema.safeParse({ messages, plugins: [plugin] });
+  const result = chatRequestSchema().safeParse({ messages, plugins: [plugin] });
   return result.success ? [] : validationIssues(result.error);
 }
 
@@ -29,7 +29,11 @@ describe('plugins', () => {
         'fusion',
       ].sort(),
     );
-    expect(pluginSchema.options.map((option) => option.shape.id.value).sort()).toEqual([...pluginIds].sort());
+    expect(
+      pluginSchema()
+        .options.map((option) => option.shape.id.value)
+        .sort(),
+    ).toEqual([...pluginIds].sort());
   });
 
   it('have the defaults of the contract, beside the request', () => {
@@ -39,13 +43,17 @@ describe('plugins', () => {
       'context-compression': { engine: 'middle-out' },
       fusion: { max_tool_calls: 8 },
     });
-    for (const id of pluginIds) expect(pluginSchema.parse({ id })).toEqual({ id });
+    for (const id of pluginIds) expect(pluginSchema().parse({ id })).toEqual({ id });
   });
 
   for (const id of pluginIds) {
     it(`${id}: takes enabled and fields of its own making, refuses another enabled`, () => {
       expect(issuesOf({ id })).toEqual([]);
-      expect(pluginSchema.parse({ id, enabled: false, own: { a: 1 } })).toEqual({ id, enabled: false, own: { a: 1 } });
+      expect(pluginSchema().parse({ id, enabled: false, own: { a: 1 } })).toEqual({
+        id,
+        enabled: false,
+        own: { a: 1 },
+      });
       expect(issuesOf({ id, enabled: 'no' })).toEqual([{ path: 'plugins[0].enabled', message: 'expected boolean' }]);
       expect(issuesOf({ id, enabled: null })).toEqual([{ path: 'plugins[0].enabled', message: 'expected boolean' }]);
     });
@@ -73,7 +81,7 @@ describe('plugins', () => {
     { id: 'fusion', analysis_models: slugs(8), max_tool_calls: 16, preset: 'general-budget', tools: tools(8) },
     { id: 'fusion', preset: 'general-fast' },
   ])('accept %j', (plugin) => {
-    expect(pluginSchema.parse(plugin)).toEqual(plugin);
+    expect(pluginSchema().parse(plugin)).toEqual(plugin);
   });
 
   it.each<[object, string, string]>([

@@ -6,7 +6,7 @@ import { validationIssues } from '../../../src/schema/validate.ts';
 const messages = [{ role: 'user', content: 'Hello' }];
 
 function issuesOf(provider: unknown) {
-  const result = chatRequestSchema.safeParse({ messages, provider });
+  const result = chatRequestSchema().safeParse({ messages, provider });
   return result.success ? [] : validationIssues(result.error);
 }
 
@@ -52,7 +52,7 @@ describe('provider preferences', () => {
     { max_price: { prompt: 1.5, completion: 0, image: 1e-7 } },
   ])('accept %j', (provider) => {
     expect(issuesOf(provider)).toEqual([]);
-    expect(providerPreferencesSchema.parse(provider)).toEqual(provider);
+    expect(providerPreferencesSchema().parse(provider)).toEqual(provider);
   });
 
   it.each<[unknown, string, string]>([

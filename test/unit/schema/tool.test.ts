@@ -5,7 +5,7 @@ import { validationIssues } from '../../../src/schema/validate.ts';
 const messages = [{ role: 'user', content: 'Hello' }];
 
 function issuesOf(body: unknown) {
-  const result = chatRequestSchema.safeParse(body);
+  const result = chatRequestSchema().safeParse(body);
   return result.success ? [] : validationIssues(result.error);
 }
 
@@ -45,7 +45,7 @@ describe('tools', () => {
     ['a dated web search preview', { type: 'web_search_preview_2025_03_11' }],
   ])('accept %s', (_name, tool) => {
     const body = { messages, tools: [tool] };
-    expect(chatRequestSchema.parse(body)).toEqual(body);
+    expect(chatRequestSchema().parse(body)).toEqual(body);
   });
 
   it.each<[string, unknown, string, string]>([
@@ -87,7 +87,7 @@ describe('tool_choice', () => {
     { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [] } },
   ])('accepts %j', (choice) => {
     const body = { messages, tool_choice: choice };
-    expect(chatRequestSchema.parse(body)).toEqual(body);
+    expect(chatRequestSchema().parse(body)).toEqual(body);
   });
 
   it.each<[unknown, string, string]>([

@@ -6,7 +6,7 @@ import { contradictions, validationIssues } from '../../../src/schema/validate.t
 const user = { role: 'user', content: 'Hello' };
 
 function issuesOf(body: unknown, limit?: number) {
-  const result = chatRequestSchema.safeParse(body);
+  const result = chatRequestSchema().safeParse(body);
   return result.success ? [] : validationIssues(result.error, limit);
 }
 
@@ -102,7 +102,7 @@ describe('validation issues', () => {
       { messages: [user], metadata: Object.fromEntries(million.slice(0, 100_000).map((_, i) => [i, 1])) },
     ];
     for (const body of bodies) {
-      const result = chatRequestSchema.safeParse(body);
+      const result = chatRequestSchema().safeParse(body);
       expect(result.error?.issues.length).toBeLessThanOrEqual(100);
       expect(issuesOf(body).length).toBeGreaterThan(0);
       expect(issuesOf(body).length).toBeLessThanOrEqual(100);
@@ -139,7 +139,7 @@ describe('validation issues', () => {
 });
 
 describe('contradictions', () => {
-  const find = (body: object): string[] => contradictions(chatRequestSchema.parse(body)).map(({ path }) => path);
+  const find = (body: object): string[] => contradictions(chatRequestSchema().parse(body)).map(({ path }) => path);
   const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
   const asks = (...ids: string[]) => ({ role: 'assistant', content: null, tool_calls: ids.map(call) });
   const answers = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'x' });

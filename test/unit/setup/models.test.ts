@@ -17,7 +17,7 @@ const endpoint = { provider: 'up', model: 'fast' };
 const model = { slug: 'acme/fast', endpoints: [endpoint] };
 
 const configured = (given: object) =>
-  configureModels([modelOptions.parse({ ...model, ...given })], provider)[0] as Model;
+  configureModels([modelOptions().parse({ ...model, ...given })], provider)[0] as Model;
 const atEndpoint = (given: object) => configured({ endpoints: [{ ...endpoint, ...given }] }).endpoints[0] as Endpoint;
 
 describe('an option of a model', () => {
@@ -90,7 +90,7 @@ describe('an option of a model', () => {
     [{ endpoints: [{ ...endpoint, maxPromptTokens: 0 }] }, 'endpoints[0].maxPromptTokens: expected at least 1'],
     [{ colour: 'red' }, 'colour: unknown key "colour"'],
   ])('is a mistake: %j', (given, expected) => {
-    const parsed = modelOptions.safeParse({ ...model, ...given });
+    const parsed = modelOptions().safeParse({ ...model, ...given });
     const issues = parsed.success ? [] : validationIssues(parsed.error);
     expect(issues.map(({ path, message }) => `${path}: ${message}`)).toEqual([expected]);
   });
@@ -122,7 +122,7 @@ describe('an option of an endpoint', () => {
 });
 
 describe('a list of models', () => {
-  const parsed = (...given: object[]) => given.map((one) => modelOptions.parse({ ...model, ...one }));
+  const parsed = (...given: object[]) => given.map((one) => modelOptions().parse({ ...model, ...one }));
 
   it.each([configureModels, servableModels])('names each once: %o', (configure) => {
     const thrown = () => configure(parsed({}, { slug: 'acme/slow' }, {}), provider);

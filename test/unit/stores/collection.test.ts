@@ -36,7 +36,7 @@ function scripted() {
       return storage.commit(changes);
     },
   };
-  const things = createCollection('p', { storage: watched, kind: 'thing', schema });
+  const things = createCollection('p', { storage: watched, kind: 'thing', schema: () => schema });
   const at = (id: string, kind = 'thing') => ({ partition: 'p', kind, id });
   const write = (id: string, value: string | null, kind?: string) => storage.commit([{ at: at(id, kind), value }]);
   const read = (id: string, kind?: string) => storage.get(at(id, kind));
@@ -78,7 +78,7 @@ describe('a collection', () => {
     expect(page).toEqual({ records: [{ name: 'a', count: 1 }], total: 3 });
   });
   it('hands each workspace its own records alone', async () => {
-    const of = perWorkspace({ storage: inMemory(), kind: 'thing', schema });
+    const of = perWorkspace({ storage: inMemory(), kind: 'thing', schema: () => schema });
     const [mine, theirs] = ['w1', 'w2'].map((id) => of(parseWorkspaceId(id) as WorkspaceId));
     await mine?.create('a', one, { rank: 1 });
     expect(await theirs?.get('a')).toBeNull();
@@ -199,7 +199,7 @@ describe('a conflict with a further record', () => {
     const things = createCollection('p', {
       storage: { ...storage, commit: async (changes) => (++races % 3 !== 0 ? false : storage.commit(changes)) },
       kind: 'thing',
-      schema,
+      schema: () => schema,
     });
     await storage.commit([{ at: at('a'), value: text }]);
     expect(await things.update('a', (thing) => ({ ...thing, count: 1 }), take(claim))).toEqual({
@@ -298,7 +298,7 @@ describe('a store that is away', () => {
       const things = createCollection('p', {
         storage: { ...storage, [method]: () => Promise.reject(down) },
         kind: 'thing',
-        schema,
+        schema: () => schema,
       });
       const all = scriptedCalls(things, claim);
       if (method !== 'commit' && method !== 'getMany')

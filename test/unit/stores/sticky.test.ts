@@ -34,7 +34,7 @@ describe('what a conversation used last', () => {
     ['workspace', { ...at, workspaceId: '11111111-1111-4111-8111-111111111111' as WorkspaceId }],
     ['model', { ...at, slug: 'm/2' }],
     ['session', { ...at, conversation: { kind: 'session', key: 's2' } }],
-    ['kind of key', { ...at, conversation: { kind: 'opening', key: 's1' } }],
+    ['kind of key', { ...at, conversation: { kind: 'opening', key: 1 } }],
   ])('is not that of another %s', (_, other) => {
     const { sticky } = setUp();
     sticky.pin(at, 'up a');
@@ -53,10 +53,46 @@ describe('what a conversation used last', () => {
   });
 });
 
+describe('a conversation known by its opening', () => {
+  const opening: StickyAddress = { ...at, conversation: { kind: 'opening', key: 4711 } };
+
+  it.each<[string, StickyAddress]>([
+    ['workspace', { ...opening, workspaceId: '11111111-1111-4111-8111-111111111111' as WorkspaceId }],
+    ['model', { ...opening, slug: 'm/2' }],
+    ['opening', { ...opening, conversation: { kind: 'opening', key: 4712 } }],
+  ])('is not that of another %s', (_, other) => {
+    const { sticky } = setUp();
+    sticky.pin(opening, 'up a');
+    expect(sticky.get(other)).toBe(null);
+    sticky.pin(other, 'alt b');
+    expect([sticky.get(opening), sticky.get(other)]).toEqual(['up a', 'alt b']);
+  });
+  it('is kept for its whole time from the last success on, however soon that came after the one before', async () => {
+    const { clock, sticky } = setUp();
+    for (let n = 0; n < 5; n++) {
+      sticky.pin(opening, 'up a');
+      await clock.advance(1);
+    }
+    await clock.advance(ttlMs - 2);
+    expect(sticky.get(opening)).toBe('up a');
+    await clock.advance(1);
+    expect(sticky.get(opening)).toBe(null);
+  });
+  it('is not among the oldest after a success', () => {
+    const { sticky } = setUp(3);
+    const nth = (key: number): StickyAddress => ({ ...at, conversation: { kind: 'opening', key } });
+    for (let n = 0; n < 4; n++) {
+      sticky.pin(nth(n), `up ${n}`);
+      sticky.pin(nth(0), 'up 0');
+    }
+    expect([0, 1, 2, 3].map((n) => sticky.get(nth(n)))).toEqual(['up 0', null, 'up 2', 'up 3']);
+  });
+});
+
 it('openings need not be looked up before there is one', () => {
   const { sticky } = setUp();
   sticky.pin(at, 'up a');
   expect(sticky.hasOpenings()).toBe(false);
-  sticky.pin({ ...at, conversation: { kind: 'opening', key: 'abc' } }, 'up a');
+  sticky.pin({ ...at, conversation: { kind: 'opening', key: 4711 } }, 'up a');
   expect(sticky.hasOpenings()).toBe(true);
 });

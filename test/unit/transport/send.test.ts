@@ -37,14 +37,14 @@ const network = { name: 'UpstreamError', reason: 'network', status: 502, fault: 
 
 describe('send', () => {
   it('gives the answer, and bodies up to the limit', async () => {
-    const response = await send(answering(scripted('abc', 'de')), request, { bodyBytes: 5 });
+    const response = await send(answering(scripted('abc', 'de')), request, 5);
     expect(response).toMatchObject({ status: 200, headers: { a: 'b' } });
     expect(await readText(response.body, 100)).toBe('abcde');
   });
 
   it('stops a body that is longer than the limit', async () => {
     const source = scripted('abc', 'def', 'ghi');
-    const { body } = await send(answering(source), request, { bodyBytes: 5 });
+    const { body } = await send(answering(source), request, 5);
     await body.read();
     const expected = { reason: 'bad_answer', status: 502, message: 'the answer is larger than 5 bytes' };
     await expect(body.read()).rejects.toMatchObject(expected);
@@ -60,12 +60,12 @@ describe('send', () => {
     [Object.assign(new Error('x'), { code: 'toString' }), 'the connection to the provider failed'],
   ])('turns %s into an UpstreamError with a message of ours', async (thrown, message) => {
     const failing: Transport = { send: () => Promise.reject(thrown) };
-    await expect(send(failing, request, { bodyBytes: 5 })).rejects.toMatchObject({
+    await expect(send(failing, request, 5)).rejects.toMatchObject({
       ...network,
       message,
       cause: thrown,
     });
-    const { body } = await send(answering({ read: failing.send as never, cancel() {} }), request, { bodyBytes: 5 });
+    const { body } = await send(answering({ read: failing.send as never, cancel() {} }), request, 5);
     await expect(body.read()).rejects.toMatchObject({ ...network, message });
   });
 
@@ -75,20 +75,20 @@ describe('send', () => {
         throw new TypeError('not now');
       },
     };
-    await expect(send(throwing, request, { bodyBytes: 5 })).rejects.toMatchObject(network);
+    await expect(send(throwing, request, 5)).rejects.toMatchObject(network);
   });
 
   it('does not follow a cause that goes in circles', async () => {
     const circular = new Error('x');
     circular.cause = circular;
     const failing: Transport = { send: () => Promise.reject(circular) };
-    await expect(send(failing, request, { bodyBytes: 5 })).rejects.toMatchObject(network);
+    await expect(send(failing, request, 5)).rejects.toMatchObject(network);
   });
 
   it('leaves an UpstreamError as it is', async () => {
     const error = new UpstreamError('busy', { reason: 'status', status: 503 });
     const failing: Transport = { send: () => Promise.reject(error) };
-    await expect(send(failing, request, { bodyBytes: 5 })).rejects.toBe(error);
+    await expect(send(failing, request, 5)).rejects.toBe(error);
   });
 
   describe('after an abort', () => {
@@ -97,7 +97,7 @@ describe('send', () => {
     it('sends nothing', async () => {
       const never: Transport = { send: () => Promise.reject(new Error('was called')) };
       const aborted = { ...request, signal: AbortSignal.abort(reason) };
-      await expect(send(never, aborted, { bodyBytes: 5 })).rejects.toBe(reason);
+      await expect(send(never, aborted, 5)).rejects.toBe(reason);
     });
 
     it('throws the reason, whatever the transport makes of it', async () => {
@@ -108,7 +108,7 @@ describe('send', () => {
           throw new DOMException('The operation was aborted', 'AbortError');
         },
       };
-      await expect(send(failing, { ...request, signal: controller.signal }, { bodyBytes: 5 })).rejects.toBe(reason);
+      await expect(send(failing, { ...request, signal: controller.signal }, 5)).rejects.toBe(reason);
     });
 
     it('cancels an answer that comes nevertheless', async () => {
@@ -120,14 +120,14 @@ describe('send', () => {
           return { status: 200, headers: {}, body: source };
         },
       };
-      await expect(send(late, { ...request, signal: controller.signal }, { bodyBytes: 5 })).rejects.toBe(reason);
+      await expect(send(late, { ...request, signal: controller.signal }, 5)).rejects.toBe(reason);
       expect(source.cancelled).toBe(1);
     });
 
     it('throws the reason from a read, too', async () => {
       const controller = new AbortController();
       const aborted = { ...request, signal: controller.signal };
-      const { body } = await send(answering(scripted(new Error('socket hang up'))), aborted, { bodyBytes: 5 });
+      const { body } = await send(answering(scripted(new Error('socket hang up'))), aborted, 5);
       controller.abort(reason);
       await expect(body.read()).rejects.toBe(reason);
     });

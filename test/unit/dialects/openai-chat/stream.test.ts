@@ -74,8 +74,8 @@ describe('events of a stream', () => {
       fc.property(fc.array(fc.oneof(event, nonsense), { maxLength: 5 }), (events) => {
         try {
           for (const part of decodeAll(events)) {
-            if (part.kind === 'chunk') chatChunkSchema.parse(part.chunk);
-            if (part.kind === 'usage') usageSchema.parse(part.usage);
+            if (part.kind === 'chunk') chatChunkSchema().parse(part.chunk);
+            if (part.kind === 'usage') usageSchema().parse(part.usage);
           }
         } catch (error) {
           if (!(error instanceof UpstreamError)) throw error;

@@ -3,7 +3,18 @@ import { expect, it } from 'vitest';
 import type { WorkspaceId } from '../../../../src/call/workspace.ts';
 import { isRefusal } from '../../../../src/stores/spending/spending.ts';
 import { settle } from '../../../support/manual-clock.ts';
-import { away, createBench, everywhere, type Fault, late, replyLost, scopeOf, slow, spentIn } from './bench.ts';
+import {
+  away,
+  createBench,
+  createLocalBench,
+  everywhere,
+  type Fault,
+  late,
+  replyLost,
+  scopeOf,
+  slow,
+  spentIn,
+} from './bench.ts';
 
 type Step =
   | { kind: 'call'; ceiling: number; share: number; more: number; ms: number; free: boolean }
@@ -45,50 +56,59 @@ const budgets = [
   { interval: 'lifetime', limitNanoUsd },
 ] as const;
 
-it('whatever the store does: no limit is passed at any time, nothing stays held, and every nano is booked once', {
-  timeout: 60_000,
-}, async () => {
-  await fc.assert(
-    fc.asyncProperty(steps, async (sequence) => {
-      const bench = createBench();
-      const { clock, spending, faults } = bench;
-      let [limitedSum, freeSum, open] = [0, 0, 0];
-      const run = async ({ ceiling, share, more, ms, free }: Extract<Step, { kind: 'call' }>) => {
-        open++;
-        const held = await spending
-          .hold(scopeOf(free ? { workspaceId: freeWorkspace } : { budgets }), ceiling)
-          .catch(() => null);
-        if (held && !isRefusal(held)) {
-          const isMore = more > 0 && (await held.extend(more).catch(() => false));
-          await new Promise<void>((resolve) => clock.after(ms, resolve));
-          const nanoUsd = Math.floor((ceiling + (isMore && !free ? more : 0)) * share);
-          held.settle({ nanoUsd, byokNanoUsd: 0 });
-          if (free) freeSum += nanoUsd;
-          else limitedSum += nanoUsd;
+it.each([
+  { where: 'whatever the store does', open: createBench, numRuns: 150 },
+  { where: 'in memory, without a promise', open: createLocalBench, numRuns: 50 },
+])(
+  '$where: no limit is passed at any time, nothing stays held, and every nano is booked once',
+  {
+    timeout: 60_000,
+  },
+  async ({ open: openBench, numRuns }) => {
+    await fc.assert(
+      fc.asyncProperty(steps, async (sequence) => {
+        const bench = openBench();
+        const { clock, spending, faults } = bench;
+        let [limitedSum, freeSum, open] = [0, 0, 0];
+        const run = async ({ ceiling, share, more, ms, free }: Extract<Step, { kind: 'call' }>) => {
+          open++;
+          const held = await spending
+            .hold(scopeOf(free ? { workspaceId: freeWorkspace } : { budgets }), ceiling)
+            .catch(() => null);
+          if (held && !isRefusal(held)) {
+            const isMore = more > 0 && (await held.extend(more).catch(() => false));
+            await new Promise<void>((resolve) => clock.after(ms, resolve));
+            const nanoUsd = Math.floor((ceiling + (isMore && !free ? more : 0)) * share);
+            held.settle({ nanoUsd, byokNanoUsd: 0 });
+            if (free) freeSum += nanoUsd;
+            else limitedSum += nanoUsd;
+          }
+          open--;
+        };
+        const check = async () => {
+          for (const { interval } of budgets) {
+            const [spent, heldNow] = await bench.state('workspace', interval);
+            expect(spent + heldNow).toBeLessThanOrEqual(limitNanoUsd);
+          }
+        };
+        for (const step of sequence) {
+          if (step.kind === 'call') void run(step);
+          if (step.kind === 'fault') faults[step.method] = faultsOf[step.fault](clock);
+          if (step.kind === 'wait') await clock.advance(step.ms);
+          await settle();
+          await check();
         }
-        open--;
-      };
-      const check = async () => {
-        for (const { interval } of budgets) {
-          const [spent, heldNow] = await bench.state('workspace', interval);
-          expect(spent + heldNow).toBeLessThanOrEqual(limitNanoUsd);
-        }
-      };
-      for (const step of sequence) {
-        if (step.kind === 'call') void run(step);
-        if (step.kind === 'fault') faults[step.method] = faultsOf[step.fault](clock);
-        if (step.kind === 'wait') await clock.advance(step.ms);
-        await settle();
-        await check();
-      }
-      for (const method of Object.keys(faults) as (keyof typeof faults)[]) faults[method] = undefined;
-      await clock.advance(600_000);
-      expect([open, clock.pending]).toEqual([0, 0]);
-      expect(await bench.state('workspace', 'daily')).toEqual([limitedSum, 0]);
-      expect(await spentIn(bench, 'workspace')).toEqual(everywhere(limitedSum));
-      const window = { account: 'workspace', interval: 'lifetime', startMs: 0, endMs: null } as const;
-      expect(await bench.ledger.read(freeWorkspace, [window], 0)).toEqual([{ spentNanoUsd: freeSum, heldNanoUsd: 0 }]);
-    }),
-    { numRuns: 150, interruptAfterTimeLimit: 40_000 },
-  );
-});
+        for (const method of Object.keys(faults) as (keyof typeof faults)[]) faults[method] = undefined;
+        await clock.advance(600_000);
+        expect([open, clock.pending]).toEqual([0, 0]);
+        expect(await bench.state('workspace', 'daily')).toEqual([limitedSum, 0]);
+        expect(await spentIn(bench, 'workspace')).toEqual(everywhere(limitedSum));
+        const window = { account: 'workspace', interval: 'lifetime', startMs: 0, endMs: null } as const;
+        expect(await bench.ledger.read(freeWorkspace, [window], 0)).toEqual([
+          { spentNanoUsd: freeSum, heldNanoUsd: 0 },
+        ]);
+      }),
+      { numRuns, interruptAfterTimeLimit: 40_000 },
+    );
+  },
+);

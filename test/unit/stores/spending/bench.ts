@@ -5,7 +5,14 @@ import type { WorkspaceId } from '../../../../src/call/workspace.ts';
 import type { Ledger } from '../../../../src/stores/ledger/ledger.ts';
 import { memoryLedger } from '../../../../src/stores/ledger/memory.ts';
 import { createSpending, type SpendingDeps } from '../../../../src/stores/spending/create-spending.ts';
-import { type HoldScope, isRefusal, type Refusal, type Reservation } from '../../../../src/stores/spending/spending.ts';
+import {
+  type Held,
+  type HoldScope,
+  isRefusal,
+  type Refusal,
+  type Reservation,
+  type Spending,
+} from '../../../../src/stores/spending/spending.ts';
 import { NotSentError } from '../../../../src/stores/storage/circuit.ts';
 import { type ManualClock, manualClock, settle } from '../../../support/manual-clock.ts';
 
@@ -45,7 +52,8 @@ export function slow(clock: ManualClock, ms: number): Fault {
 }
 
 export interface Bench {
-  spending: ReturnType<typeof createSpending>;
+  /** As it is, but that a hold is always a promise. */
+  spending: Omit<Spending, 'hold'> & { hold(...asked: Parameters<Spending['hold']>): Promise<Held> };
   clock: ManualClock;
   /** The real one, behind the faults. */
   ledger: Ledger;
@@ -66,6 +74,12 @@ export interface Bench {
 
 export function createBench(options: Partial<SpendingDeps> = {}): Bench {
   return onLedger(memoryLedger({ onLostHold: 'charge' }), manualClock(noonMs), options);
+}
+
+/** On a ledger in memory as a gateway has it: nothing stands between, so that no call is noted and there are no faults. */
+export function createLocalBench(): Bench {
+  const ledger = memoryLedger({ onLostHold: 'charge' });
+  return onLedger(ledger, manualClock(noonMs), { ledger });
 }
 
 export function scopeOf(scope: Partial<HoldScope> = {}): HoldScope {
@@ -96,7 +110,7 @@ function onLedger(ledger: Ledger, clock: ManualClock, options: Partial<SpendingD
   const ids: Ids = { uuid: () => `id-${++count}-${Math.random()}` };
   const spending = createSpending({ ledger: faulty, clock, ids, random: () => 0.5, logger, ...options });
   return {
-    spending,
+    spending: { ...spending, hold: async (...asked) => spending.hold(...asked) },
     clock,
     ledger,
     calls,

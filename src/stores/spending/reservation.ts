@@ -1,0 +1,132 @@
+import { type StoreLogger, tell } from '../storage/logger.ts';
+import { type Hold, type Holds, isHold } from './holds.ts';
+import type { Actual, HoldScope, Reservation } from './spending.ts';
+import type { Tally } from './tally.ts';
+import { type Limited, nowhere } from './windows.ts';
+
+/** Where a reservation's money goes. */
+export interface Books {
+  holds: Holds;
+  tally: Tally;
+  logger: StoreLogger | null;
+}
+
+/** Money that is held in the windows of a scope. */
+export class LimitedReservation implements Reservation {
+  readonly isLimited = true;
+  readonly #scope: HoldScope;
+  readonly #limited: Limited;
+  readonly #books: Books;
+  readonly #first: Hold;
+  /** What was held beside the first. */
+  #further: Hold[] | null = null;
+  #nanoUsd: number;
+  #isSettled = false;
+
+  /**
+   * @param limited  where the money of the scope is held
+   * @param first  what is held there
+   */
+  constructor(scope: HoldScope, limited: Limited, first: Hold, books: Books) {
+    this.#scope = scope;
+    this.#limited = limited;
+    this.#books = books;
+    this.#first = first;
+    this.#nanoUsd = first.nanoUsd;
+  }
+
+  get nanoUsd(): number {
+    return this.#nanoUsd;
+  }
+
+  async extend(moreNanoUsd: number): Promise<boolean> {
+    if (this.#isSettled) return false;
+    if (moreNanoUsd <= 0) return true;
+    const { holds } = this.#books;
+    const more = await holds.take(this.#scope.workspaceId, this.#limited.windows, moreNanoUsd);
+    if (!isHold(more)) return false;
+    if (this.#isSettled) {
+      holds.end(more, 0);
+      return false;
+    }
+    this.#further ??= [];
+    this.#further.push(more);
+    this.#nanoUsd += moreNanoUsd;
+    return true;
+  }
+
+  settle(actual: Actual): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    const { tally, logger } = this.#books;
+    const spent = checked(actual, this.#nanoUsd, logger);
+    if (spent.nanoUsd > this.#nanoUsd) {
+      const { workspaceId } = this.#scope;
+      const fields = { workspaceId, heldNanoUsd: this.#nanoUsd, actualNanoUsd: spent.nanoUsd };
+      tell(logger, 'warn', fields, 'a call cost more than was held for it');
+    }
+    this.#end(spent.nanoUsd);
+    tally.count(this.#scope, this.#limited, spent);
+  }
+
+  /** To each hold no more than it held, so that at no time more is spent and held than the limit; the last takes what is beyond. */
+  #end(spentNanoUsd: number): void {
+    const { holds } = this.#books;
+    let left = spentNanoUsd;
+    let last = this.#first;
+    for (const next of this.#further ?? none) {
+      const part = Math.min(left, last.nanoUsd);
+      left -= part;
+      holds.end(last, part);
+      last = next;
+    }
+    holds.end(last, left);
+  }
+}
+
+const none: readonly Hold[] = [];
+
+/** Where nothing is limited: only counts, and is made for every request. */
+export class FreeReservation implements Reservation {
+  readonly nanoUsd = 0;
+  readonly isLimited = false;
+  readonly #scope: HoldScope;
+  readonly #books: Books;
+  #isSettled = false;
+
+  constructor(scope: HoldScope, books: Books) {
+    this.#scope = scope;
+    this.#books = books;
+  }
+
+  async extend(): Promise<boolean> {
+    return !this.#isSettled;
+  }
+
+  settle(actual: Actual): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    const { tally, logger } = this.#books;
+    tally.count(this.#scope, nowhere, checked(actual, 0, logger));
+  }
+}
+
+/** An amount that is none must not free what was held, nor spoil a sum: what was held is booked then. */
+function checked(actual: Actual, heldNanoUsd: number, logger: StoreLogger | null): Actual {
+  const { nanoUsd, byokNanoUsd } = actual;
+  if (isAmount(nanoUsd) && isAmount(byokNanoUsd)) return actual;
+  tell(
+    logger,
+    'warn',
+    { nanoUsd, byokNanoUsd },
+    'a cost is not a whole number of nano-USD; what was held is booked instead',
+  );
+  return {
+    nanoUsd: isAmount(nanoUsd) ? nanoUsd : heldNanoUsd,
+    byokNanoUsd: isAmount(byokNanoUsd) ? byokNanoUsd : 0,
+  };
+}
+
+function isAmount(amount: number): boolean {
+  return Number.isSafeInteger(amount) && amount >= 0;
+}
