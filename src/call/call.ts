@@ -46,6 +46,8 @@ export interface Call {
   wantsMetadata: boolean;
   /** The sticky-routing and grouping key: the body's `session_id`, else the header's. */
   sessionId: string | null;
+  /** The fingerprint of how the conversation began; null: nobody has asked for it yet. */
+  opening: number | null;
   /** What the client's answer is encoded to. */
   wire: ClientWire;
   trace: Trace;

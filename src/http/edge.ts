@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { StopSwitch } from '../base/stop.ts';
+import { type Place, UnderWay } from '../base/under-way.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -54,7 +55,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const find = createRouter(deps.operations);
   const timeoutHeaders = [...new Set([`x-${brand}-timeout-ms`, 'x-service-timeout-ms'])];
   /** The requests that are under way. */
-  const open = new Set<Watch>();
+  const open = new UnderWay<Watch>();
   let closing = false;
 
   async function handle(request: Request, context: HandleContext = {}): Promise<Response> {
@@ -132,7 +133,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     handle,
     close() {
       closing = true;
-      for (const watch of open) watch.stop('closing');
+      for (const watch of open.all()) watch.stop('closing');
     },
   };
 }
@@ -141,21 +142,28 @@ export function createEdge(deps: EdgeDeps): Edge {
 class Watch {
   /** Aborted when the request is stopped. */
   readonly signal = new StopSwitch();
-  readonly #open: Set<Watch>;
+  readonly #open: UnderWay<Watch>;
+  readonly #place: Place<Watch>;
   readonly #request: Request;
   readonly #hasHost: boolean;
   readonly #stopListening: () => void;
   readonly #stopClock: () => void;
   #waiting: ((reason: CallAborted) => void) | null = null;
 
-  constructor(open: Set<Watch>, clock: Clock, allowedMs: number, request: Request, onLeave: HandleContext['onLeave']) {
+  constructor(
+    open: UnderWay<Watch>,
+    clock: Clock,
+    allowedMs: number,
+    request: Request,
+    onLeave: HandleContext['onLeave'],
+  ) {
     this.#open = open;
     this.#request = request;
     this.#hasHost = onLeave !== undefined;
     const leave = () => this.abort();
     this.#stopListening = onLeave ? onLeave(leave) : onSignal(request.signal, leave);
     this.#stopClock = clock.after(allowedMs, () => this.stop('deadline'));
-    open.add(this);
+    this.#place = open.add(this);
   }
 
   stop(why: CallAborted['why'], cause?: unknown): void {
@@ -173,7 +181,7 @@ class Watch {
   ended(): void {
     this.#stopClock();
     this.#stopListening();
-    this.#open.delete(this);
+    this.#open.delete(this.#place);
   }
 
   /** Waits for one thing, no longer than until the request is stopped. A slot: a listener measured more than its work. */

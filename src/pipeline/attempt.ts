@@ -9,7 +9,7 @@ import type { EncodedRequest, StreamPart } from '../dialects/dialect.ts';
 import type { Credential, OutgoingRequest, Provider } from '../providers/provider.ts';
 import type { ChatRequest, ChatResult, Usage } from '../schema/chat.ts';
 import { readText, readTextBounded, send } from '../transport/send.ts';
-import type { TransportResponse } from '../transport/transport.ts';
+import type { TransportLimits, TransportRequest, TransportResponse } from '../transport/transport.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type EventReader, eventReader, foldEvents, readToFirstToken } from './events.ts';
 import { badBody, looksLikeStream, peek, sentinelWatch } from './peek.ts';
@@ -97,8 +97,7 @@ export async function attempt(deps: PipelineDeps, call: Call, step: Try, onlooke
     watchdog.arm(timeouts.headersMs, 'response headers');
     const transport = deps.transportOf(provider);
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
-    const { method, url, headers, body } = request;
-    const response = await send(transport, { method, url, headers, body, signal, limits }, limits.streamBytes);
+    const response = await send(transport, new Sent(request, signal, limits), limits.streamBytes);
     if (response.status < 200 || response.status > 299) throw await refusal(exchange, response);
     watchdog.arm(timeouts.firstEventMs, 'the first of its answer');
     if (call.request.stream === true) return await openStream(exchange, response, release);
@@ -144,6 +143,29 @@ function outgoingRequest({ provider, credential, encoded }: Exchange): OutgoingR
   const baseUrl = typeof provider.baseUrl === 'string' ? provider.baseUrl : provider.baseUrl(credential);
   const { path, headers, body } = encoded;
   return provider.auth({ method: 'POST', url: baseUrl + path, headers, body }, credential);
+}
+
+/**
+ * A class, since V8 may put what comes of a literal straight among its old objects: one that was seen to outlive
+ * collections, as this one does while the provider thinks. Whatever an old object holds lives until the next full
+ * collection; here that is the whole body.
+ */
+class Sent implements TransportRequest {
+  readonly method: TransportRequest['method'];
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: TransportRequest['body'];
+  readonly signal: AbortSignal;
+  readonly limits: TransportLimits;
+
+  constructor({ method, url, headers, body }: OutgoingRequest, signal: AbortSignal, limits: TransportLimits) {
+    this.method = method;
+    this.url = url;
+    this.headers = headers;
+    this.body = body;
+    this.signal = signal;
+    this.limits = limits;
+  }
 }
 
 /** Reads an answer that is no success. */

@@ -24,7 +24,7 @@ export function remember({ sticky, random }: PipelineDeps, call: Call): Remember
   if (call.sessionId === null) {
     if (!sticky.hasOpenings()) return { pinned: () => null, random };
     // Asked for only where there is something to choose.
-    return { pinned: (slug) => sticky.get({ workspaceId, slug, conversation: openingOf(call.request) }), random };
+    return { pinned: (slug) => sticky.get({ workspaceId, slug, conversation: openingOf(call) }), random };
   }
   const conversation: Conversation = { kind: 'session', key: call.sessionId };
   return {
@@ -41,9 +41,9 @@ export function remember({ sticky, random }: PipelineDeps, call: Call): Remember
 export function keep({ sticky }: PipelineDeps, call: Call, plan: Plan, step: Try, usage: Usage | null): void {
   if ((call.request.provider?.order?.length ?? 0) > 0) return;
   const { workspaceId } = call.caller;
-  const { sessionId, request } = call;
+  const { sessionId } = call;
   if (sessionId === null && !profits(step, usage)) return;
-  const conversation: Conversation = sessionId === null ? openingOf(request) : { kind: 'session', key: sessionId };
+  const conversation: Conversation = sessionId === null ? openingOf(call) : { kind: 'session', key: sessionId };
   const { modelSlug } = step.endpoint;
   sticky.pin({ workspaceId, slug: modelSlug, conversation }, endpointKey(step.endpoint));
   if (plan.router !== null) sticky.pin({ workspaceId, slug: plan.router, conversation }, modelSlug);
@@ -54,20 +54,18 @@ function profits({ endpoint: { pricing } }: Try, usage: Usage | null): boolean {
   return pricing?.cacheReadPicoUsd !== undefined && pricing.cacheReadPicoUsd < pricing.promptPicoUsd;
 }
 
-const openings = new WeakMap<ChatRequest, Conversation>();
-
 /** The first system or developer message and the first other one: what stays the same for as long as a conversation goes on. */
-function openingOf(request: ChatRequest): Conversation {
-  const known = openings.get(request);
-  if (known) return known;
-  const { messages } = request;
+function openingOf(call: Call): Conversation {
+  call.opening ??= fingerprintOf(openingTexts(call.request));
+  // Who forges one misleads nobody but the requests of the same workspace, to an endpoint it might use anyway.
+  return { kind: 'opening', key: call.opening };
+}
+
+function openingTexts({ messages }: ChatRequest): string[] {
   const texts: string[] = [];
   addTexts(texts, messages.find(isInstruction)?.content);
   addTexts(texts, messages.find(isNoInstruction)?.content);
-  // Who forges one misleads nobody but the requests of the same workspace, to an endpoint it might use anyway.
-  const opening: Conversation = { kind: 'opening', key: fingerprintOf(texts) };
-  openings.set(request, opening);
-  return opening;
+  return texts;
 }
 
 function isInstruction({ role }: ChatMessage): boolean {

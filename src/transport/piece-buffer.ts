@@ -19,7 +19,7 @@ export interface Sender {
 export class PieceBuffer implements ByteSource {
   readonly #signal: StopSignal;
   readonly #sender: Sender;
-  #pieces: Uint8Array[] = [];
+  readonly #pieces: Uint8Array[] = [];
   #bytes = 0;
   #isEnded = false;
   #isCancelled = false;
@@ -103,7 +103,7 @@ export class PieceBuffer implements ByteSource {
   }
 
   #drop(): void {
-    this.#pieces = [];
+    this.#pieces.length = 0;
     this.#bytes = 0;
   }
 

@@ -26,6 +26,7 @@ export function chatCalls(
     wantsMetadata: metadataHeaders.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled'),
     // An empty one names no conversation.
     sessionId: body.session_id || headers.get('x-session-id')?.slice(0, maxSessionIdChars) || null,
+    opening: null,
     wire,
     trace: newTrace(),
   });
