@@ -19,7 +19,8 @@ export interface Sender {
 export class PieceBuffer implements ByteSource {
   readonly #signal: StopSignal;
   readonly #sender: Sender;
-  readonly #pieces: Uint8Array[] = [];
+  /** Made when it is needed: V8 puts what waits from the beginning among its old objects, and with it what it holds. */
+  #pieces: Uint8Array[] | null = null;
   #bytes = 0;
   #isEnded = false;
   #isCancelled = false;
@@ -65,7 +66,8 @@ export class PieceBuffer implements ByteSource {
       this.#settle(piece);
       return true;
     }
-    this.#pieces.push(piece);
+    if (this.#pieces === null) this.#pieces = [piece];
+    else this.#pieces.push(piece);
     this.#bytes += piece.length;
     this.#isPaused = this.#bytes >= highWaterBytes;
     return !this.#isPaused;
@@ -92,7 +94,7 @@ export class PieceBuffer implements ByteSource {
   }
 
   #take(): Uint8Array {
-    const taken = joinBytes(this.#pieces);
+    const taken = joinBytes(this.#pieces ?? []);
     this.#drop();
     if (this.#isPaused) {
       this.#isPaused = false;
@@ -103,7 +105,7 @@ export class PieceBuffer implements ByteSource {
   }
 
   #drop(): void {
-    this.#pieces.length = 0;
+    this.#pieces = null;
     this.#bytes = 0;
   }
 
