@@ -9,16 +9,16 @@ export interface Latency {
 
 /** Sequential requests on one connection, in short turns, as many as fit into the time. */
 export async function timeRequests(
-  { upstream, load, servers }: Field,
+  { peer, servers }: Field,
   { durationMs, perTurn }: { durationMs: number; perTurn: number },
 ): Promise<Record<'floor' | 'gateway', Latency>> {
-  await upstream.ask('mode', 'json');
+  await peer.ask('mode', 'json');
   const found: Record<'floor' | 'gateway', Latency> = { floor: noTurns(), gateway: noTurns() };
   const endMs = performance.now() + durationMs;
   for (let turn = 0; turn === 0 || performance.now() < endMs; turn += 1) {
     for (const name of turn % 2 === 0 ? (['floor', 'gateway'] as const) : (['gateway', 'floor'] as const)) {
       const question = { ...target(servers[name], { kind: 'json' }), count: perTurn };
-      const takenMs = await load.ask<number[]>('latencies', question);
+      const takenMs = await peer.ask<number[]>('latencies', question);
       found[name].p50Ms.push(percentile(takenMs, 0.5));
       found[name].p99Ms.push(percentile(takenMs, 0.99));
     }

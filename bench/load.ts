@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { answerParent, measuring } from './control.ts';
 import { type MessageReader, messageReader } from './read-message.ts';
 
 /** The load generator: raw sockets, one request at a time on each, so that it costs little beside what it measures. */
@@ -153,4 +152,5 @@ function totals(connections: readonly Connection[]): Pick<Rate, 'requests' | 'pi
 
 function ignore(): void {}
 
-answerParent({ ...measuring, port: () => 0, open, rate, close, latencies, hold, release });
+/** Commands of the process it runs in. */
+export const loadCommands = { open, rate, close, latencies, hold, release };

@@ -13,20 +13,20 @@ const scripts = {
 
 /** Opens idle streams, whose first event has come and whose next is long in coming, and weighs the server. */
 export async function weighStreams(
-  { upstream, load }: Pick<Field, 'upstream' | 'load'>,
+  { peer }: Pick<Field, 'peer'>,
   name: keyof typeof scripts,
   streams: number,
 ): Promise<PerStream> {
-  await upstream.ask('mode', 'idle');
+  await peer.ask('mode', 'idle');
   const { script, signs } = scripts[name];
-  const server = await startWorker(script, 'under-test', [String(upstream.port)]);
+  const server = await startWorker(script, 'under-test', [String(peer.port)]);
   try {
     const hold = { ...target({ ...server, signs }, { kind: 'stream' }), connections: streams };
     // What is made once, at the first streams, is no stream's.
-    await load.ask('hold', { ...hold, connections: 100 });
-    await load.ask('release');
+    await peer.ask('hold', { ...hold, connections: 100 });
+    await peer.ask('release');
     const before = await server.ask<Memory>('memory');
-    await load.ask('hold', hold);
+    await peer.ask('hold', hold);
     const after = await server.ask<Memory>('memory');
     return {
       rss: (after.rss - before.rss) / streams,
@@ -34,7 +34,7 @@ export async function weighStreams(
       heap: (after.heap - before.heap) / streams,
     };
   } finally {
-    await load.ask('release');
+    await peer.ask('release');
     await server.stop();
   }
 }

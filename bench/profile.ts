@@ -39,56 +39,55 @@ async function profileImport(): Promise<Profiler.Profile> {
 function profileUnderLoad(kind: 'json' | 'stream' | 'tenants'): Promise<Profiler.Profile> {
   const mode = kind === 'stream' ? 'stream' : 'json';
   const profiled = kind === 'tenants' ? startTenants : startGateway;
-  return withGateway(profiled, mode, async (server, load) => {
+  return withGateway(profiled, mode, async (server, peer) => {
     const question: RateQuestion = {
       ...target(server, { kind: mode }),
       connections: mode === 'json' ? 64 : 32,
       durationMs: 5000,
     };
-    await load.ask('open', question);
+    await peer.ask('open', question);
     // Until its code is compiled: see `warmUp`.
-    await load.ask('rate', { ...question, durationMs: 20_000 });
+    await peer.ask('rate', { ...question, durationMs: 20_000 });
     await server.ask('startProfile');
-    await load.ask('rate', question);
+    await peer.ask('rate', question);
     return server.ask<Profiler.Profile>('stopProfile');
   });
 }
 
 function profileStreams(): Promise<HeapProfiler.SamplingHeapProfile> {
-  return withGateway(startGateway, 'idle', async (server, load) => {
+  return withGateway(startGateway, 'idle', async (server, peer) => {
     const question = target(server, { kind: 'stream' });
-    await load.ask('hold', { ...question, connections: 100 });
-    await load.ask('release');
+    await peer.ask('hold', { ...question, connections: 100 });
+    await peer.ask('release');
     await server.ask('startHeapProfile');
-    await load.ask('hold', { ...question, connections: idleStreams });
+    await peer.ask('hold', { ...question, connections: idleStreams });
     return server.ask<HeapProfiler.SamplingHeapProfile>('stopHeapProfile');
   });
 }
 
-async function startGateway(upstream: Worker): Promise<Server> {
-  const worker = await startWorker('serve-gateway.ts', 'under-test', [String(upstream.port)]);
+async function startGateway(peer: Worker): Promise<Server> {
+  const worker = await startWorker('serve-gateway.ts', 'under-test', [String(peer.port)]);
   return { ...worker, signs: gatewaySigns };
 }
 
-async function startTenants(upstream: Worker): Promise<Server> {
+async function startTenants(peer: Worker): Promise<Server> {
   const place = JSON.stringify({ kind: 'memory' } satisfies Place);
-  const worker = await startWorker('serve-tenants.ts', 'under-test', [String(upstream.port), place]);
+  const worker = await startWorker('serve-tenants.ts', 'under-test', [String(peer.port), place]);
   return { ...worker, apiKey: await worker.ask<string>('apiKey'), signs: gatewaySigns };
 }
 
 async function withGateway<T>(
-  start: (upstream: Worker) => Promise<Server>,
+  start: (peer: Worker) => Promise<Server>,
   mode: string,
-  run: (server: Server, load: Worker) => Promise<T>,
+  run: (server: Server, peer: Worker) => Promise<T>,
 ): Promise<T> {
-  const upstream = await startWorker('upstream.ts', 'peer');
-  const load = await startWorker('load.ts', 'peer');
-  const server = await start(upstream);
+  const peer = await startWorker('peer.ts', 'peer');
+  const server = await start(peer);
   try {
-    await upstream.ask('mode', mode);
-    return await run(server, load);
+    await peer.ask('mode', mode);
+    return await run(server, peer);
   } finally {
-    for (const worker of [load, server, upstream]) await worker.stop();
+    for (const worker of [server, peer]) await worker.stop();
   }
 }
 

@@ -215,7 +215,6 @@ const contestHead = [
   'server CPU µs',
   'of the floor by CPU',
   'server busy',
-  'upstream and load busy',
   'pieces per answer',
 ];
 
@@ -229,7 +228,7 @@ function contestRows<Name extends string>(
   return (Object.keys(titles) as Name[]).flatMap((name) => {
     const one: Rounds | undefined = rounds[name];
     if (!one) return [];
-    const { perSecond, cpuUs, serverLoad, peerLoad, pieces } = one;
+    const { perSecond, cpuUs, serverLoad, pieces } = one;
     return [
       [
         titles[name],
@@ -239,7 +238,6 @@ function contestRows<Name extends string>(
         median(cpuUs).toFixed(0),
         medianRatio(rounds.floor.cpuUs, cpuUs).toFixed(2),
         percent(median(serverLoad)),
-        percent(median(peerLoad)),
         median(pieces).toFixed(1),
       ],
     ];

@@ -101,12 +101,11 @@ async function measure(): Promise<Findings> {
   if (wants('cpu'))
     found.inProcess = await step('CPU in process', () => measureAlone<InProcess>('measure-in-process.ts'));
   if (wants('plan')) found.plan = await step('plans', () => measureAlone<PlanCosts>('plan.ts'));
-  const upstream = await startWorker('upstream.ts', 'peer');
-  const load = await startWorker('load.ts', 'peer');
-  const started: Worker[] = [load, upstream];
+  const peer = await startWorker('peer.ts', 'peer');
+  const started: Worker[] = [peer];
   try {
     if (wants('json') || wants('stream') || wants('latency')) {
-      const field = await startServers(upstream, load);
+      const field = await startServers(peer);
       started.unshift(...Object.values(field.servers));
       if (wants('json')) found.json = await step('JSON', () => compare(field, contests.json));
       if (wants('json')) found.large = await step('JSON, requests of 40 KB', () => compare(field, contests.large));
@@ -117,8 +116,8 @@ async function measure(): Promise<Findings> {
     if (wants('memory')) {
       found.memory = {
         streams: idleStreams,
-        floor: await step('memory of the floor', () => weighStreams({ upstream, load }, 'floor', idleStreams)),
-        gateway: await step('memory of the gateway', () => weighStreams({ upstream, load }, 'gateway', idleStreams)),
+        floor: await step('memory of the floor', () => weighStreams({ peer }, 'floor', idleStreams)),
+        gateway: await step('memory of the gateway', () => weighStreams({ peer }, 'gateway', idleStreams)),
       };
     }
     if (wants('tenants') || wants('ledger')) {
@@ -126,7 +125,7 @@ async function measure(): Promise<Findings> {
         found.missing = missing;
         for (const line of missing) say(line);
         if (wants('tenants'))
-          found.tenants = await step('budgets', () => compareTenants({ upstream, load }, places, contests.tenants));
+          found.tenants = await step('budgets', () => compareTenants({ peer }, places, contests.tenants));
         if (wants('ledger')) found.ledger = await step('ledgers', () => compareLedgers(places, pairs));
       });
     }
@@ -136,14 +135,13 @@ async function measure(): Promise<Findings> {
   return found;
 }
 
-async function startServers(upstream: Worker, load: Worker): Promise<Field> {
+async function startServers(peer: Worker): Promise<Field> {
   const start = async (script: string, signs: readonly string[] = []) => ({
-    ...(await startWorker(script, 'under-test', [String(upstream.port)])),
+    ...(await startWorker(script, 'under-test', [String(peer.port)])),
     signs,
   });
   return {
-    upstream,
-    load,
+    peer,
     servers: {
       floor: await start('serve-floor.ts'),
       fetchProxy: await start('serve-fetch-proxy.ts'),

@@ -12,13 +12,13 @@ const signs = [...gatewaySigns, '"is_byok":true'];
  * @throws Error when a ledger does not hold afterwards what the requests cost
  */
 export async function compareTenants(
-  { upstream, load }: Pick<Field, 'upstream' | 'load'>,
+  { peer }: Pick<Field, 'peer'>,
   places: readonly Place[],
   contest: Contest,
 ): Promise<TenantRounds> {
   const started: Worker[] = [];
   const start = async (script: string, ...args: string[]) => {
-    const worker = await startWorker(script, 'under-test', [String(upstream.port), ...args]);
+    const worker = await startWorker(script, 'under-test', [String(peer.port), ...args]);
     started.push(worker);
     return worker;
   };
@@ -32,7 +32,7 @@ export async function compareTenants(
     const [first] = gateways;
     // Its bytes are the same as the others'.
     const servers = { floor: { ...floor, apiKey: first?.[1].apiKey, signs: [] }, ...Object.fromEntries(gateways) };
-    const rounds: TenantRounds = (await compare<string>({ upstream, load, servers }, contest)) as TenantRounds;
+    const rounds: TenantRounds = (await compare<string>({ peer, servers }, contest)) as TenantRounds;
     for (const [name, server] of gateways) {
       await server.ask('audit', rounds[name]?.requests);
       await server.ask('close');

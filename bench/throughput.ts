@@ -18,8 +18,8 @@ export const gatewaySigns = ['"service_metadata":', '"model":"bench/model-25"', 
 
 /** Everything that runs during a measurement. */
 export interface Field<Name extends string = Contestant> {
-  upstream: Worker;
-  load: Worker;
+  /** The upstream, which is what its port is of, and the load generator. */
+  peer: Worker;
   servers: Record<Name, Server>;
 }
 
@@ -31,9 +31,8 @@ export interface Rounds {
   perSecond: number[];
   /** CPU of the server per request, in microseconds. */
   cpuUs: number[];
-  /** Shares of a core in use, 1 for all of it: the server's, and of upstream and load generator together. */
+  /** The share of its core that the server used, 1 for all of it. */
   serverLoad: number[];
-  peerLoad: number[];
   /** Pieces per answer as the client reads them. */
   pieces: number[];
 }
@@ -57,18 +56,18 @@ export async function compare<Name extends string>(
   field: Field<Name>,
   contest: Contest,
 ): Promise<Record<Name, Rounds>> {
-  const { upstream, load, servers } = field;
+  const { peer, servers } = field;
   const names = Object.keys(servers) as Name[];
   const results = Object.fromEntries(names.map((name) => [name, noRounds()])) as Record<Name, Rounds>;
-  await upstream.ask('mode', contest.kind);
-  for (const name of names) results[name].requests += await load.ask<number>('open', question(servers[name], contest));
-  await warmUp(load, servers, contest, results);
+  await peer.ask('mode', contest.kind);
+  for (const name of names) results[name].requests += await peer.ask<number>('open', question(servers[name], contest));
+  await warmUp(peer, servers, contest, results);
   const endMs = performance.now() + contest.enoughMs;
   for (let round = 0; round < contest.rounds; round += 1) {
     if (round >= 3 && performance.now() > endMs) break;
-    for (const name of rotated(names, round)) await runRound(field, servers[name], contest, results[name]);
+    for (const name of rotated(names, round)) await runRound(peer, servers[name], contest, results[name]);
   }
-  await load.ask('close');
+  await peer.ask('close');
   return results;
 }
 
@@ -81,7 +80,7 @@ const warmTurnMs = { cold: 250, warm: 20 };
  * 50,000 a fiftieth. In turns, so that no connection is idle for long.
  */
 async function warmUp<Name extends string>(
-  load: Worker,
+  peer: Worker,
   servers: Record<Name, Server>,
   contest: Contest,
   results: Record<Name, Rounds>,
@@ -92,35 +91,21 @@ async function warmUp<Name extends string>(
   while (!names.every(isWarm) && performance.now() < endMs) {
     for (const name of names) {
       const durationMs = isWarm(name) ? warmTurnMs.warm : warmTurnMs.cold;
-      const rate = await load.ask<Rate>('rate', { ...question(servers[name], contest), durationMs });
+      const rate = await peer.ask<Rate>('rate', { ...question(servers[name], contest), durationMs });
       results[name].requests += rate.requests;
     }
   }
 }
 
-async function runRound(
-  { upstream, load }: Pick<Field, 'upstream' | 'load'>,
-  server: Server,
-  contest: Contest,
-  into: Rounds,
-): Promise<void> {
-  const peers = [upstream, load];
-  const before = { server: await cpuOf([server]), peers: await cpuOf(peers) };
-  const rate = await load.ask<Rate>('rate', question(server, contest));
-  const serverUs = (await cpuOf([server])) - before.server;
-  const peersUs = (await cpuOf(peers)) - before.peers;
+async function runRound(peer: Worker, server: Server, contest: Contest, into: Rounds): Promise<void> {
+  const beforeUs = await server.ask<number>('cpu');
+  const rate = await peer.ask<Rate>('rate', question(server, contest));
+  const serverUs = (await server.ask<number>('cpu')) - beforeUs;
   into.requests += rate.requests;
   into.perSecond.push((rate.requests / rate.elapsedMs) * 1000);
   into.cpuUs.push(serverUs / rate.requests);
   into.serverLoad.push(serverUs / 1000 / rate.elapsedMs);
-  into.peerLoad.push(peersUs / 1000 / rate.elapsedMs);
   into.pieces.push(rate.pieces / rate.requests);
-}
-
-async function cpuOf(workers: readonly Worker[]): Promise<number> {
-  let us = 0;
-  for (const worker of workers) us += await worker.ask<number>('cpu');
-  return us;
 }
 
 function question(server: Server, contest: Contest): RateQuestion {
@@ -145,5 +130,5 @@ export function rotated<T>(values: readonly T[], by: number): T[] {
 }
 
 function noRounds(): Rounds {
-  return { requests: 0, perSecond: [], cpuUs: [], serverLoad: [], peerLoad: [], pieces: [] };
+  return { requests: 0, perSecond: [], cpuUs: [], serverLoad: [], pieces: [] };
 }

@@ -1,6 +1,5 @@
 import { createServer, type Socket } from 'node:net';
 import { chatAnswer, chatEvents } from './bodies.ts';
-import { answerParent, measuring } from './control.ts';
 import { listen } from './listen.ts';
 import { messageReader } from './read-message.ts';
 
@@ -65,10 +64,10 @@ function chunked(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
-answerParent({
-  ...measuring,
+/** Commands of the process it runs in. */
+export const upstreamCommands = {
   port: () => listen(server),
-  mode(next: Mode) {
+  mode(next: Mode): void {
     mode = next;
   },
-});
+};

@@ -145,7 +145,6 @@ describe('the report', () => {
     perSecond: [perSecond, perSecond / 2],
     cpuUs: [cpuUs, cpuUs],
     serverLoad: [1, 1],
-    peerLoad: [0.4, 0.4],
     pieces: [1, 1],
   });
   const contest = { floor: rounds(1000, 606), fetchProxy: rounds(250, 2000), gateway: rounds(600, 1010) };
