@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { startCollecting, stopCollecting } from './collector.ts';
 
 /** The parent's side of a question; see `processes.ts`. */
 export interface Question {
@@ -58,6 +59,8 @@ export const measuring = {
     const { rss, heapUsed, external } = process.memoryUsage();
     return { rss, rssWithReserve, heap: heapUsed + external };
   },
+  startCollecting,
+  stopCollecting,
 } satisfies Commands;
 
 async function collect(flavor: 'regular' | 'last-resort'): Promise<void> {

@@ -1,4 +1,5 @@
 import { chunksPerStream } from './bodies.ts';
+import type { Collected } from './collector.ts';
 import type { Latency } from './latency.ts';
 import type { LedgerFindings } from './ledger.ts';
 import type { InProcess } from './measure-in-process.ts';
@@ -17,6 +18,8 @@ export interface Findings {
   large?: Record<Contestant, Rounds>;
   stream?: Record<Contestant, Rounds>;
   latency?: Record<'floor' | 'gateway', Latency>;
+  /** Of the JSON contest. */
+  garbage?: Record<'floor' | 'gateway', Collected>;
   inProcess?: InProcess;
   plan?: PlanCosts;
   memory?: { streams: number; floor: PerStream; gateway: PerStream };
@@ -120,7 +123,20 @@ export function headline({ json, stream }: Findings): string {
 
 /** The findings as Markdown. */
 export function report(findings: Findings, machine: Machine): string {
-  const { json, large, stream, latency, inProcess, plan, memory, importMs, tenants, ledger, missing = [] } = findings;
+  const {
+    json,
+    large,
+    garbage,
+    stream,
+    latency,
+    inProcess,
+    plan,
+    memory,
+    importMs,
+    tenants,
+    ledger,
+    missing = [],
+  } = findings;
   const sections = [
     '# Results of `npm run bench`',
     `${machine.date}, Node ${machine.node}, ${machine.system}, ${machine.processor}. ` +
@@ -135,6 +151,7 @@ export function report(findings: Findings, machine: Machine): string {
   if (verdicts.length > 0) sections.push(section('Targets', ['', 'measured', 'target', ''], verdicts.map(verdictRow)));
   if (json) sections.push(section('JSON, 64 connections, requests of 1 KB', contestHead, contestRows(json, names)));
   if (large) sections.push(section('JSON, 64 connections, requests of 40 KB', contestHead, contestRows(large, names)));
+  if (garbage) sections.push(section('What a JSON request leaves to the collector', garbageHead, garbageRows(garbage)));
   if (stream) {
     sections.push(
       section(`Streams of ${chunksPerStream} events, 32 connections`, contestHead, contestRows(stream, names)),
@@ -241,6 +258,15 @@ function contestRows<Name extends string>(
         median(pieces).toFixed(1),
       ],
     ];
+  });
+}
+
+const garbageHead = ['', 'new, KB', 'promoted, KB', 'paused, µs'];
+
+function garbageRows(garbage: Record<'floor' | 'gateway', Collected>): string[][] {
+  return (['floor', 'gateway'] as const).map((name) => {
+    const { allocated, promoted, pausedUs } = garbage[name];
+    return [name, (allocated / 1024).toFixed(1), (promoted / 1024).toFixed(2), pausedUs.toFixed(1)];
   });
 }
 

@@ -5,6 +5,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from './built.ts';
+import { weighGarbage } from './garbage.ts';
 import { timeImports } from './import-time.ts';
 import { timeRequests } from './latency.ts';
 import { compareLedgers, type LedgerContest } from './ledger.ts';
@@ -109,6 +110,7 @@ async function measure(): Promise<Findings> {
       started.unshift(...Object.values(field.servers));
       if (wants('json')) found.json = await step('JSON', () => compare(field, contests.json));
       if (wants('json')) found.large = await step('JSON, requests of 40 KB', () => compare(field, contests.large));
+      if (wants('json')) found.garbage = await step('garbage', () => weighGarbage(field, 2000 * effort));
       if (wants('latency'))
         found.latency = await step('latency', () => timeRequests(field, { durationMs: 5000 * effort, perTurn: 100 }));
       if (wants('stream')) found.stream = await step('streams', () => compare(field, contests.stream));

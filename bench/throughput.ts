@@ -60,7 +60,8 @@ export async function compare<Name extends string>(
   const names = Object.keys(servers) as Name[];
   const results = Object.fromEntries(names.map((name) => [name, noRounds()])) as Record<Name, Rounds>;
   await peer.ask('mode', contest.kind);
-  for (const name of names) results[name].requests += await peer.ask<number>('open', question(servers[name], contest));
+  for (const name of names)
+    results[name].requests += await peer.ask<number>('open', question(servers[name], contest, 0));
   await warmUp(peer, servers, contest, results);
   const endMs = performance.now() + contest.enoughMs;
   for (let round = 0; round < contest.rounds; round += 1) {
@@ -91,7 +92,7 @@ async function warmUp<Name extends string>(
   while (!names.every(isWarm) && performance.now() < endMs) {
     for (const name of names) {
       const durationMs = isWarm(name) ? warmTurnMs.warm : warmTurnMs.cold;
-      const rate = await peer.ask<Rate>('rate', { ...question(servers[name], contest), durationMs });
+      const rate = await peer.ask<Rate>('rate', question(servers[name], contest, durationMs));
       results[name].requests += rate.requests;
     }
   }
@@ -101,10 +102,10 @@ async function warmUp<Name extends string>(
 const leadInMs = 100;
 
 async function runRound(peer: Worker, server: Server, contest: Contest, into: Rounds): Promise<void> {
-  const leadIn = await peer.ask<Rate>('rate', { ...question(server, contest), durationMs: leadInMs });
+  const leadIn = await peer.ask<Rate>('rate', question(server, contest, leadInMs));
   into.requests += leadIn.requests;
   const beforeUs = await server.ask<number>('cpu');
-  const rate = await peer.ask<Rate>('rate', question(server, contest));
+  const rate = await peer.ask<Rate>('rate', question(server, contest, contest.roundMs));
   const serverUs = (await server.ask<number>('cpu')) - beforeUs;
   into.requests += rate.requests;
   into.perSecond.push((rate.requests / rate.elapsedMs) * 1000);
@@ -113,9 +114,13 @@ async function runRound(peer: Worker, server: Server, contest: Contest, into: Ro
   into.pieces.push(rate.pieces / rate.requests);
 }
 
-function question(server: Server, contest: Contest): RateQuestion {
-  const { connections, roundMs: durationMs } = contest;
-  return { ...target(server, contest), connections, durationMs };
+/** What the load generator is to do. */
+export function question(
+  server: Server,
+  contest: Pick<Contest, 'kind' | 'connections' | 'extraBytes'>,
+  durationMs: number,
+): RateQuestion {
+  return { ...target(server, contest), connections: contest.connections, durationMs };
 }
 
 /** Where a request goes, and what the answer to it holds. */

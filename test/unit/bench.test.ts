@@ -1,6 +1,7 @@
 import type { HeapProfiler, Profiler } from 'node:inspector';
 import { describe, expect, it } from 'vitest';
 import { apiKey, chatAnswer, chatEvents, chatRequest, chunksPerStream } from '../../bench/bodies.ts';
+import { startCollecting, stopCollecting } from '../../bench/collector.ts';
 import { costNanoUsd, gatewayOptions, managementKey, tenantOptions } from '../../bench/gateway-options.ts';
 import { bundledSources, formatShares, summariseCpu, summariseHeap } from '../../bench/profile-summary.ts';
 import { messageReader } from '../../bench/read-message.ts';
@@ -150,6 +151,10 @@ describe('the report', () => {
   const contest = { floor: rounds(1000, 606), fetchProxy: rounds(250, 2000), gateway: rounds(600, 1010) };
   const findings: Findings = {
     json: contest,
+    garbage: {
+      floor: { allocated: 36_864, promoted: 0, pausedUs: 5 },
+      gateway: { allocated: 81_920, promoted: 512, pausedUs: 9.5 },
+    },
     stream: contest,
     latency: { floor: { p50Ms: [0.1, 9], p99Ms: [0.3] }, gateway: { p50Ms: [0.25, 9.15], p99Ms: [0.5] } },
     memory: {
@@ -222,6 +227,7 @@ describe('the report', () => {
       expect(text).toContain(`## ${title}`);
     }
     expect(text).toMatch(/\| gateway, over the floor +\| +4\.00 \|/);
+    expect(text).toMatch(/\| gateway +\| +80\.0 \| +0\.50 \| +9\.5 \|/);
     expect(text).toMatch(/\| all but `order`, sorted by latency +\| +31\.0 \| +26\.0 \|/);
     expect(text).toMatch(/\| added +\| +0\.150 \| +0\.200 \|/);
     expect(text).toMatch(/\| memory +\| +368 \| +490 \| +0\.49 \| +100 \| +0\.50 \|/);
@@ -238,6 +244,23 @@ describe('the report', () => {
   });
   it('lines up its tables', () => {
     expect(table(['', 'many'], [['x', '1']])).toBe('|     | many |\n| --- | ---: |\n| x   |    1 |');
+  });
+});
+
+describe('the collector', () => {
+  it('is told of what was made and of what outlived a cheap collection', () => {
+    startCollecting();
+    const kept: object[] = [];
+    for (let i = 0; i < 300_000; i++) {
+      const made = { i, padding: new Array(50).fill(i) };
+      if (i % 10 === 0) kept.push(made);
+    }
+    const { allocated, promoted, pausedUs } = stopCollecting();
+    expect(kept).toHaveLength(30_000);
+    expect(promoted).toBeGreaterThan(100_000);
+    expect(allocated).toBeGreaterThan(3 * promoted);
+    expect(pausedUs).toBeGreaterThan(0);
+    expect(() => stopCollecting()).toThrow('no collections were noted');
   });
 });
 
