@@ -15,8 +15,8 @@ export interface StopSignal {
 export class StopSwitch implements StopSignal {
   aborted = false;
   reason: unknown;
-  /** Most have one, and many none. */
-  #listeners: (() => void)[] | null = null;
+  /** The first of a list: most have one, and many none. */
+  #first: Listening | null = null;
   #signal: AbortSignal | null = null;
 
   /** The first call counts. */
@@ -24,9 +24,9 @@ export class StopSwitch implements StopSignal {
     if (this.aborted) return;
     this.aborted = true;
     this.reason = reason;
-    const listeners = this.#listeners;
-    this.#listeners = null;
-    if (listeners !== null) for (const listener of listeners) listener();
+    let listening = this.#first;
+    this.#first = null;
+    for (; listening !== null; listening = listening.next) listening.listener();
   }
 
   throwIfAborted(): void {
@@ -35,16 +35,26 @@ export class StopSwitch implements StopSignal {
 
   addEventListener(_type: 'abort', listener: () => void): void {
     if (this.aborted) return;
-    if (this.#listeners === null) this.#listeners = [listener];
-    else this.#listeners.push(listener);
+    const added = new Listening(listener);
+    if (this.#first === null) {
+      this.#first = added;
+      return;
+    }
+    let last = this.#first;
+    while (last.next !== null) last = last.next;
+    last.next = added;
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    const listeners = this.#listeners;
-    if (listeners === null) return;
-    const at = listeners.lastIndexOf(listener);
-    if (at === listeners.length - 1) listeners.pop();
-    else if (at >= 0) listeners.splice(at, 1);
+    let before: Listening | null = null;
+    for (let at = this.#first; at !== null; at = at.next) {
+      if (at.listener === listener) {
+        if (before === null) this.#first = at.next;
+        else before.next = at.next;
+        return;
+      }
+      before = at;
+    }
   }
 
   get signal(): AbortSignal {
@@ -55,5 +65,15 @@ export class StopSwitch implements StopSignal {
       else this.addEventListener('abort', () => controller.abort(this.reason));
     }
     return this.#signal;
+  }
+}
+
+/** A class: an array, or what comes of a literal, V8 may put straight among its old objects. See `Sent` in attempt.ts. */
+class Listening {
+  readonly listener: () => void;
+  next: Listening | null = null;
+
+  constructor(listener: () => void) {
+    this.listener = listener;
   }
 }

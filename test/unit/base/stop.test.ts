@@ -15,6 +15,22 @@ describe('a stop switch', () => {
     expect([stop.aborted, stop.reason]).toEqual([true, 'why']);
     expect(() => stop.throwIfAborted()).toThrow('why');
   });
+  it.each([
+    ['first', 'bc'],
+    ['second', 'ac'],
+    ['third', 'ab'],
+  ])('tells the others in their order when the %s has left', (which, told) => {
+    const stop = new StopSwitch();
+    let heard = '';
+    const listeners = ['a', 'b', 'c'].map((name) => () => {
+      heard += name;
+    });
+    for (const listener of listeners) stop.addEventListener('abort', listener);
+    stop.removeEventListener('abort', listeners[['first', 'second', 'third'].indexOf(which)] as () => void);
+    stop.removeEventListener('abort', vi.fn());
+    stop.abort('why');
+    expect(heard).toBe(told);
+  });
   it('tells nobody who comes too late, as a signal does', () => {
     const stop = new StopSwitch();
     stop.abort('why');
