@@ -61,14 +61,14 @@ export function authenticateByKey(keys: readonly KnownKey[], find: FindKey, cloc
     const hash = remembered ?? sha256Hex(presented);
     // The look-up is by a hash, which a guesser cannot steer; the comparison takes the same time for all.
     const known = byHash.get(hash);
-    if (known && constantTimeEqual(known.hash, hash)) {
-      if (remembered === undefined) hashes.set(presented, hash);
-      return callerOf(known);
-    }
-    return andThen(find(hash), (record) => {
-      const caller = callerBy(record, hash);
-      if (remembered === undefined) hashes.set(presented, hash);
-      return caller;
+    const caller =
+      known && constantTimeEqual(known.hash, hash)
+        ? callerOf(known)
+        : andThen(find(hash), (record) => callerBy(record, hash));
+    if (remembered !== undefined) return caller;
+    return andThen(caller, (letIn) => {
+      hashes.set(presented, hash);
+      return letIn;
     });
   };
 

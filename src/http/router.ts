@@ -37,19 +37,8 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
     return methods.size === 0 ? [] : [...methods, 'OPTIONS'];
   }
 
-  /** Those without parameters, which most requests go to, by method and path. */
-  const plain = new Map<string, Matched>();
-  for (const operation of operations) {
-    if (operation.path.includes(':')) continue;
-    const { method, path } = operation;
-    plain.set(`${method} ${path}`, { operation, params: {}, isHead: false });
-    if (method === 'GET') plain.set(`HEAD ${path}`, { operation, params: {}, isHead: true });
-  }
-
   // Handlers run synchronously, but itty's fetch is asynchronous: match by its patterns, not by its loop.
   return (method, path) => {
-    const known = plain.get(`${method} ${path}`);
-    if (known) return known;
     const wanted = method === 'HEAD' ? 'GET' : method;
     for (const [routeMethod, pattern, handlers] of router.routes) {
       const match = routeMethod === wanted ? path.match(pattern) : null;
