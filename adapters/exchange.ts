@@ -21,6 +21,7 @@ export async function answer(gateway: RequestHandler, exchange: Exchange, contex
   try {
     const response = await gateway.handle(toRequest(exchange), {
       ...context,
+      path: plainPathOf(exchange),
       Response: fastResponse,
       onLeave: (callback) => onLeave(exchange, callback),
     });
@@ -31,6 +32,14 @@ export async function answer(gateway: RequestHandler, exchange: Exchange, contex
     if (res.headersSent) cut(res);
     else writeHead(res, 500, ['content-length', '0']).end();
   }
+}
+
+/** What no URL parser would change. */
+const plainPath = /^\/[a-z\d/_-]*$/i;
+
+/** undefined: to be found in the request's URL, for which srvx has to look at the host as well. */
+function plainPathOf({ req, url = req.url ?? '' }: Exchange): string | undefined {
+  return plainPath.test(url) ? url : undefined;
 }
 
 /** Calls back when the connection closes before the response was ended. */

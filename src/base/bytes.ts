@@ -2,6 +2,11 @@
 export interface ByteSource {
   /** The next piece, never empty; null at the end. Rejects with UpstreamError, or with the reason of an abort. */
   read(): Promise<Uint8Array | null>;
+  /**
+   * All that is left, where it has arrived to its end, so that nobody need wait for what is here; may be empty. null: it
+   * has not, or will fail. Absent: not known. Not while a read is pending.
+   */
+  rest?(): Uint8Array | null;
   /** true: all of it was read, so that nobody need read on to learn that. Else, or absent: not known. */
   readonly isOver?: boolean;
   /** Stops the source and frees what it holds, such as the socket. Safe to call at any time and more than once. */

@@ -15,6 +15,11 @@ import { createRouter } from './router.ts';
 export interface HandleContext {
   /** The path the gateway is mounted at, without a trailing slash, such as `/v1` or `/api/llm`. Default `/v1`. */
   basePath?: string;
+  /**
+   * The path that was asked for, without query and as a URL parser would leave it, where the host has it at hand. Default:
+   * that of the request's URL, which many hosts only then put together.
+   */
+  path?: string;
   /** The body, where the host has already read and parsed it; the request's own body is then not read. */
   body?: unknown;
   /**
@@ -65,7 +70,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     try {
       if (closing) throw new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 });
       const basePath = context.basePath ?? deps.basePath;
-      const found = find(request.method, pathBelow(request.url, basePath));
+      const found = find(request.method, pathBelow(context.path ?? pathOf(request.url), basePath));
       if ('allow' in found) return new ResponseOf(null, { status: 204, headers: { allow: found.allow } });
       isHead = found.isHead;
       const receivedAtMs = clock.now();
@@ -215,12 +220,16 @@ function causeOf(error: unknown): unknown {
   return isGatewayError(error) ? (error.cause ?? error) : error;
 }
 
-/** The path below the mount, without query. @throws GatewayError not_found (404) outside of it */
-function pathBelow(url: string, basePath: string): string {
-  // A URL's path starts at the first slash after its authority.
+/** The path of a URL, without query. */
+function pathOf(url: string): string {
+  // It starts at the first slash after the authority.
   const start = url.indexOf('/', url.indexOf('//') + 2);
   const query = url.search(/[?#]/);
-  const path = start < 0 || (query >= 0 && query < start) ? '/' : url.slice(start, query < 0 ? undefined : query);
+  return start < 0 || (query >= 0 && query < start) ? '/' : url.slice(start, query < 0 ? undefined : query);
+}
+
+/** The path below the mount. @throws GatewayError not_found (404) outside of it */
+function pathBelow(path: string, basePath: string): string {
   if (basePath === '' || basePath === '/') return path;
   if (path.startsWith(basePath) && (path.length === basePath.length || path[basePath.length] === '/')) {
     return path.slice(basePath.length) || '/';

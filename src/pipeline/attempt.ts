@@ -8,7 +8,7 @@ import { toChunks } from '../convert/chunks.ts';
 import type { EncodedRequest, StreamPart } from '../dialects/dialect.ts';
 import type { Credential, OutgoingRequest, Provider } from '../providers/provider.ts';
 import type { ChatRequest, ChatResult, Usage } from '../schema/chat.ts';
-import { readText, readTextBounded, send } from '../transport/send.ts';
+import { readText, readTextBounded, send, textAtHand } from '../transport/send.ts';
 import type { TransportLimits, TransportRequest, TransportResponse } from '../transport/transport.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type EventReader, eventReader, foldEvents, readToFirstToken } from './events.ts';
@@ -99,9 +99,15 @@ export async function attempt(deps: PipelineDeps, call: Call, step: Try, onlooke
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
     const response = await send(transport, new Sent(request, signal, limits), limits.streamBytes);
     if (response.status < 200 || response.status > 299) throw await refusal(exchange, response);
-    watchdog.arm(timeouts.firstEventMs, 'the first of its answer');
-    if (call.request.stream === true) return await openStream(exchange, response, release);
-    const answered = whole(exchange, await readText(response.body, limits.bodyBytes, untilWhole(exchange)));
+    if (call.request.stream === true) {
+      watchdog.arm(timeouts.firstEventMs, firstOfAnswer);
+      return await openStream(exchange, response, release);
+    }
+    // A short answer comes in one packet with its headers.
+    const answered = whole(
+      exchange,
+      textAtHand(response.body, limits.bodyBytes) ?? (await receive(exchange, response)),
+    );
     release();
     return answered;
   } catch (error) {
@@ -177,6 +183,15 @@ async function refusal(
   // Before anything is cut off: half a key is still worth hiding.
   const text = redactor.redact(await readTextBounded(response.body, deps.limits.errorBytes));
   return provider.dialect.decodeError(response.status, response.headers, text, deps.clock.now());
+}
+
+const firstOfAnswer = 'the first of its answer';
+
+/** Where JSON was asked: the text of the answer. */
+function receive(exchange: Exchange, { body }: TransportResponse): Promise<string> {
+  const { deps, watchdog } = exchange;
+  watchdog.arm(deps.timeouts.firstEventMs, firstOfAnswer);
+  return readText(body, deps.limits.bodyBytes, untilWhole(exchange));
 }
 
 /** Where JSON was asked: waits for each further piece anew, and for nothing after the end of a stream. */

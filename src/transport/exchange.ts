@@ -4,12 +4,12 @@ import { plainHeaders } from './headers.ts';
 import { codeOf, toUpstreamError } from './network-error.ts';
 import { PieceBuffer, type Sender } from './piece-buffer.ts';
 import type { Connection, SocketWatch } from './socket-watch.ts';
-import type { Target } from './target.ts';
+import { checkHeaders, type Target } from './target.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
 export interface Dispatchers {
-  /** Keeps connections for the next request. */
-  pooled: Dispatcher;
+  /** Keeps connections to an origin for the next request. */
+  pooled(origin: string): Dispatcher;
   /** Opens a new connection each time. */
   fresh: Dispatcher;
   watch: SocketWatch;
@@ -32,7 +32,7 @@ export function exchange(
   decode: Decode,
 ): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
-    new Exchange(dispatchers, request, target, decode, resolve, reject).dispatch(dispatchers.pooled);
+    new Exchange(dispatchers, request, target, decode, resolve, reject).dispatch(dispatchers.pooled(target.origin));
   });
 }
 
@@ -78,7 +78,7 @@ class Exchange implements Dispatcher.DispatchHandler, Sender {
   dispatch(dispatcher: Dispatcher): void {
     const { method, headers, body } = this.#request;
     const { origin, path } = this.#target;
-    dispatcher.dispatch({ origin, path, method, headers: { 'accept-encoding': 'identity', ...headers }, body }, this);
+    dispatcher.dispatch({ origin, path, method, headers: headerList(headers), body }, this);
   }
 
   resume(): void {
@@ -132,7 +132,17 @@ class Exchange implements Dispatcher.DispatchHandler, Sender {
       this.#isRepeated = true;
       this.#controller = this.#connection = null;
       this.dispatch(this.#dispatchers.fresh);
-    } else this.#fail(toUpstreamError(error));
+    } else this.#fail(codeOf(error) === 'UND_ERR_INVALID_ARG' ? this.#unsendable(error) : toUpstreamError(error));
+  }
+
+  /** undici has looked at every header before it took the request, but does not say which cannot be sent. */
+  #unsendable(error: Error): UpstreamError {
+    try {
+      checkHeaders(this.#request.headers);
+    } catch (found) {
+      return toUpstreamError(found);
+    }
+    return toUpstreamError(error);
   }
 
   #fail(error: UpstreamError): void {
@@ -144,6 +154,14 @@ class Exchange implements Dispatcher.DispatchHandler, Sender {
   #stopListening(): void {
     this.#request.signal.removeEventListener('abort', this.#onAbort);
   }
+}
+
+/** Names and values in turn, which undici takes as they are: an object it would have to look through. */
+function headerList(headers: TransportRequest['headers']): string[] {
+  const list: string[] = [];
+  for (const name in headers) list.push(name, headers[name] as string);
+  if (headers['accept-encoding'] === undefined) list.push('accept-encoding', 'identity');
+  return list;
 }
 
 const idleFailures: ReadonlySet<string | undefined> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);

@@ -52,6 +52,11 @@ export class PieceBuffer implements ByteSource {
     });
   }
 
+  rest(): Uint8Array | null {
+    if (!this.#isEnded || this.#isCancelled || this.#failure !== null) return null;
+    return this.#signal.aborted && this.#bytes > 0 ? null : this.#take();
+  }
+
   cancel(): void {
     if (this.#failure === null && !this.#isEnded && !this.#isCancelled) this.#sender.stop();
     this.#isCancelled = true;

@@ -59,6 +59,16 @@ class Counted implements ByteSource {
     return this.#source.read().then(this.#onPiece, this.#failed);
   }
 
+  rest(): Uint8Array | null {
+    let rest: Uint8Array | null;
+    try {
+      rest = this.#source.rest?.() ?? null;
+    } catch (error) {
+      return this.#failed(error);
+    }
+    return this.#count(rest);
+  }
+
   cancel(): void {
     this.#source.cancel();
   }
@@ -85,6 +95,17 @@ export function readText(
   return readUpTo(source, maxBytes, isOver, () => {
     throw tooLarge(maxBytes);
   });
+}
+
+/**
+ * As `readText`, where all of the body has arrived; null: it has not.
+ * @throws UpstreamError bad_answer when it is longer than `maxBytes`
+ */
+export function textAtHand(source: ByteSource, maxBytes: number): string | null {
+  const rest = source.rest?.() ?? null;
+  if (rest === null) return null;
+  if (rest.length > maxBytes) throw tooLarge(maxBytes);
+  return wholeDecoder.decode(rest);
 }
 
 /**

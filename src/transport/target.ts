@@ -21,17 +21,26 @@ const maxTargets = 500;
  * for these holds the URL or the header value, key included.
  * @throws  UpstreamError fault `operator`: another credential or endpoint may do, the same again will not
  */
-export function checkTarget(request: TransportRequest): Target {
-  const { headers } = request;
+export function checkTarget({ url, headers }: TransportRequest): Target {
+  checkHeaders(headers);
+  return targetOf(url);
+}
+
+/** The half of `checkTarget` that a client may do by itself. */
+export function checkHeaders(headers: TransportRequest['headers']): void {
   for (const name in headers) {
     if (!headerName.test(name)) throw unsendable('a request header has an invalid name');
     if (unsendableValue.test(headers[name] as string)) {
       throw unsendable(`the request header ${name} holds a character that cannot be sent`);
     }
   }
-  const known = targets.get(request.url);
+}
+
+/** The other half. */
+export function targetOf(href: string): Target {
+  const known = targets.get(href);
   if (known) return known;
-  const url = URL.parse(request.url);
+  const url = URL.parse(href);
   if (url === null) throw unsendable('the URL of the provider is not valid');
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
     throw unsendable('the URL of the provider is neither http nor https');
@@ -42,7 +51,7 @@ export function checkTarget(request: TransportRequest): Target {
   // Few, and the same again and again. None should hold a secret; if there are many after all, start anew.
   if (targets.size >= maxTargets) targets.clear();
   const target = { href: url.href, origin: url.origin, path: url.pathname + url.search };
-  targets.set(request.url, target);
+  targets.set(href, target);
   return target;
 }
 

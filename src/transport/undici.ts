@@ -1,9 +1,9 @@
-import type { Agent, buildConnector } from 'undici';
+import type { Agent, buildConnector, Pool } from 'undici';
 import { decompress, type Inflaters } from './decompress.ts';
 import { type Decode, type Dispatchers, exchange } from './exchange.ts';
 import { withoutEncoding } from './headers.ts';
 import { socketWatch } from './socket-watch.ts';
-import { checkTarget, type Target } from './target.ts';
+import { type Target, targetOf } from './target.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /**
@@ -12,8 +12,12 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
  */
 const keepAliveMs = 30_000;
 
+/** More origins than this are not remembered, but found by the agent. */
+const maxPools = 500;
+
 interface Loaded {
   Agent: typeof Agent;
+  Pool: typeof Pool;
   buildConnector: typeof buildConnector;
   decode: Decode;
 }
@@ -34,7 +38,7 @@ export function undiciTransport(): Transport {
   // undici sets the header limit per agent. In practice there is one limit, and so one entry.
   const byHeaderBytes = new Map<number, Dispatchers & { close(): Promise<unknown> }>();
 
-  const dispatchersFor = (headerBytes: number, { Agent, buildConnector }: Loaded): Dispatchers => {
+  const dispatchersFor = (headerBytes: number, { Agent, Pool, buildConnector }: Loaded): Dispatchers => {
     let dispatchers = byHeaderBytes.get(headerBytes);
     if (dispatchers === undefined) {
       const connect = buildConnector({ allowH2: false });
@@ -51,9 +55,25 @@ export function undiciTransport(): Transport {
             callback(...result);
           })) satisfies buildConnector.connector,
       };
-      const pooled = new Agent(options);
+      const pools = new Map<string, Pool>();
+      const factory = (origin: string | URL, poolOptions: object) => {
+        const pool = new Pool(origin, poolOptions);
+        if (pools.size >= maxPools) pools.clear();
+        pools.set(String(origin), pool);
+        return pool;
+      };
+      const agent = new Agent({ ...options, factory });
       const fresh = new Agent({ ...options, pipelining: 0 });
-      dispatchers = { pooled, fresh, watch, close: () => Promise.all([pooled.close(), fresh.close()]) };
+      dispatchers = {
+        // The agent makes pools and closes those that nobody uses; to find one takes it longer than to use it.
+        pooled(origin) {
+          const pool = pools.get(origin);
+          return pool === undefined || pool.closed || pool.destroyed ? agent : pool;
+        },
+        fresh,
+        watch,
+        close: () => Promise.all([agent.close(), fresh.close()]),
+      };
       byHeaderBytes.set(headerBytes, dispatchers);
     }
     return dispatchers;
@@ -64,7 +84,7 @@ export function undiciTransport(): Transport {
     if (signal.aborted) return Promise.reject(signal.reason);
     let target: Target;
     try {
-      target = checkTarget(request);
+      target = targetOf(request.url);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -113,6 +133,7 @@ async function load(): Promise<Loaded> {
   };
   return {
     Agent: undici.Agent,
+    Pool: undici.Pool,
     buildConnector: undici.buildConnector,
     decode: (response) => decoded(response, inflaters),
   };

@@ -13,6 +13,7 @@ const gatewayFields = new Set([
   'session_id',
   'stop_server_tools_when',
   'cache_control',
+  'stream',
   'stream_options',
   'max_tokens',
   'max_completion_tokens',
@@ -53,8 +54,9 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     payload[field] = Math.max(largest, quirks.minMaxTokens ?? 0);
   }
   if (request.stream === true) {
+    payload.stream = true;
     if (quirks.streamOptions !== false) payload.stream_options = { ...request.stream_options, include_usage: true };
-  } else delete payload.stream;
+  }
 
   return {
     path: '/chat/completions',
