@@ -1,6 +1,7 @@
 import type { ZodError, ZodType } from 'zod';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { isDeeper, JsonError, parseJson } from '../base/json.ts';
+import { type Pending, pendingOf } from '../base/pending.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { BodyCheck } from '../schema/compiled.ts';
 import { validationIssues } from '../schema/validate.ts';
@@ -76,9 +77,10 @@ function decoded(given: string | Uint8Array, { bytes: limit }: BodyLimits): stri
 
 /**
  * Reads a body that nobody has read yet.
- * @throws GatewayError invalid_request (400), payload_too_large (413), also by rejecting
+ * @param readText  a host's way to do it
+ * @throws GatewayError invalid_request (400), payload_too_large (413), also by failing
  */
-export function readBody(request: Request, { bytes: limit }: BodyLimits): Promise<string> {
+export function readBody(request: Request, { bytes: limit }: BodyLimits, readText?: Pending<string>): Pending<string> {
   const encoding = request.headers.get('content-encoding');
   if (encoding && encoding !== 'identity') {
     throw refusal('invalid_request', [
@@ -89,7 +91,8 @@ export function readBody(request: Request, { bytes: limit }: BodyLimits): Promis
   if (declared !== null && Number(declared) > limit) return tooLarge(limit);
   // A host does not read past a declared length, so what comes need not be counted; a request made in-process may lie,
   // and is found out when the text is checked.
-  return declared === null && request.body !== null ? countedText(request.body, limit) : request.text();
+  if (declared === null && request.body !== null) return pendingOf(countedText(request.body, limit));
+  return readText ?? pendingOf(request.text());
 }
 
 /** What a failure to read a body means for the caller. */

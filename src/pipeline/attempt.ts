@@ -40,9 +40,15 @@ export interface OpenStream {
 
 export type Attempted = AnsweredWhole | OpenStream;
 
-/** Is shown what is sent upstream, before authentication. */
 export interface Onlooker {
+  /** Is shown what is sent upstream, before authentication. */
   show(encoded: EncodedRequest): void;
+}
+
+/** Is told how an attempt ended: one of the two, once. */
+export interface AttemptObserver extends Onlooker {
+  answered(attempted: Attempted): void;
+  failed(error: unknown): void;
 }
 
 /** Everything one attempt needs to know of itself. */
@@ -60,37 +66,42 @@ interface Exchange {
  * One try at one endpoint, up to its whole answer or the first token of its stream. The only place that holds a raw key.
  * @throws UpstreamError, whose message is clean of keys; the reason of the call's signal after an abort
  */
-export async function attempt(deps: PipelineDeps, call: Call, step: Try, onlooker: Onlooker): Promise<Attempted> {
+export async function attempt(
+  deps: PipelineDeps,
+  call: Call,
+  step: Try,
+  observer: AttemptObserver,
+): Promise<Attempted> {
   const { limits, timeouts } = deps;
-  const provider = deps.provider(step.endpoint.providerSlug) as Provider;
-  const opened = deps.openCredential(step.credential);
-  const credential = opened instanceof Promise ? await opened : opened;
   const controller = new StopSwitch();
   const onCallAbort = () => controller.abort(call.signal.reason);
-  call.signal.throwIfAborted();
-  call.signal.addEventListener('abort', onCallAbort, { once: true });
   const watchdog = new Watchdog(deps.clock, (phase, ms) => controller.abort(timedOut(phase, ms)));
   const release = () => {
     call.signal.removeEventListener('abort', onCallAbort);
     watchdog.stop();
   };
-  const encoded = provider.dialect.encodeRequest({
-    request: asTried(call.request, step),
-    upstreamModel: step.endpoint.upstreamModel,
-    quirks: provider.quirks,
-  });
-  onlooker.show(encoded);
-  const redactor = redactorOf(credential);
-  const exchange: Exchange = {
-    deps,
-    call,
-    provider,
-    credential,
-    redactor,
-    encoded,
-    watchdog,
-  };
+  let credential: Credential | null = null;
   try {
+    const opened = deps.openCredential(step.credential);
+    credential = opened instanceof Promise ? await opened : opened;
+    call.signal.throwIfAborted();
+    call.signal.addEventListener('abort', onCallAbort, { once: true });
+    const provider = deps.provider(step.endpoint.providerSlug) as Provider;
+    const encoded = provider.dialect.encodeRequest({
+      request: asTried(call.request, step),
+      upstreamModel: step.endpoint.upstreamModel,
+      quirks: provider.quirks,
+    });
+    observer.show(encoded);
+    const exchange: Exchange = {
+      deps,
+      call,
+      provider,
+      credential,
+      redactor: redactorOf(credential),
+      encoded,
+      watchdog,
+    };
     const outgoing = outgoingRequest(exchange);
     const request = outgoing instanceof Promise ? await outgoing : outgoing;
     if (step.isByok && !canBeSent(request.headers)) throw unusable();
@@ -99,22 +110,25 @@ export async function attempt(deps: PipelineDeps, call: Call, step: Try, onlooke
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
     const response = await send(transport, new Sent(request, signal, limits), limits.streamBytes);
     if (response.status < 200 || response.status > 299) throw await refusal(exchange, response);
+    let attempted: Attempted;
     if (call.request.stream === true) {
       watchdog.arm(timeouts.firstEventMs, firstOfAnswer);
-      return await openStream(exchange, response, release);
+      attempted = await openStream(exchange, response, release);
+    } else {
+      // A short answer comes in one packet with its headers.
+      const received = textAtHand(response.body, limits.bodyBytes) ?? (await receive(exchange, response));
+      attempted = whole(exchange, received);
+      release();
     }
-    // A short answer comes in one packet with its headers.
-    const answered = whole(
-      exchange,
-      textAtHand(response.body, limits.bodyBytes) ?? (await receive(exchange, response)),
-    );
-    release();
-    return answered;
+    observer.answered(attempted);
+    return attempted;
   } catch (error) {
     release();
     // Whatever is still open, such as an error body nobody reads on, is let go of.
     controller.abort(error);
-    throw clean(error, credential);
+    const cleaned = credential === null ? error : clean(error, credential);
+    observer.failed(cleaned);
+    throw cleaned;
   }
 }
 

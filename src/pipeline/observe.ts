@@ -34,12 +34,13 @@ function seenIn(error: unknown): Observation {
  * @param answered  the attempt and what it brought, where that tells how fast the endpoint is; null: it does not
  */
 export function observeEnd(
-  { health, clock }: PipelineDeps,
+  { health }: PipelineDeps,
   step: Try,
   outcome: 'ok' | 'failed',
   answered: { attempt: AttemptTrace; usage: Usage; isStream: boolean } | null,
+  nowMs: number,
 ): void {
-  const tokensPerSecond = answered && speedOf(answered.attempt, answered.usage, answered.isStream, clock.now());
+  const tokensPerSecond = answered && speedOf(answered.attempt, answered.usage, answered.isStream, nowMs);
   health.observe(keyOf(step), tokensPerSecond === null ? { outcome } : { outcome, tokensPerSecond });
 }
 

@@ -36,10 +36,11 @@ export function settleOnce(deps: PipelineDeps, call: Call, plan: Plan, reserved:
     if (receipt) return receipt;
     const failures = spentOnFailures(call.trace);
     const step = plan.tries[ending.served];
+    const nowMs = deps.clock.now();
     receipt = receiptOf(call, step, ending, failures);
     reserved?.settle(spentIn(receipt, step, failures));
-    if (step) learn(deps, call, plan, step, ending);
-    deps.record?.(recordOf(deps, call, plan, ending, receipt));
+    if (step) learn(deps, call, plan, step, ending, nowMs);
+    deps.record?.(recordOf(call, plan, ending, receipt, nowMs));
     return receipt;
   };
 }
@@ -62,12 +63,12 @@ function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending,
 }
 
 /** What the answer tells of the endpoint, and for the rest of the conversation. */
-function learn(deps: PipelineDeps, call: Call, plan: Plan, step: Try, ending: Ending): void {
+function learn(deps: PipelineDeps, call: Call, plan: Plan, step: Try, ending: Ending, nowMs: number): void {
   const { outcome, usage, isProvidersFault = false } = ending;
   const isStream = call.request.stream === true;
   const attempt = outcome === 'ok' ? call.trace.attempts.findLast(({ status }) => status === 200) : undefined;
   const answered = attempt && usage !== null ? { attempt, usage, isStream } : null;
-  observeEnd(deps, step, isProvidersFault ? 'failed' : 'ok', answered);
+  observeEnd(deps, step, isProvidersFault ? 'failed' : 'ok', answered, nowMs);
   if (outcome !== 'cut') keep(deps, call, plan, step, usage);
 }
 
@@ -77,7 +78,7 @@ function spentIn({ servedNanoUsd }: Receipt, step: Try | undefined, failures: Sp
     : { ...failures, operatorNanoUsd: failures.operatorNanoUsd + servedNanoUsd };
 }
 
-function recordOf({ clock }: PipelineDeps, call: Call, plan: Plan, ending: Ending, receipt: Receipt): RequestRecord {
+function recordOf(call: Call, plan: Plan, ending: Ending, receipt: Receipt, nowMs: number): RequestRecord {
   const step = plan.tries[ending.served];
   return {
     id: call.id,
@@ -92,7 +93,7 @@ function recordOf({ clock }: PipelineDeps, call: Call, plan: Plan, ending: Endin
     status: ending.status,
     receivedAtMs: call.receivedAtMs,
     firstMs: ending.firstMs,
-    totalMs: clock.now() - call.receivedAtMs,
+    totalMs: nowMs - call.receivedAtMs,
     attempts: call.trace.attempts,
     usage: step ? receipt.usage : null,
     isEstimated: receipt.isEstimated,

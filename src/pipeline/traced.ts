@@ -3,7 +3,7 @@ import type { Call } from '../call/call.ts';
 import type { Try } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Usage } from '../schema/chat.ts';
-import { type Attempted, attempt, type Onlooker } from './attempt.ts';
+import { type Attempted, type AttemptObserver, attempt, type Onlooker } from './attempt.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
 import { observeFailure, observeFirstToken } from './observe.ts';
@@ -13,14 +13,10 @@ import { observeFailure, observeFirstToken } from './observe.ts';
  * that it begins.
  */
 export function traced(deps: PipelineDeps, call: Call, step: Try, onlooker: Onlooker): Promise<Attempted> {
-  const observer = new Observer(deps, call, step, onlooker);
-  return attempt(deps, call, step, observer).then(
-    (attempted) => observer.answered(attempted),
-    (error: unknown) => observer.failed(error),
-  );
+  return attempt(deps, call, step, new Observer(deps, call, step, onlooker));
 }
 
-class Observer implements Onlooker {
+class Observer implements AttemptObserver {
   readonly #deps: PipelineDeps;
   readonly #call: Call;
   readonly #step: Try;
@@ -41,20 +37,18 @@ class Observer implements Onlooker {
     this.#onlooker.show(encoded);
   }
 
-  answered(attempted: Attempted): Attempted {
+  answered(attempted: Attempted): void {
     this.#note(200, null);
     // Of a whole answer all is said when it is settled.
     if (attempted.kind === 'stream')
       observeFirstToken(this.#deps, this.#step, this.#deps.clock.now() - this.#startedAtMs);
-    return attempted;
   }
 
-  failed(error: unknown): never {
+  failed(error: unknown): void {
     observeFailure(this.#deps, this.#step, error);
     if (error instanceof UpstreamError)
       this.#note(error.status, error.errorType, costOf(error, this.#step, this.#call));
     else if (this.#call.signal.aborted) this.#note(499, 'cancelled');
-    throw error;
   }
 
   #note(status: number, errorType: string | null, costNanoUsd = 0): void {
