@@ -140,7 +140,7 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing =
   return {
     view(nowMs) {
       share()?.touch();
-      return createView(entries, nowMs);
+      return new View(entries, nowMs);
     },
     started(key) {
       const entry = entries.get(key);
@@ -181,41 +181,53 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing =
 const asItIs = { allowStale: true };
 
 /** A plan asks several things of a key one after another: it is looked up once. */
-function createView(entries: LRUCache<string, Entry>, nowMs: number): HealthView {
-  const [shortSlot, slot] = [slotNumber(last30s, nowMs), slotNumber(last5m, nowMs)];
-  let last: string | undefined;
-  let found: Entry | undefined;
+class View implements HealthView {
+  readonly #entries: LRUCache<string, Entry>;
+  readonly #nowMs: number;
+  readonly #shortSlot: number;
+  readonly #slot: number;
+  #last: string | undefined;
+  #found: Entry | undefined;
 
-  function find(key: string): Entry | undefined {
-    if (key !== last) {
-      last = key;
-      found = entries.peek(key, asItIs);
-    }
-    return found;
+  constructor(entries: LRUCache<string, Entry>, nowMs: number) {
+    this.#entries = entries;
+    this.#nowMs = nowMs;
+    this.#shortSlot = slotNumber(last30s, nowMs);
+    this.#slot = slotNumber(last5m, nowMs);
   }
 
-  return {
-    restsUntil(key) {
-      const entry = find(key);
-      return entry === undefined ? undefined : restsUntil(entry.cooldown, nowMs);
-    },
-    hasOutage(key) {
-      const entry = find(key);
-      return entry !== undefined && hasOutage(entry, nowMs, shortSlot);
-    },
-    latency(key) {
-      const entry = find(key);
-      return entry === undefined ? null : figuresOf(entry, nowMs, slot).latency;
-    },
-    latencyP95(key) {
-      const entry = find(key);
-      return entry === undefined ? null : figuresOf(entry, nowMs, slot).latencyP95;
-    },
-    throughput(key) {
-      const entry = find(key);
-      return entry === undefined ? null : figuresOf(entry, nowMs, slot).throughput;
-    },
-  };
+  restsUntil(key: string): number | undefined {
+    const entry = this.#find(key);
+    return entry === undefined ? undefined : restsUntil(entry.cooldown, this.#nowMs);
+  }
+
+  hasOutage(key: string): boolean {
+    const entry = this.#find(key);
+    return entry !== undefined && hasOutage(entry, this.#nowMs, this.#shortSlot);
+  }
+
+  latency(key: string): Percentiles | null {
+    const entry = this.#find(key);
+    return entry === undefined ? null : figuresOf(entry, this.#nowMs, this.#slot).latency;
+  }
+
+  latencyP95(key: string): number | null {
+    const entry = this.#find(key);
+    return entry === undefined ? null : figuresOf(entry, this.#nowMs, this.#slot).latencyP95;
+  }
+
+  throughput(key: string): Percentiles | null {
+    const entry = this.#find(key);
+    return entry === undefined ? null : figuresOf(entry, this.#nowMs, this.#slot).throughput;
+  }
+
+  #find(key: string): Entry | undefined {
+    if (key !== this.#last) {
+      this.#last = key;
+      this.#found = this.#entries.peek(key, asItIs);
+    }
+    return this.#found;
+  }
 }
 
 function statisticsOf(entry: Entry, nowMs: number): EndpointStatistics {

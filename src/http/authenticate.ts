@@ -64,7 +64,7 @@ export function authenticateByKey(keys: readonly KnownKey[], find: FindKey, cloc
     // The look-up is by a hash, which a guesser cannot steer; the comparison takes the same time for all.
     const known = byHash.get(hash);
     const caller =
-      known && constantTimeEqual(known.hash, hash)
+      known && (remembered !== undefined || constantTimeEqual(known.hash, hash))
         ? callerOf(known)
         : andThen(find(hash), (record) => callerBy(record, hash));
     if (remembered !== undefined || header.length > longestRemembered) return caller;

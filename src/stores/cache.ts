@@ -30,6 +30,9 @@ interface Known<T> {
   sinceMs: number;
 }
 
+/** lru-cache's own time to live is not used, and need not be looked at. */
+const asItIs = { allowStale: true };
+
 export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOptions<T>): Cache<T> {
   // Not lru-cache's `ttl`, of which 0 means for ever and which a clock that is set back prolongs; nor its `fetch`: whoever
   // waits for that gets an error when the key is set, forgotten or evicted meanwhile.
@@ -64,7 +67,8 @@ export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOption
   }
 
   function get(key: string): T | Promise<T> {
-    const known = cache().get(key);
+    // Who was asked for last need not be noted: what is in use is loaded, and so set, every few seconds.
+    const known = cache().peek(key, asItIs);
     return known && isFresh(known) ? known.value : (loading.get(key) ?? startLoading(key));
   }
 
