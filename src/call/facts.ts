@@ -58,9 +58,22 @@ export interface Facts {
 
 /** Names what rests: an endpoint as it is reached with a credential. Another credential may be welcome there. */
 export function restKey(endpoint: Endpoint, credential: CredentialRef): string {
-  const key = endpointKey(endpoint);
-  return credential.kind === 'own' ? `${key} ${credential.id}` : key;
+  if (credential.kind === 'operator') return endpointKey(endpoint);
+  let keys = restKeys.get(credential);
+  if (keys === undefined) {
+    keys = new Map();
+    restKeys.set(credential, keys);
+  }
+  let key = keys.get(endpoint);
+  if (key === undefined) {
+    key = `${endpointKey(endpoint)} ${credential.id}`;
+    keys.set(endpoint, key);
+  }
+  return key;
 }
+
+/** For the reason that `endpointKeys` has. */
+const restKeys = new WeakMap<CredentialRef, Map<Endpoint, string>>();
 
 /** Names an endpoint in health: variants and tiers of one model may do differently. */
 export function endpointKey(endpoint: Pick<Endpoint, 'tag' | 'upstreamModel'>): string {

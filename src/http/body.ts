@@ -88,7 +88,8 @@ export function readBody(request: Request, { bytes: limit }: BodyLimits, readTex
     ]);
   }
   const declared = request.headers.get('content-length');
-  if (declared !== null && Number(declared) > limit) return tooLarge(limit);
+  // Fewer digits are a smaller number, which need not be read.
+  if (declared !== null && declared.length >= String(limit).length && Number(declared) > limit) return tooLarge(limit);
   // A host does not read past a declared length, so what comes need not be counted; a request made in-process may lie,
   // and is found out when the text is checked.
   if (declared === null && request.body !== null) return pendingOf(countedText(request.body, limit));

@@ -62,11 +62,13 @@ export function afford<T>(
 
 /** What the dearest of the tries may cost in each purse. */
 export function amountsFor(purses: readonly Purse[], tries: readonly Try[]): number[] {
-  return purses.map((purse) => {
-    let dearest = Number.NEGATIVE_INFINITY;
+  const amounts: number[] = [];
+  for (const purse of purses) {
+    let dearest = 0;
     for (const step of tries) dearest = Math.max(dearest, costIn(purse, step));
-    return dearest;
-  });
+    amounts.push(dearest);
+  }
+  return amounts;
 }
 
 /** Whether anything limits what a call may spend. */

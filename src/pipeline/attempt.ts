@@ -104,7 +104,7 @@ export async function attempt(
     };
     const outgoing = outgoingRequest(exchange);
     const request = outgoing instanceof Promise ? await outgoing : outgoing;
-    if (step.isByok && !canBeSent(request.headers)) throw unusable();
+    if (step.isByok) checkSendable(credential, request.headers);
     watchdog.arm(timeouts.headersMs, 'response headers');
     const transport = deps.transportOf(provider);
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
@@ -132,13 +132,15 @@ export async function attempt(
   }
 }
 
-/** A workspace may bring what no header takes, such as JSON over several lines for a provider that wants a plain key. */
-function canBeSent(headers: Record<string, string>): boolean {
-  return Object.values(headers).every((value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value));
-}
+/** Credentials whose headers were looked at. */
+const sendable = new WeakSet<Credential>();
 
-function unusable(): UpstreamError {
-  return new UpstreamError('The credential cannot be sent to this provider.', { reason: 'status', status: 401 });
+/** A workspace may bring what no header takes, such as JSON over several lines for a provider that wants a plain key. */
+function checkSendable(credential: Credential, headers: Record<string, string>): void {
+  if (sendable.has(credential)) return;
+  if (!Object.values(headers).every((value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)))
+    throw new UpstreamError('The credential cannot be sent to this provider.', { reason: 'status', status: 401 });
+  sendable.add(credential);
 }
 
 /** As this try is planned: its largest output, its service tier, and reasoning where the caller's slug asks for it. */
@@ -160,9 +162,20 @@ function timedOut(phase: string, ms: number): UpstreamError {
 
 /** What is sent, with the key on it. Whoever signs may take time. */
 function outgoingRequest({ provider, credential, encoded }: Exchange): OutgoingRequest | Promise<OutgoingRequest> {
-  const baseUrl = typeof provider.baseUrl === 'string' ? provider.baseUrl : provider.baseUrl(credential);
   const { path, headers, body } = encoded;
-  return provider.auth({ method: 'POST', url: baseUrl + path, headers, body }, credential);
+  return provider.auth({ method: 'POST', url: urlOf(provider, credential, path), headers, body }, credential);
+}
+
+const urls = new WeakMap<Provider, { path: string; url: string }>();
+
+/** The same text each time: one that was just put together is hashed anew wherever it is looked up. */
+function urlOf(provider: Provider, credential: Credential, path: string): string {
+  if (typeof provider.baseUrl !== 'string') return provider.baseUrl(credential) + path;
+  const latest = urls.get(provider);
+  if (latest?.path === path) return latest.url;
+  const url = provider.baseUrl + path;
+  urls.set(provider, { path, url });
+  return url;
 }
 
 /**

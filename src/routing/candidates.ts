@@ -1,6 +1,7 @@
 import { type Facts, type OwnCredential, restKey } from '../call/facts.ts';
 import type { Endpoint } from '../call/model.ts';
 import type { CredentialRef } from '../call/plan.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
 import type { Entry } from './rank.ts';
 
 /** Whether one of the workspace's own credentials may be used for this request at an endpoint. */
@@ -37,14 +38,25 @@ function operatorsOf(usableProviders: ReadonlySet<string>): ReadonlyMap<string, 
   return operators;
 }
 
+const refs = new WeakMap<OwnCredential, CredentialRef>();
+
+/** The same object for as long as the credential is believed as it was read: what is known of it is found by that. */
+function refTo(own: OwnCredential, workspaceId: WorkspaceId): CredentialRef {
+  let ref = refs.get(own);
+  if (ref === undefined) {
+    ref = { kind: 'own', provider: own.provider, id: own.id, workspaceId };
+    refs.set(own, ref);
+  }
+  return ref;
+}
+
 function visitOwn(entries: readonly Entry[], facts: Facts, fits: Fits, isFallback: boolean, visit: Visit): void {
   const { ownCredentials, workspaceId, health } = facts;
   for (const entry of entries) {
     const { endpoint } = entry;
     for (const own of ownCredentials) {
-      const { id, provider } = own;
-      if (own.isFallback !== isFallback || provider !== endpoint.providerSlug || !fits(own, endpoint)) continue;
-      const credential: CredentialRef = { kind: 'own', provider, id, workspaceId };
+      if (own.isFallback !== isFallback || own.provider !== endpoint.providerSlug || !fits(own, endpoint)) continue;
+      const credential = refTo(own, workspaceId);
       visit(entry, credential, health.restsUntil(restKey(endpoint, credential)));
     }
   }

@@ -13,10 +13,13 @@ function count(value: unknown): number | null {
     : null;
 }
 
-/** A count inside a details object: absent or nonsense is 0, and it can't be more than the whole. */
-function part(details: unknown, key: string, whole: number): number {
-  const value = isObject(details) ? count(details[key]) : null;
-  return Math.min(value ?? 0, whole);
+/** A count of a part: absent or nonsense is 0, and it can't be more than the whole. */
+function part(value: unknown, whole: number): number {
+  return Math.min(count(value) ?? 0, whole);
+}
+
+function objectIn(value: unknown): Loose | null {
+  return isObject(value) ? value : null;
 }
 
 /**
@@ -29,10 +32,10 @@ export function readUsage(raw: unknown): Usage | null {
   let promptTokens = count(raw.prompt_tokens);
   let completionTokens = count(raw.completion_tokens);
   if (promptTokens === null || completionTokens === null) return null;
-  const inDetails = raw.prompt_tokens_details ?? raw.prompt_token_details;
-  const outDetails = raw.completion_tokens_details;
+  const inDetails = objectIn(raw.prompt_tokens_details ?? raw.prompt_token_details);
+  const outDetails = objectIn(raw.completion_tokens_details);
   const cached = cachedTokens(raw, inDetails);
-  let said = isObject(outDetails) ? (count(outDetails.reasoning_tokens) ?? 0) : (count(raw.reasoning_tokens) ?? 0);
+  let said = count(outDetails === null ? raw.reasoning_tokens : outDetails.reasoning_tokens) ?? 0;
   const total = count(raw.total_tokens);
   let missing = total === null ? 0 : total - promptTokens - completionTokens;
   // Some leave cached tokens out of the prompt, though not out of the total.
@@ -48,14 +51,14 @@ export function readUsage(raw: unknown): Usage | null {
   const read: Counts = { cached_tokens: Math.min(cached, promptTokens) };
   note(read, 'cache_write_tokens', written.all);
   note(read, 'cache_write_1h_tokens', written.forAnHour);
-  note(read, 'audio_tokens', part(inDetails, 'audio_tokens', promptTokens));
-  note(read, 'image_tokens', part(inDetails, 'image_tokens', promptTokens));
-  note(read, 'video_tokens', part(inDetails, 'video_tokens', promptTokens));
+  note(read, 'audio_tokens', part(inDetails?.audio_tokens, promptTokens));
+  note(read, 'image_tokens', part(inDetails?.image_tokens, promptTokens));
+  note(read, 'video_tokens', part(inDetails?.video_tokens, promptTokens));
   const produced: Counts = { reasoning_tokens: Math.min(said, completionTokens) };
-  note(produced, 'audio_tokens', part(outDetails, 'audio_tokens', completionTokens));
-  note(produced, 'image_tokens', part(outDetails, 'image_tokens', completionTokens));
-  note(produced, 'accepted_prediction_tokens', part(outDetails, 'accepted_prediction_tokens', completionTokens));
-  note(produced, 'rejected_prediction_tokens', part(outDetails, 'rejected_prediction_tokens', completionTokens));
+  note(produced, 'audio_tokens', part(outDetails?.audio_tokens, completionTokens));
+  note(produced, 'image_tokens', part(outDetails?.image_tokens, completionTokens));
+  note(produced, 'accepted_prediction_tokens', part(outDetails?.accepted_prediction_tokens, completionTokens));
+  note(produced, 'rejected_prediction_tokens', part(outDetails?.rejected_prediction_tokens, completionTokens));
   const usage: Usage = {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -75,10 +78,9 @@ function note(counts: Counts, key: string, value: number): void {
   if (value !== 0) counts[key] = value;
 }
 
-function cachedTokens(raw: Loose, details: unknown): number {
-  const inDetails = isObject(details) ? count(details.cached_tokens) : null;
+function cachedTokens(raw: Loose, details: Loose | null): number {
   return (
-    inDetails ??
+    count(details?.cached_tokens) ??
     count(raw.cached_tokens) ??
     count(raw.prompt_cache_hit_tokens) ??
     // Mistral
@@ -88,12 +90,12 @@ function cachedTokens(raw: Loose, details: unknown): number {
 }
 
 /** Ours and OpenRouter's word, and those of Anthropic, which others that resell its models keep. */
-function writtenTokens(details: unknown, promptTokens: number): { all: number; forAnHour: number } {
-  if (!isObject(details)) return { all: 0, forAnHour: 0 };
-  const forAnHour = part(details.cache_creation, 'ephemeral_1h_input_tokens', promptTokens);
+function writtenTokens(details: Loose | null, promptTokens: number): { all: number; forAnHour: number } {
+  if (details === null) return { all: 0, forAnHour: 0 };
+  const forAnHour = part(objectIn(details.cache_creation)?.ephemeral_1h_input_tokens, promptTokens);
   const all = Math.max(
-    part(details, 'cache_write_tokens', promptTokens),
-    part(details, 'cache_creation_input_tokens', promptTokens),
+    part(details.cache_write_tokens, promptTokens),
+    part(details.cache_creation_input_tokens, promptTokens),
     forAnHour,
   );
   return { all, forAnHour };
@@ -101,9 +103,8 @@ function writtenTokens(details: unknown, promptTokens: number): { all: number; f
 
 /** Searches that the provider ran by itself. It charges each, and nobody else can count them. */
 function searchesIn(raw: Loose): number {
-  const details = raw.server_tool_use_details ?? raw.server_tool_use;
   const requests =
-    (isObject(details) ? count(details.web_search_requests) : null) ??
+    count(objectIn(raw.server_tool_use_details ?? raw.server_tool_use)?.web_search_requests) ??
     // Perplexity
     count(raw.num_search_queries);
   return requests === null || requests > implausibleSearches ? 0 : requests;
