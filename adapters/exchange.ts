@@ -3,12 +3,21 @@ import type { Http2Stream } from 'node:http2';
 import { FastResponse, NodeRequest } from 'srvx/node';
 import type { HandleContext, RequestHandler } from '../src/index.ts';
 
-/** A request and its response as node:http, and whatever is built on it, hands them out. */
-export interface Exchange {
-  req: IncomingMessage;
-  res: ServerResponse;
+/**
+ * A request and its response as node:http, and whatever is built on it, hands them out. A class, since it lives for as
+ * long as the provider thinks: see `Sent` in src/pipeline/attempt.ts.
+ */
+export class Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
   /** The whole path and query, where a framework has shortened `req.url`. */
-  url?: string;
+  readonly url: string | undefined;
+
+  constructor(req: IncomingMessage, res: ServerResponse, url?: string) {
+    this.req = req;
+    this.res = res;
+    this.url = url;
+  }
 }
 
 /**
@@ -52,10 +61,17 @@ function isUntouched(req: IncomingMessage & { rawBody?: unknown }): boolean {
 
 /** srvx, which reads the body of any request, has more to listen for, and takes twice as long. */
 function readText(req: IncomingMessage, done: (text: string) => void, failed: (error: unknown) => void): void {
-  const pieces: Buffer[] = [];
-  req.on('data', (piece: Buffer) => pieces.push(piece));
+  let body: Buffer | null = null;
+  let further: Buffer[] | null = null;
+  req.on('data', (piece: Buffer) => {
+    if (body === null) body = piece;
+    else if (further === null) further = [piece];
+    else further.push(piece);
+  });
   req.on('error', failed);
-  req.on('end', () => done((pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)).toString()));
+  req.on('end', () =>
+    done(body === null ? '' : (further === null ? body : Buffer.concat([body, ...further])).toString()),
+  );
 }
 
 /** Calls back when the connection closes before the response was ended. */

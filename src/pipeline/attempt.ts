@@ -51,15 +51,29 @@ export interface AttemptObserver extends Onlooker {
   failed(error: unknown): void;
 }
 
-/** Everything one attempt needs to know of itself. */
-interface Exchange {
-  deps: PipelineDeps;
-  call: Call;
-  provider: Provider;
-  credential: Credential;
-  redactor: Redactor;
-  encoded: EncodedRequest;
-  watchdog: Watchdog;
+/** Everything one attempt needs to know of itself. A class for the reason that `Sent` is one. */
+class Exchange {
+  readonly deps: PipelineDeps;
+  readonly provider: Provider;
+  readonly credential: Credential;
+  readonly redactor: Redactor;
+  readonly encoded: EncodedRequest;
+  readonly watchdog: Watchdog;
+
+  constructor(
+    deps: PipelineDeps,
+    provider: Provider,
+    credential: Credential,
+    encoded: EncodedRequest,
+    watchdog: Watchdog,
+  ) {
+    this.deps = deps;
+    this.provider = provider;
+    this.credential = credential;
+    this.redactor = redactorOf(credential);
+    this.encoded = encoded;
+    this.watchdog = watchdog;
+  }
 }
 
 /**
@@ -93,15 +107,7 @@ export async function attempt(
       quirks: provider.quirks,
     });
     observer.show(encoded);
-    const exchange: Exchange = {
-      deps,
-      call,
-      provider,
-      credential,
-      redactor: redactorOf(credential),
-      encoded,
-      watchdog,
-    };
+    const exchange = new Exchange(deps, provider, credential, encoded, watchdog);
     const outgoing = outgoingRequest(exchange);
     const request = outgoing instanceof Promise ? await outgoing : outgoing;
     if (step.isByok) checkSendable(credential, request.headers);

@@ -33,7 +33,9 @@ const addedMessageFields = ['reasoning', 'reasoning_content', 'reasoning_details
 export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest): EncodedRequest {
   const dropParams = quirks.dropParams;
   const dropped: string[] = [];
-  const payload: Record<string, unknown> = { model: upstreamModel };
+  // Of an empty literal V8 makes no old objects: see `Sent` in pipeline/attempt.ts.
+  const payload: Record<string, unknown> = {};
+  payload.model = upstreamModel;
   for (const key in request) {
     const value = (request as Record<string, unknown>)[key];
     if (value === null || value === undefined || gatewayFields.has(key)) continue;
@@ -58,16 +60,25 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     if (quirks.streamOptions !== false) payload.stream_options = { ...request.stream_options, include_usage: true };
   }
 
-  return {
-    path: '/chat/completions',
-    headers: {
+  return new Encoded(payload, request.stream === true, dropped);
+}
+
+class Encoded implements EncodedRequest {
+  readonly path = '/chat/completions';
+  readonly headers: Record<string, string>;
+  readonly payload: Record<string, unknown>;
+  readonly body: string;
+  readonly dropped: readonly string[];
+
+  constructor(payload: Record<string, unknown>, isStream: boolean, dropped: readonly string[]) {
+    this.headers = {
       'content-type': 'application/json',
-      accept: request.stream === true ? 'text/event-stream' : 'application/json',
-    },
-    payload,
-    body: JSON.stringify(payload),
-    dropped,
-  };
+      accept: isStream ? 'text/event-stream' : 'application/json',
+    };
+    this.payload = payload;
+    this.body = JSON.stringify(payload);
+    this.dropped = dropped;
+  }
 }
 
 /** The fields of `reasoning` this wire has a word for: how much to think, and whether. */

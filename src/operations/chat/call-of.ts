@@ -1,33 +1,54 @@
 import { generationId, type Ids } from '../../base/ids.ts';
-import type { Call } from '../../call/call.ts';
-import { newTrace } from '../../call/trace.ts';
+import type { StopSignal } from '../../base/stop.ts';
+import type { Call, Caller } from '../../call/call.ts';
+import { newTrace, type Trace } from '../../call/trace.ts';
+import type { ClientWire } from '../../call/wire.ts';
 import { chatWire } from '../../convert/chat-wire.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { OperationInput } from '../operation.ts';
 
 const maxSessionIdChars = 256;
 
+type ChatInput = Pick<OperationInput<ChatRequest>, 'body' | 'caller' | 'headers' | 'signal' | 'receivedAtMs'>;
+
 /** Makes the call of a chat request: what its headers and its body say together. */
-export function chatCalls(
-  ids: Ids,
-  brand: string,
-): (input: Pick<OperationInput<ChatRequest>, 'body' | 'caller' | 'headers' | 'signal' | 'receivedAtMs'>) => Call {
+export function chatCalls(ids: Ids, brand: string): (input: ChatInput) => Call {
   const metadataHeaders = [
     ...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata']),
   ];
   const wire = chatWire(brand);
-  return ({ body, caller, headers, signal, receivedAtMs }) => ({
-    id: generationId(ids, receivedAtMs),
-    request: body,
-    caller,
-    signal,
-    receivedAtMs,
-    created: Math.floor(receivedAtMs / 1000),
-    wantsMetadata: metadataHeaders.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled'),
+  return (input) => {
+    const { body, headers, receivedAtMs } = input;
+    const wantsMetadata = metadataHeaders.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled');
     // An empty one names no conversation.
-    sessionId: body.session_id || headers.get('x-session-id')?.slice(0, maxSessionIdChars) || null,
-    opening: null,
-    wire,
-    trace: newTrace(),
-  });
+    const sessionId = body.session_id || headers.get('x-session-id')?.slice(0, maxSessionIdChars) || null;
+    return new ChatCall(generationId(ids, receivedAtMs), input, wantsMetadata, sessionId, wire);
+  };
+}
+
+/** A class for the reason that `Sent` in pipeline/attempt.ts is one: it holds the whole request. */
+class ChatCall implements Call {
+  readonly id: string;
+  readonly request: ChatRequest;
+  readonly caller: Caller;
+  readonly signal: StopSignal;
+  readonly receivedAtMs: number;
+  readonly created: number;
+  readonly wantsMetadata: boolean;
+  readonly sessionId: string | null;
+  opening: number | null = null;
+  readonly wire: ClientWire;
+  readonly trace: Trace = newTrace();
+
+  constructor(id: string, input: ChatInput, wantsMetadata: boolean, sessionId: string | null, wire: ClientWire) {
+    this.id = id;
+    this.request = input.body;
+    this.caller = input.caller;
+    this.signal = input.signal;
+    this.receivedAtMs = input.receivedAtMs;
+    this.created = Math.floor(input.receivedAtMs / 1000);
+    this.wantsMetadata = wantsMetadata;
+    this.sessionId = sessionId;
+    this.wire = wire;
+  }
 }
