@@ -35,6 +35,15 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
 function eachEndpoint(tries: readonly Try[]): readonly Try[] {
   // The operator has one for each provider: there is nothing to look for, unless a model is to reason once and once not.
   if (tries.every(({ isByok, reasons }) => !isByok && reasons === undefined)) return tries;
+  if (tries.length <= fewTries) return tries.filter((one, at) => isFirst(tries, one.endpoint, at));
   const seen = new Set<Try['endpoint']>();
   return tries.filter(({ endpoint }) => seen.size < seen.add(endpoint).size);
+}
+
+/** As many are compared with each other sooner than a set of them is made. */
+const fewTries = 12;
+
+function isFirst(tries: readonly Try[], endpoint: Try['endpoint'], at: number): boolean {
+  for (let before = 0; before < at; before++) if (tries[before]?.endpoint === endpoint) return false;
+  return true;
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import {
   connect,
   createServer as createHttp2Server,
@@ -23,6 +24,32 @@ adapterContract('serve below another path', {
     return { baseUrl: server.url, close: () => server.close() };
   },
 });
+
+describe('a body that something before the gateway has had its hands on', () => {
+  const cases: [string, (req: IncomingMessage & { rawBody?: Buffer }) => void | Promise<void>][] = [
+    ['is wanted as text', (req) => void req.setEncoding('utf8')],
+    ['was kept', (req) => keepBody(req)],
+    ['is listened to', (req) => void req.on('data', () => undefined)],
+  ];
+  it.each(cases)('%s', async (_, before) => {
+    const handle = toNodeHandler(fakeGateway('sources'));
+    const host = await hostListener(async (req, res) => {
+      const pending = before(req);
+      if (pending) await pending;
+      handle(req, res);
+    }, '/v1');
+    const body = JSON.stringify({ text: 'é, 漢字' });
+    const { text } = await receive(`${host.baseUrl}/echo`, { headers: { 'content-type': 'application/json' }, body });
+    expect(JSON.parse(text).body).toEqual({ text: 'é, 漢字' });
+    await host.close();
+  });
+});
+
+async function keepBody(req: IncomingMessage & { rawBody?: Buffer }): Promise<void> {
+  const pieces: Buffer[] = [];
+  for await (const piece of req) pieces.push(piece);
+  req.rawBody = Buffer.concat(pieces);
+}
 
 describe('toNodeHandler in an http2 server', () => {
   it('answers, streams, aborts, and resets the stream of a body that breaks', async () => {

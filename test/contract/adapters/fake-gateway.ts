@@ -28,7 +28,8 @@ export const floodPiece = new Uint8Array(64 * 1024).fill(120);
 const encoder = new TextEncoder();
 
 /**
- * @param naming  whether body streams name the source they pull from; an adapter may then read that instead
+ * @param naming  whether body streams name the source they pull from; an adapter may then read that instead. With
+ *   `sources`, bodies are also read by the host where it offers to
  */
 export function fakeGateway(naming: 'streams' | 'sources'): FakeGateway {
   const opened: OpenStream[] = [];
@@ -64,6 +65,8 @@ export function fakeGateway(naming: 'streams' | 'sources'): FakeGateway {
       const url = new URL(request.url);
       const json = (body: unknown, status = 200, headers: Record<string, string> = {}) =>
         new HostResponse(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', ...headers } });
+      if (context.path !== undefined && context.path !== url.pathname)
+        return json({ error: { message: `the host says ${context.path}, the URL ${url.pathname}` } }, 500);
       const inside = url.pathname === basePath || url.pathname.startsWith(`${basePath}/`);
       const path = inside ? url.pathname.slice(basePath.length) : `outside ${basePath}: ${url.pathname}`;
       const { signal } = request;
@@ -73,14 +76,18 @@ export function fakeGateway(naming: 'streams' | 'sources'): FakeGateway {
         return new HostResponse(null, { headers: { 'content-type': 'application/json', 'content-length': '42' } });
       }
       if (path === '/echo' && request.method === 'POST') {
-        return new HostResponse(JSON.stringify(await describe(request, context, url, basePath)), {
-          headers: [
-            ['content-type', 'application/json'],
-            ['x-request-id', 'req-1'],
-            ['set-cookie', 'a=1'],
-            ['set-cookie', 'b=2'],
-          ],
-        });
+        const read = naming === 'sources' ? context.readText : undefined;
+        return new HostResponse(
+          JSON.stringify(await describe(request, { ...context, readText: read }, url, basePath)),
+          {
+            headers: [
+              ['content-type', 'application/json'],
+              ['x-request-id', 'req-1'],
+              ['set-cookie', 'a=1'],
+              ['set-cookie', 'b=2'],
+            ],
+          },
+        );
       }
       if (path === '/hang') {
         const { stream } = scripted(signal);
@@ -116,7 +123,7 @@ export function fakeGateway(naming: 'streams' | 'sources'): FakeGateway {
 }
 
 async function describe(request: Request, context: HandleContext, url: URL, basePath: string) {
-  const { body } = context;
+  const { body, readText = (done, failed) => void request.text().then(done, failed) } = context;
   const parsed = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array);
   const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : body;
   return {
@@ -127,7 +134,7 @@ async function describe(request: Request, context: HandleContext, url: URL, base
     authorization: request.headers.get('authorization'),
     host: url.host,
     handedOver: body !== undefined,
-    body: parsed ? body : JSON.parse(typeof text === 'string' ? text : await request.text()),
+    body: parsed ? body : JSON.parse(typeof text === 'string' ? text : await new Promise<string>(readText)),
   };
 }
 

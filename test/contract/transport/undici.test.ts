@@ -125,6 +125,52 @@ describe('undiciTransport on its own', () => {
     await transport.close?.();
   });
 
+  it('gives the rest at once where all of it has arrived, and else nothing', async () => {
+    const transport = undiciTransport();
+    const answers = Promise.withResolvers<void>();
+    const server = await serve(({ socket }) => {
+      void writePieces(socket, ['HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n01234']).then(async () => {
+        await answers.promise;
+        await writePieces(socket, ['56789']);
+      });
+    });
+    const { body } = await transport.send(request(server.url));
+    expect(body.rest?.()).toBeNull();
+    expect(Buffer.from((await body.read())!).toString()).toBe('01234');
+    expect(body.rest?.()).toBeNull();
+    answers.resolve();
+    let rest: Uint8Array | null = null;
+    for (let turns = 0; rest === null && turns < 10_000; turns++) {
+      await new Promise(setImmediate);
+      rest = body.rest?.() ?? null;
+    }
+    expect(Buffer.from(rest!).toString()).toBe('56789');
+    expect(await body.read()).toBeNull();
+    await transport.close?.();
+  });
+
+  it('gives no rest of what was broken off, aborted or cancelled', async () => {
+    const transport = undiciTransport();
+    const server = await serve(({ socket }) => {
+      void writePieces(socket, ['HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc']);
+    });
+    const arrived = async (signal?: AbortSignal) => {
+      const { body } = await transport.send({ ...request(server.url), ...(signal ? { signal } : {}) });
+      for (let turns = 0; turns < 100; turns++) await new Promise(setImmediate);
+      return body;
+    };
+    const cancelled = await arrived();
+    cancelled.cancel();
+    expect(cancelled.rest?.()).toBeNull();
+    const controller = new AbortController();
+    const aborted = await arrived(controller.signal);
+    controller.abort(new Error('left'));
+    // It had ended: what is here is whole, and nobody is told to stop.
+    await expect(aborted.read()).rejects.toThrow('left');
+    expect(aborted.rest?.()).toBeNull();
+    await transport.close?.();
+  });
+
   it('leaves no listener on the signal of a finished exchange', async () => {
     const transport = undiciTransport();
     const server = await serve(({ socket }) => socket.write(answer('{}')));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ByteSource } from '../../../src/base/bytes.ts';
 import { UpstreamError } from '../../../src/base/upstream-error.ts';
-import { readText, readTextBounded, send } from '../../../src/transport/send.ts';
+import { readText, readTextBounded, send, textAtHand } from '../../../src/transport/send.ts';
 import type { Transport, TransportRequest } from '../../../src/transport/transport.ts';
 
 type Step = string | Uint8Array | Error;
@@ -154,6 +154,42 @@ describe('readText', () => {
 
   it('passes a failure on', async () => {
     await expect(readText(scripted('abc', new Error('cut')), 100)).rejects.toThrow('cut');
+  });
+});
+
+describe('textAtHand', () => {
+  const here = (bytes: Uint8Array | null | Error) => ({
+    ...scripted(),
+    rest() {
+      if (bytes instanceof Error) throw bytes;
+      return bytes;
+    },
+  });
+  const bytesOf = (text: string) => new TextEncoder().encode(text);
+  const through = async (source: ByteSource, limitBytes: number) =>
+    (await send(answering(source), request, limitBytes)).body;
+
+  it('is the text of a body that has arrived, also of an empty one', async () => {
+    expect(textAtHand(await through(here(bytesOf('\ufeffGrüße')), 100), 100)).toBe('Grüße');
+    expect(textAtHand(await through(here(new Uint8Array()), 100), 100)).toBe('');
+  });
+
+  it('is not there where the source has not got it all, or cannot tell', async () => {
+    expect(textAtHand(await through(here(null), 100), 100)).toBeNull();
+    expect(textAtHand(await through(scripted('abc'), 100), 100)).toBeNull();
+  });
+
+  it('is refused beyond either limit', async () => {
+    const expected = { reason: 'bad_answer', status: 502, message: 'the answer is larger than 2 bytes' };
+    for (const limits of [[2, 100] as const, [100, 2] as const]) {
+      const body = await through(here(bytesOf('abc')), limits[0]);
+      expect(() => textAtHand(body, limits[1])).toThrow(expect.objectContaining(expected));
+    }
+  });
+
+  it('fails with an error of ours', async () => {
+    const body = await through(here(new TypeError('not now')), 100);
+    expect(() => textAtHand(body, 100)).toThrow(expect.objectContaining(network));
   });
 });
 

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import type { Endpoint } from '../../../src/call/model.ts';
+import type { Plan, Try } from '../../../src/call/plan.ts';
+import { newTrace } from '../../../src/call/trace.ts';
+import { describeRoute } from '../../../src/routing/describe.ts';
+
+const tryAt = (endpoint: Endpoint, isByok: boolean): Try => ({
+  endpoint,
+  providerName: endpoint.providerSlug,
+  credential: { kind: 'operator', provider: endpoint.providerSlug },
+  isByok,
+  modelIndex: 0,
+  lane: 'decoded',
+});
+
+it.each([1, 3, 6, 7, 40])('shows each of %i endpoints once, though each is tried with two credentials', (count) => {
+  const endpoints = Array.from(
+    { length: count },
+    (_, at) => ({ providerSlug: `p${at}`, modelSlug: 'm', tag: `p${at}` }) as Endpoint,
+  );
+  const tries = [...endpoints.map((one) => tryAt(one, true)), ...endpoints.map((one) => tryAt(one, false))];
+  const plan: Plan = { requested: 'm', strategy: 'direct', tries, excluded: [], router: null };
+  const shown = describeRoute(plan, newTrace(), count, null);
+  expect(shown.endpoints.total).toBe(count);
+  expect(shown.endpoints.available.map(({ provider, selected }) => [provider, selected])).toEqual(
+    endpoints.map(({ providerSlug }, at) => [providerSlug, at === 0]),
+  );
+  expect(shown.summary).toBe(`available=${count}, selected=p0`);
+});
