@@ -64,7 +64,7 @@ const contests = {
     rounds: rounds(24),
     roundMs: 350,
     enoughMs: 60_000,
-    ...warm(50_000, 120_000),
+    ...warm(50_000, 70_000),
   },
 } satisfies Record<string, Contest>;
 const pairs = { atOnce: 64, durationMs: 350, rounds: rounds(6) } satisfies LedgerContest;

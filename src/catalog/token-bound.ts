@@ -48,13 +48,11 @@ export function textBound(text: string, effort: Effort): number {
   if (bytes === text.length) return bytes;
   if (text.length > effort.unitsLeft) return bytes * longestNormalForm;
   effort.unitsLeft -= text.length;
-  return Math.max(bytes, longerForm(text, 'NFC'), longerForm(text, 'NFKC'));
-}
-
-/** 0 where the form is the text itself, which is nearly always. */
-function longerForm(text: string, form: 'NFC' | 'NFKC'): number {
-  const normal = text.normalize(form);
-  return normal === text ? 0 : utf8Bytes(normal);
+  const compatible = text.normalize('NFKC');
+  // What is in NFKC is in NFC, and nearly every text is.
+  if (compatible === text) return bytes;
+  const composed = text.normalize('NFC');
+  return Math.max(bytes, utf8Bytes(compatible), composed === text ? 0 : utf8Bytes(composed));
 }
 
 /**

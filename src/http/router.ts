@@ -22,9 +22,9 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
   for (const operation of operations) {
     const register = router[operation.method.toLowerCase() as 'get'] as (
       path: string,
-      handler: (request: { params: Record<string, string> }) => unknown,
+      handler: () => Operation,
     ) => unknown;
-    register(operation.path, ({ params }) => ({ operation, params: decoded(params) }));
+    register(operation.path, () => operation);
   }
   const paths = [...new Set(operations.map(({ path }) => path))].map((path) => ({
     methods: operations.filter((one) => one.path === path).map(({ method }) => method),
@@ -41,9 +41,11 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
   return (method, path) => {
     const wanted = method === 'HEAD' ? 'GET' : method;
     for (const [routeMethod, pattern, handlers] of router.routes) {
-      const match = routeMethod === wanted ? path.match(pattern) : null;
-      const handler = handlers[0] as ((request: { params: Record<string, string> }) => Matched) | undefined;
-      if (match && handler) return { ...handler({ params: match.groups ?? {} }), isHead: method === 'HEAD' };
+      const match = routeMethod === wanted ? pattern.exec(path) : null;
+      if (match === null) continue;
+      const operation = (handlers[0] as () => Operation)();
+      const params = match.groups === undefined ? none : decoded(match.groups);
+      return { operation, params, isHead: method === 'HEAD' };
     }
     const methods = allowed(path);
     if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this path');
@@ -54,6 +56,8 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
     });
   };
 }
+
+const none: Record<string, string> = Object.freeze({});
 
 /** Itty leaves parameters as they stand in the URL. */
 function decoded(params: Record<string, string>): Record<string, string> {

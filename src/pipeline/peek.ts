@@ -8,7 +8,7 @@ export function badBody(message: string): UpstreamError {
 
 /** The content type is often wrong, so the bytes decide. JSON and HTML start unlike any stream of events. */
 export function looksLikeStream(text: string): boolean {
-  return /^\s*(?:data|event|id|retry)?\s*:/.test(text);
+  return !isBracket(text.charCodeAt(0)) && /^\s*(?:data|event|id|retry)?\s*:/.test(text);
 }
 
 /** A source whose first bytes were looked at without taking them away. */
