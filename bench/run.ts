@@ -1,4 +1,4 @@
-// `npm run bench`: how fast the gateway is, measured beside what it could at best be. About five minutes.
+// `npm run bench`: how fast the gateway is, measured beside what it could at best be. About six minutes.
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import process from 'node:process';
