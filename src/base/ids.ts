@@ -50,6 +50,8 @@ export function generationId(ids: Ids, nowMs: number): string {
     idCodes = Array.from(`gen-${second}-${'0'.repeat(randomPlaces.length)}`, (one) => one.charCodeAt(0));
   }
   const uuid = ids.uuid();
+  // Whoever makes the ids may make shorter ones.
+  if (uuid.length < 36) return `gen-${second}-${uuid}`;
   let at = idCodes.length - randomPlaces.length;
   for (const place of randomPlaces) idCodes[at++] = uuid.charCodeAt(place);
   return String.fromCharCode(...idCodes);
