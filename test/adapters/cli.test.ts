@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { nextPiece, readAll, receive, send } from '../contract/adapters/client.ts';
+import { freePort } from '../support/start-service.ts';
 import { serve, sharedData, start } from './cli-start.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -160,11 +161,3 @@ describe('the process', () => {
     expect(error).toMatch(/^Stopping: .*\n$/);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

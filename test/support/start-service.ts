@@ -124,13 +124,22 @@ async function ready(child: ChildProcess, isUp: () => Promise<boolean | null>): 
   throw new Error(`The server did not answer within half a minute: ${errors}`);
 }
 
-/** A port that nobody listens on now. */
+/**
+ * A port nobody listens on, below those that systems give to outgoing connections (from 32,768 on). One of these may be
+ * taken while its server is down for a moment, even by a client that tries to reach the server.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
+  for (;;) {
+    const port = 12_000 + Math.floor(Math.random() * 20_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }
 
 async function idsOf(user: string): Promise<[uid: number, gid: number]> {
