@@ -107,7 +107,7 @@ function withData(options: GatewayOptions, data: DataFolder | null): GatewayOpti
 }
 
 /** Ctrl-C below npm arrives twice, from the terminal and from npm; within this time that is one wish. */
-const sameWishMs = 500;
+const sameDefaultsMs = 500;
 
 /** The first signal lets open streams finish, the next one cuts them. */
 function stopAsked(terminal: Terminal, server: RunningServer): Promise<void> {
@@ -118,7 +118,7 @@ function stopAsked(terminal: Terminal, server: RunningServer): Promise<void> {
         askedAtMs = terminal.nowMs();
         terminal.printError('Stopping: open streams may finish. Ask again to cut them.\n');
         void server.close().then(stopped);
-      } else if (terminal.nowMs() - askedAtMs >= sameWishMs) void server.close(0);
+      } else if (terminal.nowMs() - askedAtMs >= sameDefaultsMs) void server.close(0);
     });
   });
 }

@@ -19,7 +19,7 @@ export interface PairRate {
 }
 
 export interface PairQuestion {
-  /** Pairs under way at once. */
+  /** Pairs in flight at once. */
   atOnce: number;
   durationMs: number;
 }

@@ -11,7 +11,7 @@ export interface OpenStore {
 }
 
 /**
- * What an embedder would pass as `store`.
+ * What a host app would pass as `store`.
  * @param makeSqlite  `sqliteStore`, of the sources or of the built package
  */
 export function openStore(place: Place, makeSqlite: typeof sqliteStore): OpenStore {

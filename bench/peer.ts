@@ -5,7 +5,7 @@ import { upstreamCommands } from './upstream.ts';
 /** Everybody but the server under test, in one process: the model provider and the load generator. */
 
 /**
- * Does not let the process sleep while `run` is under way. Whoever writes to a sleeping process pays for waking it, which
+ * Does not let the process sleep while `run` is in flight. Whoever writes to a sleeping process pays for waking it, which
  * in a virtual machine takes up to 10 µs; and pays it the more often the less there is to do here. In that measurement
  * the slower of two servers was slower still, by up to a tenth. Where providers and clients are on machines of their own,
  * nobody pays it.

@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { planRoute } from '../src/routing/plan.ts';
 import { answerParent, measuring } from './control.ts';
-import { crowdPlan, crowdSize, type Wish, wishes } from './routing/crowd.ts';
+import { crowdPlan, crowdSize, defaults, type Wish } from './routing/crowd.ts';
 import { median } from './statistics.ts';
 
 /** The plan alone, from the sources: it is no part of what the package shows. */
@@ -21,7 +21,7 @@ const plansPerRound = 400;
 
 /** @throws Error when a plan leaves out an endpoint: less work than is measured */
 function measure(): PlanCosts {
-  const names = Object.keys(wishes) as Wish[];
+  const names = Object.keys(defaults) as Wish[];
   const inputs = names.map((name) => crowdPlan(name));
   const costs = names.map((): number[] => []);
   // The first rounds are compiled as they run. In turns, so that no wish has the code to itself.
@@ -29,8 +29,8 @@ function measure(): PlanCosts {
     for (const [at, inputOf] of inputs.entries()) {
       const start = process.cpuUsage();
       for (let plan = 0; plan < plansPerRound; plan++) {
-        const { tries } = planRoute(inputOf());
-        if (tries.length !== crowdSize) throw new Error(`A plan has ${tries.length} tries`);
+        const { targets } = planRoute(inputOf());
+        if (targets.length !== crowdSize) throw new Error(`A plan has ${targets.length} tries`);
       }
       const { user, system } = process.cpuUsage(start);
       if (round >= 0) costs[at]?.push((user + system) / plansPerRound);

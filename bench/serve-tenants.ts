@@ -95,7 +95,7 @@ async function audit(requests: number): Promise<void> {
     await setBudgets(limits);
     let state = await stateOf(interval);
     // The last settlements may still be on their way.
-    for (let tries = 0; state.heldNanoUsd > 0 && tries < 500; tries += 1) {
+    for (let targets = 0; state.heldNanoUsd > 0 && targets < 500; targets += 1) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       state = await stateOf(interval);
     }

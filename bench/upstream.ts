@@ -22,7 +22,7 @@ const streamRest = laterEvents.map((event, at) =>
   Buffer.from(chunked(event) + (at === laterEvents.length - 1 ? '0\r\n\r\n' : '')),
 );
 
-/** Streams under way, and how many of their events have been written. */
+/** Streams in flight, and how many of their events have been written. */
 const open = new Map<Socket, number>();
 
 const server = createServer({ noDelay: true }, (socket) => {

@@ -6,7 +6,7 @@ import { sha256Hex } from './base/secrets.ts';
 import { createHealth } from './catalog/health.ts';
 import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
-import { type Authenticate, authenticateByEmbedder, authenticateByKey } from './http/authenticate.ts';
+import { type Authenticate, authenticateByHostApp, authenticateByKey } from './http/authenticate.ts';
 import { createEdge, type HandleContext } from './http/edge.ts';
 import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
@@ -22,7 +22,7 @@ import { configureModels } from './setup/models.ts';
 import { type Configured, configureProviders, SettingsError } from './setup/providers.ts';
 import { openStores, type Stores } from './setup/stores.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
-import type { ApiKeys } from './stores/embedder-keys.ts';
+import type { ApiKeys } from './stores/host-api-keys.ts';
 import { createSticky } from './stores/sticky.ts';
 import { createRecorder, logSink } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
@@ -139,7 +139,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     usableProviders: new Set(
       [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
     ),
-    ownCredentials: (workspaceId) => stores.credentials(workspaceId).usable(),
+    byokCredentials: (workspaceId) => stores.credentials(workspaceId).usable(),
     budgetsOf: (workspaceId) => stores.budgets(workspaceId).limits(),
     spending: stores.spending,
     budgets: resolved.budgets,
@@ -182,7 +182,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     handle: edge.handle,
     basePath: resolved.basePath,
-    apiKeys: stores.embedderKeys,
+    apiKeys: stores.hostApiKeys,
     credentials: { rotate: stores.rotateCredentials },
     catalog: { refresh: catalog.refresh },
     explain: createExplainer({ pipeline, ids, brand }, clock, bodyLimits),
@@ -211,7 +211,7 @@ function systemRandomBytes(size: number): Uint8Array {
 }
 
 function authentication({ authenticate, apiKeys = [] }: ResolvedOptions, stores: Stores, clock: Clock): Authenticate {
-  if (authenticate) return authenticateByEmbedder(authenticate);
+  if (authenticate) return authenticateByHostApp(authenticate);
   return authenticateByKey(
     apiKeys.map(({ key, permissions, workspace }) => ({
       hash: sha256Hex(key),

@@ -6,7 +6,7 @@ export { CatalogError } from './catalog/document.ts';
 export type { Dialect, Quirks } from './dialects/dialect.ts';
 export { openaiChat } from './dialects/openai-chat.ts';
 export { createGateway, type Gateway, type RequestHandler } from './gateway.ts';
-export type { EmbedderCaller } from './http/authenticate.ts';
+export type { HostCaller } from './http/authenticate.ts';
 export type { HandleContext } from './http/edge.ts';
 export { type GatewayOptions, OptionsError } from './options.ts';
 export { builtInProviders } from './providers/index.ts';
@@ -26,7 +26,7 @@ export type { Explanation } from './schema/explanation.ts';
 export type { Explain, ExplainFor } from './setup/explainer.ts';
 export type { StoreOption } from './setup/stores.ts';
 export type { Rotation } from './stores/credentials/rotate.ts';
-export type { ApiKeys } from './stores/embedder-keys.ts';
+export type { ApiKeys } from './stores/host-api-keys.ts';
 export type {
   Addition,
   EndOutcome,

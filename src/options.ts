@@ -4,7 +4,7 @@ import type { Ids } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
 import { type DialectName, dialects } from './dialects/index.ts';
-import type { EmbedderCaller } from './http/authenticate.ts';
+import type { HostCaller } from './http/authenticate.ts';
 import { brandOf, compatNames } from './operations/compat.ts';
 import type { Provider } from './providers/provider.ts';
 import { permissionSchema } from './schema/api-key.ts';
@@ -142,17 +142,17 @@ const retry = lazily(() =>
     /** A provider that asks for a longer pause is left alone, and the next endpoint is tried. */
     maxRetryAfterMs: z.int().min(0).default(10_000),
     /** How long an endpoint rests that refused our credentials. */
-    restMs: z.int().min(0).default(60_000),
+    cooldownMs: z.int().min(0).default(60_000),
   }),
 );
 
 const health = lazily(() =>
   z.strictObject({
     /** Failures in a row after which an endpoint is left alone for a while. */
-    failuresToRest: count().default(5),
+    failuresToCooldown: count().default(5),
     /** For how long at first; twice as long each time the one attempt after it fails as well. */
-    restMs: milliseconds().default(5_000),
-    maxRestMs: milliseconds().default(60_000),
+    cooldownMs: milliseconds().default(5_000),
+    maxCooldownMs: milliseconds().default(60_000),
   }),
 );
 
@@ -205,14 +205,14 @@ export const optionsSchema = lazily(() =>
       apiKeys: z.array(apiKeyOptions()).optional(),
       /** Your own users instead of `apiKeys`: who asks, or null. */
       authenticate:
-        func<(request: Request) => EmbedderCaller | null | Promise<EmbedderCaller | null>>(
+        func<(request: Request) => HostCaller | null | Promise<HostCaller | null>>(
           '(request) => caller or null',
         ).optional(),
       /** Where workspaces, budgets, credentials and keys live. Any Keyv or Keyv adapter; default in memory. */
       store: objectWith<StoreOption>(['get', 'set', 'delete'], 'a Keyv or a Keyv adapter').optional(),
       /** Holds and books money, instead of the store; for stores that have no atomic way. */
       ledger: objectWith<Ledger>(
-        ['hold', 'settle', 'release', 'renew', 'lapse', 'add', 'read', 'forget'],
+        ['hold', 'settle', 'release', 'renew', 'expire', 'add', 'read', 'forget'],
         'a ledger',
       ).optional(),
       budgets: sectionDefault(budgets()),

@@ -35,14 +35,14 @@ const filters: ProviderPreferences = {
 };
 
 /** What is planned: all preferences, each with another way to order the endpoints, and none of them. */
-export const wishes = {
+export const defaults = {
   sort: { ...filters, sort: { by: 'latency', partition: 'none' } },
   order: { ...filters, order: slugs.slice(0, 10).toReversed(), sort: 'price' },
   draw: filters,
   none: undefined,
 } satisfies Record<string, ProviderPreferences | undefined>;
 
-export type Wish = keyof typeof wishes;
+export type Wish = keyof typeof defaults;
 
 /** What a request with these preferences is planned from; health is read anew, as for each request. */
 export function crowdPlan(wish: Wish): () => PlanInput {
@@ -67,7 +67,7 @@ export function crowdPlan(wish: Wish): () => PlanInput {
     temperature: 0.7,
     max_tokens: 500,
     tools: [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }],
-    provider: wishes[wish],
+    provider: defaults[wish],
   };
   const usableProviders = new Set(slugs);
   const view = { models: [model], model: (slug: string) => (slug === modelSlug ? model : null) };
@@ -78,7 +78,7 @@ export function crowdPlan(wish: Wish): () => PlanInput {
       pinned: () => null,
       defaultSort: null,
       usableProviders,
-      ownCredentials: [],
+      byokCredentials: [],
       workspaceId: defaultWorkspaceId,
       apiKeyHash: null,
       nowMs: startMs,
@@ -91,7 +91,7 @@ export function crowdPlan(wish: Wish): () => PlanInput {
       brand: 'service',
       providerName: (slug) => slug,
       isConfigured: () => true,
-      verbatim: () => true,
+      passthrough: () => true,
     };
   };
 }

@@ -20,7 +20,7 @@ export interface SimulatedUpstream {
 export function simulatedUpstream(world: World, clock: Clock, sizeOf: (request: number) => Size): SimulatedUpstream {
   const startMs = clock.now();
   const places = new Map(world.endpoints.map(({ slug }, at) => [slug, at]));
-  /** How often each request under way was sent to each endpoint. */
+  /** How often each request in flight was sent to each endpoint. */
   const sent = new Map<number, number[]>();
   let attempts = 0;
   let spentPicoUsd = 0;
@@ -52,14 +52,14 @@ export function simulatedUpstream(world: World, clock: Clock, sizeOf: (request: 
           spentPicoUsd += Math.round(promptPicoUsd);
         };
         const { firstTokenMs, tokensPerSecond } = fate;
-        const restMs = Math.round((completionTokens * 1000) / tokensPerSecond);
+        const cooldownMs = Math.round((completionTokens * 1000) / tokensPerSecond);
         return after(
           clock,
           firstTokenMs,
           signal,
           () => {
             spentPicoUsd += Math.round(promptPicoUsd + answerPicoUsd);
-            return answer(clock, restMs, signal, usageEvent({ promptTokens, completionTokens }));
+            return answer(clock, cooldownMs, signal, usageEvent({ promptTokens, completionTokens }));
           },
           letGo,
         );
@@ -81,15 +81,20 @@ function refusal(fate: { kind: 'fails' } | { kind: 'limits'; retryAfterS: number
 }
 
 /** The first piece at once, the second after half of the time, the last after all of it. */
-function answer(clock: Clock, restMs: number, signal: TransportRequest['signal'], last: Uint8Array): TransportResponse {
-  const half = Math.round(restMs / 2);
+function answer(
+  clock: Clock,
+  cooldownMs: number,
+  signal: TransportRequest['signal'],
+  last: Uint8Array,
+): TransportResponse {
+  const half = Math.round(cooldownMs / 2);
   return {
     status: 200,
     headers: { 'content-type': 'text/event-stream' },
     body: sourceOf([
       firstEvent,
       () => after(clock, half, signal, () => middleEvent),
-      () => after(clock, restMs - half, signal, () => last),
+      () => after(clock, cooldownMs - half, signal, () => last),
     ]),
   };
 }

@@ -17,7 +17,7 @@ export interface Scenario {
 }
 
 /** What became of the requests of a scenario. */
-export interface Tally {
+export interface UsageCounter {
   requests: number;
   /** Streams that came whole. */
   succeeded: number;
@@ -40,7 +40,11 @@ const messages = [{ role: 'user', content: 'What is a tree?' }];
  * Sends the requests of a scenario through a whole gateway in simulated time. Arrivals, sizes and all that happens to the
  * endpoints are the same for every strategy.
  */
-export async function simulate(create: typeof createGateway, scenario: Scenario, strategy: Strategy): Promise<Tally> {
+export async function simulate(
+  create: typeof createGateway,
+  scenario: Scenario,
+  strategy: Strategy,
+): Promise<UsageCounter> {
   const { seed, endpoints, requests, requestsPerSecond, stalls } = scenario;
   const time = simulatedTime(startMs);
   const durationMs = (requests / requestsPerSecond) * 1000 * 1.5 + 3_600_000;
@@ -153,7 +157,7 @@ export interface Summary {
   p99Ms: number;
 }
 
-export function summarise({ requests, succeeded, attempts, spentPicoUsd, firstTokenMs }: Tally): Summary {
+export function summarise({ requests, succeeded, attempts, spentPicoUsd, firstTokenMs }: UsageCounter): Summary {
   return {
     succeeded: succeeded / requests,
     usdPerThousand: (spentPicoUsd / 1e12 / succeeded) * 1000,

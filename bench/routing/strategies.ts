@@ -34,7 +34,7 @@ export const strategies = {
     title: 'round-robin, one attempt',
     provider: (request, slugs) => ({ order: rotated(request, slugs).slice(0, 1), allow_fallbacks: false }),
     // Nothing is tried again, and nothing is ever left alone.
-    options: { retry: { maxAttempts: 1, maxRetryAfterMs: 1e9 }, health: { failuresToRest: 1e9 } },
+    options: { retry: { maxAttempts: 1, maxRetryAfterMs: 1e9 }, health: { failuresToCooldown: 1e9 } },
   },
 } satisfies Record<string, Strategy>;
 

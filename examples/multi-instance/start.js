@@ -46,10 +46,10 @@ async function call(method, path, key, body) {
 
 /** As `call`, for what has to succeed. A store that was only just connected to may take longer than it should. */
 async function manage(method, path, body) {
-  for (let tries = 1; ; tries++) {
+  for (let targets = 1; ; targets++) {
     const { status, json } = await call(method, path, adminKey, body);
     if (status < 300) return json;
-    if (status !== 503 || tries === 10) throw new Error(`${method} ${path}: ${json.error.message}`);
+    if (status !== 503 || targets === 10) throw new Error(`${method} ${path}: ${json.error.message}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

@@ -1,4 +1,4 @@
-/** Server-sent events, cut out of bytes as they arrive. Own code, because the verbatim lane needs each event's bytes. */
+/** Server-sent events, cut out of bytes as they arrive. Own code, because the passthrough lane needs each event's bytes. */
 
 const empty = new Uint8Array(0);
 const LF = 10;

@@ -1,7 +1,7 @@
 import type { StopSignal } from '../base/stop.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import type { ResponseEncoder } from './response-encoder.ts';
 import type { Trace } from './trace.ts';
-import type { ClientWire } from './wire.ts';
 import type { WorkspaceId } from './workspace.ts';
 
 export type Permission = 'inference' | 'management';
@@ -19,7 +19,7 @@ export interface KeyLimit {
 /** Who asks, as the authentication found out. */
 export interface Caller {
   permissions: readonly Permission[];
-  /** SHA-256 of the api key, hex; null where the embedder authenticates its own users. */
+  /** SHA-256 of the api key, hex; null where the host app authenticates its own users. */
   apiKeyHash: string | null;
   /** Whose budgets and credentials a request uses, and what a management request means where it names none. */
   workspaceId: WorkspaceId;
@@ -27,7 +27,7 @@ export interface Caller {
   managesAll: boolean;
   /** What this api key may spend by itself; null: only its workspace's budgets count. */
   keyLimit: KeyLimit | null;
-  /** The embedder's id of the user, shown as `user_id` in error bodies; null for none. */
+  /** The host app's id of the user, shown as `user_id` in error bodies; null for none. */
   userId: string | null;
 }
 
@@ -49,6 +49,6 @@ export interface Call {
   /** The fingerprint of how the conversation began; null: nobody has asked for it yet. */
   opening: number | null;
   /** What the client's answer is encoded to. */
-  wire: ClientWire;
+  wire: ResponseEncoder;
   trace: Trace;
 }

@@ -3,7 +3,7 @@ import type { CredentialRef } from './plan.ts';
 import type { WorkspaceId } from './workspace.ts';
 
 /** One of the workspace's own provider credentials, without its secret. null: no restriction. */
-export interface OwnCredential {
+export interface ByokCredential {
   id: string;
   /** Slug of the provider it is for. */
   provider: string;
@@ -27,7 +27,7 @@ export interface Percentiles {
 /** How endpoints have been doing, as seen at one moment; by rest key (see `restKey`). Everything is in memory. */
 export interface HealthView {
   /** The end of the time for which to leave it alone, epoch ms; undefined: it may be used. */
-  restsUntil(key: string): number | undefined;
+  cooldownUntil(key: string): number | undefined;
   /** Whether a good part of its attempts in the last 30 s failed. */
   hasOutage(key: string): boolean;
   /** Time to first token in ms, over 5 min; null: too few streams. */
@@ -50,19 +50,19 @@ export interface Facts {
   /** Providers for which the operator has a credential, or that need none. */
   usableProviders: ReadonlySet<string>;
   /** The workspace's own, in the order they are tried. */
-  ownCredentials: readonly OwnCredential[];
+  byokCredentials: readonly ByokCredential[];
   workspaceId: WorkspaceId;
   apiKeyHash: string | null;
   nowMs: number;
 }
 
 /** Names what rests: an endpoint as it is reached with a credential. Another credential may be welcome there. */
-export function restKey(endpoint: Endpoint, credential: CredentialRef): string {
+export function healthKey(endpoint: Endpoint, credential: CredentialRef): string {
   if (credential.kind === 'operator') return endpointKey(endpoint);
-  let keys = restKeys.get(credential);
+  let keys = healthKeys.get(credential);
   if (keys === undefined) {
     keys = new Map();
-    restKeys.set(credential, keys);
+    healthKeys.set(credential, keys);
   }
   let key = keys.get(endpoint);
   if (key === undefined) {
@@ -73,7 +73,7 @@ export function restKey(endpoint: Endpoint, credential: CredentialRef): string {
 }
 
 /** For the reason that `endpointKeys` has. */
-const restKeys = new WeakMap<CredentialRef, Map<Endpoint, string>>();
+const healthKeys = new WeakMap<CredentialRef, Map<Endpoint, string>>();
 
 /** Names an endpoint in health: variants and tiers of one model may do differently. */
 export function endpointKey(endpoint: Pick<Endpoint, 'tag' | 'upstreamModel'>): string {

@@ -5,7 +5,7 @@ import type { WorkspaceId } from './workspace.ts';
 export type CredentialRef =
   | { kind: 'operator'; provider: string }
   /** The workspace's own (BYOK). */
-  | { kind: 'own'; provider: string; workspaceId: WorkspaceId; id: string };
+  | { kind: 'byok'; provider: string; workspaceId: WorkspaceId; id: string };
 
 /** An endpoint that could serve, with the credential it would be called with. */
 export interface Candidate {
@@ -26,11 +26,11 @@ export interface Exclusion {
 }
 
 /** A planned step: may become several attempts when transient failures are retried. */
-export interface Try extends Candidate {
+export interface Target extends Candidate {
   /** Place of the model in the list the caller gave: after a refusal that is the caller's fault the next model is tried. */
   modelIndex: number;
   /** `verbatim`: the provider's stream is forwarded as bytes. `decoded`: every chunk becomes an object. */
-  lane: 'verbatim' | 'decoded';
+  lane: 'passthrough' | 'decoded';
   /** The most this try can cost, integer nano-USD; absent where nothing is held for it. */
   ceilingNanoUsd?: number;
   /** The tokens that rests on: what is only estimated is no more. */
@@ -47,7 +47,7 @@ export interface Plan {
   requested: string;
   strategy: 'direct' | 'auto' | 'free' | 'latest' | 'alias' | 'fallback' | 'pareto' | 'bodybuilder' | 'fusion';
   /** In the order they are tried. Never empty. */
-  tries: readonly Try[];
+  targets: readonly Target[];
   excluded: readonly Exclusion[];
   /** What a router or the preferences decided by; shown in the metadata. */
   params?: Readonly<Record<string, unknown>> | undefined;

@@ -10,7 +10,7 @@ import { fillEndpoint, mergeModels } from './merge.ts';
 export interface CatalogView {
   /** The model of this slug; one that is not listed but starts with a provider's slug is that provider's. null: unknown. */
   model(slug: string): Model | null;
-  /** All that are listed: the embedder's, the document's, built-in ones. Endpoints only at providers known here. */
+  /** All that are listed: the host app's, the document's, built-in ones. Endpoints only at providers known here. */
   readonly models: readonly Model[];
 }
 
@@ -20,7 +20,7 @@ export interface Catalog {
    * what is built in, or the price of a model that is asked for.
    * @param slugs  those a request asks for; of others the view may not know the price yet
    * @throws GatewayError unavailable (503), also at once: the document was never read, and one of the slugs, without its
-   *         suffix, is none of the embedder's own
+   *         suffix, is none of the host app's own
    */
   view(slugs: readonly string[]): CatalogView | Promise<CatalogView>;
   /**
@@ -36,13 +36,13 @@ export interface Catalog {
 export interface CatalogProvider {
   /** Holds for models that are not listed. */
   dataPolicy: DataPolicy;
-  /** true: the embedder's own, of which nothing is built in. */
+  /** true: the host app's own, of which nothing is built in. */
   isOwn?: boolean;
 }
 
 /** Where models come from, the most trusted first. */
 export interface CatalogSources {
-  /** The embedder's own. A slug occurs once. */
+  /** The host app's own. A slug occurs once. */
   models: readonly Model[];
   document?: CatalogDocument | null;
   /** Reads what is built in; null: nothing is. */
@@ -220,7 +220,7 @@ function nameOf({ providerSlug, upstreamModel }: Endpoint): string {
   return `${providerSlug} ${upstreamModel}`;
 }
 
-/** A model that starts with the slug of the embedder's own provider is meant for that one, whatever else has its name. */
+/** A model that starts with the slug of the host app's own provider is meant for that one, whatever else has its name. */
 function isOwnProviders(slug: string, providers: ReadonlyMap<string, CatalogProvider>): boolean {
   return providers.get(slug.slice(0, slug.indexOf('/')))?.isOwn === true;
 }

@@ -26,7 +26,7 @@ export interface DocumentRead {
  * Reads the document.
  * @param signal  aborted when nobody waits for it any more
  * @returns `unchanged`: it is the one that was accepted last
- * @throws CatalogError, or whatever an embedder's own function throws
+ * @throws CatalogError, or whatever a host app's own function throws
  */
 export type DocumentReader = (signal: AbortSignal) => Promise<DocumentRead | 'unchanged'>;
 
@@ -46,7 +46,7 @@ export interface CatalogDocument {
   models(): readonly Model[] | null;
   /** Begins to read it where that is due. Waits for nothing, and sets no timer of its own. */
   refreshIfDue(nowMs: number): void;
-  /** The reading under way, while it was never read; null otherwise. Never rejects. */
+  /** The reading in flight, while it was never read; null otherwise. Never rejects. */
   firstRead(): Promise<void> | null;
   /** Whether a reading failed, so that who can do without it need not wait for another. */
   hasFailed(): boolean;
@@ -54,7 +54,7 @@ export interface CatalogDocument {
   refresh(): Promise<void>;
   /** Why nothing is known of models that only it may name. */
   unavailable(): GatewayError;
-  /** Gives up a reading that is under way. */
+  /** Gives up a reading that is in flight. */
   close(): void;
 }
 
@@ -127,7 +127,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
     },
     hasFailed: () => failed,
     async refresh() {
-      // What is under way may have been read before the change that is asked for.
+      // What is in flight may have been read before the change that is asked for.
       await reading?.done.catch(() => undefined);
       await start();
     },

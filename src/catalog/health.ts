@@ -6,12 +6,12 @@ import type { StoreLogger } from '../stores/storage/logger.ts';
 import {
   ask,
   type CooldownOptions,
+  cooldownUntil,
+  coolsDownAfterFailures,
   defaultCooldown,
   endProbe,
   fail,
   isTripped,
-  restsAfterFailures,
-  restsUntil,
   start,
   succeed,
 } from './health/cooldown.ts';
@@ -123,7 +123,7 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing =
         instance: instance(),
         logger,
         entries,
-        maxRestMs: options.maxRestMs,
+        maxCooldownMs: options.maxCooldownMs,
       });
     }
     return shared;
@@ -196,9 +196,9 @@ class View implements HealthView {
     this.#slot = slotNumber(last5m, nowMs);
   }
 
-  restsUntil(key: string): number | undefined {
+  cooldownUntil(key: string): number | undefined {
     const entry = this.#find(key);
-    return entry === undefined ? undefined : restsUntil(entry.cooldown, this.#nowMs);
+    return entry === undefined ? undefined : cooldownUntil(entry.cooldown, this.#nowMs);
   }
 
   hasOutage(key: string): boolean {
@@ -248,7 +248,7 @@ function statisticsOf(entry: Entry, nowMs: number): EndpointStatistics {
 
 function statusOf(entry: Entry, uptime5m: number | null, nowMs: number): EndpointStatistics['status'] {
   const { cooldown } = entry;
-  if (restsAfterFailures(cooldown, nowMs) || (uptime5m ?? 100) < 50) return 'down';
-  const isLeftAlone = isTripped(cooldown) || restsUntil(cooldown, nowMs) !== undefined;
+  if (coolsDownAfterFailures(cooldown, nowMs) || (uptime5m ?? 100) < 50) return 'down';
+  const isLeftAlone = isTripped(cooldown) || cooldownUntil(cooldown, nowMs) !== undefined;
   return isLeftAlone || (uptime5m ?? 100) < 95 || hasOutage(entry, nowMs) ? 'degraded' : 'default';
 }

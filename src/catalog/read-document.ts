@@ -60,7 +60,7 @@ export function readFromFile(file: FileReader, { maxBytes }: Pick<ReadLimits, 'm
   };
 }
 
-/** Takes the document from the embedder's own function, as a value. */
+/** Takes the document from the host app's own function, as a value. */
 export function readFromFunction(source: (signal: AbortSignal) => unknown): DocumentReader {
   return async (signal) => {
     const value = await source(signal);

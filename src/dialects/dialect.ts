@@ -78,7 +78,7 @@ export interface StreamDecoder {
 export interface Dialect {
   name: string;
   framing: 'sse';
-  /** true: its stream events are our chunks but for id, model and details, and may travel the verbatim lane. */
+  /** true: its stream events are our chunks but for id, model and details, and may travel the passthrough lane. */
   nativeChunks: boolean;
   encodeRequest(input: DialectRequest): EncodedRequest;
   /** @throws UpstreamError bad_answer when the body is no result of this dialect, or is an error with a success status */

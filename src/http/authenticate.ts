@@ -14,8 +14,8 @@ const longestRemembered = 500;
 /** Who asks; @throws GatewayError unauthenticated (401) */
 export type Authenticate = (request: Request) => Caller | Promise<Caller>;
 
-/** What an embedder with its own users says of one. */
-export interface EmbedderCaller {
+/** What a host app with its own users says of one. */
+export interface HostCaller {
   permissions: readonly Permission[];
   /** The id of the workspace it works for, and the only one it may manage. Default: the default workspace. */
   workspaceId?: string;
@@ -96,9 +96,9 @@ function callerOf({ hash, permissions, workspaceId }: KnownKey): Caller {
   };
 }
 
-/** The embedder's own users. What it throws fails the request: keys fail closed. */
-export function authenticateByEmbedder(
-  authenticate: (request: Request) => EmbedderCaller | null | Promise<EmbedderCaller | null>,
+/** The host app's own users. What it throws fails the request: keys fail closed. */
+export function authenticateByHostApp(
+  authenticate: (request: Request) => HostCaller | null | Promise<HostCaller | null>,
 ): Authenticate {
   return async (request) => {
     const caller = await authenticate(request);

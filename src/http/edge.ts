@@ -1,8 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { InFlight, type Place } from '../base/in-flight.ts';
 import { type Pending, pendingOf } from '../base/pending.ts';
 import { StopSwitch } from '../base/stop.ts';
-import { type Place, UnderWay } from '../base/under-way.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -52,7 +52,7 @@ export interface EdgeDeps {
 export interface Edge {
   /** Never rejects. */
   handle(request: Request, context?: HandleContext): Promise<Response>;
-  /** Stops everything that is under way, and takes nothing new. */
+  /** Stops everything that is in flight, and takes nothing new. */
   close(): void;
 }
 
@@ -65,8 +65,8 @@ export function createEdge(deps: EdgeDeps): Edge {
   const { clock, brand, logger } = deps;
   const find = createRouter(deps.operations);
   const timeoutHeaders = [...new Set([`x-${brand}-timeout-ms`, 'x-service-timeout-ms'])];
-  /** The requests that are under way. */
-  const open = new UnderWay<Watch>();
+  /** The requests that are in flight. */
+  const open = new InFlight<Watch>();
   let closing = false;
 
   async function handle(request: Request, context: HandleContext = {}): Promise<Response> {
@@ -154,11 +154,11 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-/** A request that is under way: one signal for all that may stop it, the client, the clock, the gateway. */
+/** A request that is in flight: one signal for all that may stop it, the client, the clock, the gateway. */
 class Watch {
   /** Aborted when the request is stopped. */
   readonly signal = new StopSwitch();
-  readonly #open: UnderWay<Watch>;
+  readonly #open: InFlight<Watch>;
   readonly #place: Place<Watch>;
   readonly #request: Request;
   readonly #hasHost: boolean;
@@ -167,7 +167,7 @@ class Watch {
   #waiting: ((reason: CallAborted) => void) | null = null;
 
   constructor(
-    open: UnderWay<Watch>,
+    open: InFlight<Watch>,
     clock: Clock,
     allowedMs: number,
     request: Request,

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { Ids } from '../base/ids.ts';
 import { nanoToUsd } from '../base/money.ts';
 import type { Call } from '../call/call.ts';
-import { restKey } from '../call/facts.ts';
+import { healthKey } from '../call/facts.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
-import { type Explained, type ExplainedTry, explain } from '../pipeline/explain.ts';
+import { type Explained, type ExplainedTarget, explain } from '../pipeline/explain.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { chatRequestCheck } from '../schema/compiled.ts';
@@ -46,7 +46,7 @@ function show(deps: PipelineDeps, { request }: Call, explained: Explained): Expl
     strategy: plan?.strategy ?? strategyOf(slugs, deps.brand),
     ...(plan?.params ? { params: { ...plan.params } } : {}),
     region: deps.region,
-    candidates: explained.tries.map((one) => showTry(deps, one)),
+    candidates: explained.targets.map((one) => showTarget(deps, one)),
     excluded: [...explained.excluded],
     error: refusal && {
       code: refusal.status,
@@ -70,17 +70,17 @@ function show(deps: PipelineDeps, { request }: Call, explained: Explained): Expl
   };
 }
 
-function showTry(
+function showTarget(
   { health, clock }: PipelineDeps,
-  { step, standing, ceiling }: ExplainedTry,
+  { target, standing, ceiling }: ExplainedTarget,
 ): Explanation['candidates'][number] {
-  const key = restKey(step.endpoint, step.credential);
+  const key = healthKey(target.endpoint, target.credential);
   const seen = health.view(clock.now());
   return {
-    model: step.endpoint.modelSlug,
-    provider: step.endpoint.tag,
-    provider_name: step.providerName,
-    is_byok: step.isByok,
+    model: target.endpoint.modelSlug,
+    provider: target.endpoint.tag,
+    provider_name: target.providerName,
+    is_byok: target.isByok,
     ceiling_usd: ceiling === null ? null : nanoToUsd(ceiling.nanoUsd),
     max_prompt_tokens: ceiling?.promptTokens ?? null,
     max_completion_tokens: ceiling?.completionTokens ?? null,

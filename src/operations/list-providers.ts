@@ -8,8 +8,8 @@ import { answer } from './tenants/answer.ts';
 export function listProviders({
   provider,
   usableProviders,
-  ownCredentials,
-}: Pick<ListingDeps, 'provider' | 'usableProviders' | 'ownCredentials'>): Operation {
+  byokCredentials,
+}: Pick<ListingDeps, 'provider' | 'usableProviders' | 'byokCredentials'>): Operation {
   return {
     name: 'listProviders',
     method: 'GET',
@@ -18,7 +18,7 @@ export function listProviders({
     body: null,
     result: () => z.object({ data: z.array(providerSchema()) }),
     async run({ caller }) {
-      const own = await ownCredentials(caller.workspaceId);
+      const own = await byokCredentials(caller.workspaceId);
       const slugs = new Set([...usableProviders, ...own.map((one) => one.provider)]);
       const shown: ShownProvider[] = [];
       for (const slug of [...slugs].sort()) {

@@ -26,7 +26,7 @@ export function listWorkspaces({ workspaces }: ListWorkspacesDeps): Operation<un
         return answer({ data: records.map(showWorkspace), total_count: total });
       }
       const own = await workspaces.find(caller.workspaceId);
-      // An embedder's id may be another workspace's slug.
+      // A host app's id may be another workspace's slug.
       const all = own?.id === caller.workspaceId ? [showWorkspace(own)] : [];
       return answer({ data: all.slice(offset, offset + limit), total_count: all.length });
     },

@@ -1,14 +1,14 @@
 import { andThen } from '../base/and-then.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
-import type { Plan, Try } from '../call/plan.ts';
+import type { Plan, Target } from '../call/plan.ts';
 import { affordableTokens, boundPrompt, type Ceiling, ceilingOf, type PromptBound } from '../catalog/ceiling.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { BudgetLimit, HoldScope, Refusal } from '../stores/spending/spending.ts';
 import type { PipelineDeps } from './deps.ts';
 
 /** Limits that count the same tries: those of the workspace and of the api key may differ on its own credentials. */
-export interface Purse {
+export interface BudgetScope {
   scope: HoldScope;
   countsByok: boolean;
 }
@@ -17,7 +17,7 @@ export interface Purse {
 const maxRounds = 6;
 
 /** What came of asking for the money: something that stands for it, or the purse that does not have it. */
-export type Held<T> = { held: T } | { purse: Purse; refusal: Refusal };
+export type Held<T> = { held: T } | { budgetScope: BudgetScope; refusal: Refusal };
 
 /** What is left of a plan, and what stands for its money. */
 export interface Afforded<T> {
@@ -36,36 +36,36 @@ export function afford<T>(
   deps: PipelineDeps,
   call: Call,
   plan: Plan,
-  purses: readonly Purse[],
+  budgetScopes: readonly BudgetScope[],
   hold: (amounts: readonly number[]) => Held<T> | Promise<Held<T>>,
 ): Afforded<T> | Promise<Afforded<T>> {
   const prompt = boundPrompt(call.request);
-  return ask(1, priced(deps, call, plan, purses, prompt));
+  return ask(1, priced(deps, call, plan, budgetScopes, prompt));
 
-  function ask(round: number, tries: readonly Try[]): Afforded<T> | Promise<Afforded<T>> {
-    return andThen(hold(amountsFor(purses, tries)), (asked) => answered(round, tries, asked));
+  function ask(round: number, targets: readonly Target[]): Afforded<T> | Promise<Afforded<T>> {
+    return andThen(hold(amountsFor(budgetScopes, targets)), (asked) => answered(round, targets, asked));
   }
 
-  function answered(round: number, tries: readonly Try[], asked: Held<T>): Afforded<T> | Promise<Afforded<T>> {
-    if ('held' in asked) return { plan: withTries(plan, tries), held: asked.held };
-    const { purse, refusal } = asked;
+  function answered(round: number, targets: readonly Target[], asked: Held<T>): Afforded<T> | Promise<Afforded<T>> {
+    if ('held' in asked) return { plan: withTargets(plan, targets), held: asked.held };
+    const { budgetScope, refusal } = asked;
     const { availableNanoUsd } = refusal;
     const fitting = deps.budgets.shrinkToFit
-      ? shrunk(deps, call.request, tries, purse, prompt, availableNanoUsd)
-      : tries.filter((step) => costIn(purse, step) <= availableNanoUsd);
+      ? shrunk(deps, call.request, targets, budgetScope, prompt, availableNanoUsd)
+      : targets.filter((target) => costIn(budgetScope, target) <= availableNanoUsd);
     // What stands in the way of the cheapest, rather than of the dearest that it could have been.
-    if (fitting.length === 0) throw refusal.errorFor(Math.min(...tries.map((step) => costIn(purse, step))));
+    if (fitting.length === 0) throw refusal.errorFor(Math.min(...targets.map((target) => costIn(budgetScope, target))));
     if (round === maxRounds) throw refusal.error;
     return ask(round + 1, fitting);
   }
 }
 
 /** What the dearest of the tries may cost in each purse. */
-export function amountsFor(purses: readonly Purse[], tries: readonly Try[]): number[] {
+export function amountsFor(budgetScopes: readonly BudgetScope[], targets: readonly Target[]): number[] {
   const amounts: number[] = [];
-  for (const purse of purses) {
+  for (const budgetScope of budgetScopes) {
     let dearest = 0;
-    for (const step of tries) dearest = Math.max(dearest, costIn(purse, step));
+    for (const target of targets) dearest = Math.max(dearest, costIn(budgetScope, target));
     amounts.push(dearest);
   }
   return amounts;
@@ -76,16 +76,16 @@ export function isLimited({ caller }: Call, budgets: readonly BudgetLimit[]): bo
   return budgets.length > 0 || caller.keyLimit !== null;
 }
 
-export function pursesOf(
+export function budgetScopesOf(
   deps: PipelineDeps,
   { caller, receivedAtMs }: Call,
   plan: Plan,
   budgets: readonly BudgetLimit[],
-): Purse[] {
+): BudgetScope[] {
   const { workspaceId, apiKeyHash, keyLimit } = caller;
   const scope: HoldScope = { workspaceId, apiKeyHash, keyLimit, budgets, atMs: receivedAtMs };
   const { includeByok } = deps.budgets;
-  if (keyLimit === null || keyLimit.includesByok === includeByok || !plan.tries.some(({ isByok }) => isByok))
+  if (keyLimit === null || keyLimit.includesByok === includeByok || !plan.targets.some(({ isByok }) => isByok))
     return [{ scope, countsByok: keyLimit !== null && budgets.length === 0 ? keyLimit.includesByok : includeByok }];
   return [
     { scope: { ...scope, apiKeyHash: null, keyLimit: null }, countsByok: includeByok },
@@ -98,22 +98,22 @@ function priced(
   deps: PipelineDeps,
   { request }: Call,
   plan: Plan,
-  purses: readonly Purse[],
+  budgetScopes: readonly BudgetScope[],
   prompt: PromptBound,
-): readonly Try[] {
+): readonly Target[] {
   const unpriced: string[] = [];
-  const tries: Try[] = [];
-  for (const step of plan.tries) {
-    if (step.isByok && !purses.some(({ countsByok }) => countsByok)) {
-      tries.push({ ...step, ceilingNanoUsd: 0 });
+  const targets: Target[] = [];
+  for (const target of plan.targets) {
+    if (target.isByok && !budgetScopes.some(({ countsByok }) => countsByok)) {
+      targets.push({ ...target, ceilingNanoUsd: 0 });
       continue;
     }
-    const ceiling = ceilingFor(deps, request, prompt, step);
-    if (ceiling) tries.push(atMost(step, ceiling, ceiling.mustSend));
-    else if (deps.budgets.unknownPrice === 'allow') tries.push({ ...step, ceilingNanoUsd: 0 });
-    else unpriced.push(`${step.endpoint.modelSlug} at ${step.endpoint.tag}${tierOf(request, step)}`);
+    const ceiling = ceilingFor(deps, request, prompt, target);
+    if (ceiling) targets.push(atMost(target, ceiling, ceiling.mustSend));
+    else if (deps.budgets.unknownPrice === 'allow') targets.push({ ...target, ceilingNanoUsd: 0 });
+    else unpriced.push(`${target.endpoint.modelSlug} at ${target.endpoint.tag}${tierOf(request, target)}`);
   }
-  if (tries.length > 0) return tries;
+  if (targets.length > 0) return targets;
   const names = [...new Set(unpriced)];
   throw new GatewayError(
     'invalid_request',
@@ -123,67 +123,76 @@ function priced(
 }
 
 /** The most a try can cost; null: its price, or that of the tier it is asked in, is not known. */
-export function ceilingFor(deps: PipelineDeps, request: ChatRequest, prompt: PromptBound, step: Try): Ceiling | null {
-  return isDearTier(request, step) ? null : ceilingOf(request, prompt, step.endpoint, boundsOf(deps, step));
+export function ceilingFor(
+  deps: PipelineDeps,
+  request: ChatRequest,
+  prompt: PromptBound,
+  target: Target,
+): Ceiling | null {
+  return isDearTier(request, target) ? null : ceilingOf(request, prompt, target.endpoint, boundsOf(deps, target));
 }
 
 /**
  * Tiers that cost more than the list price, by how much is the provider's to know; an endpoint of a tier has a price of
  * its own.
  */
-function isDearTier({ service_tier: tier }: ChatRequest, { endpoint }: Try): boolean {
+function isDearTier({ service_tier: tier }: ChatRequest, { endpoint }: Target): boolean {
   return endpoint.serviceTier === undefined && (tier === 'priority' || tier === 'scale');
 }
 
-function tierOf(request: ChatRequest, step: Try): string {
-  return isDearTier(request, step) ? ` in service tier ${request.service_tier}` : '';
+function tierOf(request: ChatRequest, target: Target): string {
+  return isDearTier(request, target) ? ` in service tier ${request.service_tier}` : '';
 }
 
-function atMost(step: Try, { nanoUsd, promptTokens, completionTokens, maxTokens }: Ceiling, mustSend: boolean): Try {
+function atMost(
+  target: Target,
+  { nanoUsd, promptTokens, completionTokens, maxTokens }: Ceiling,
+  mustSend: boolean,
+): Target {
   const mostTokens = { promptTokens, completionTokens };
   return mustSend
-    ? { ...step, ceilingNanoUsd: nanoUsd, mostTokens, maxTokens }
-    : { ...step, ceilingNanoUsd: nanoUsd, mostTokens };
+    ? { ...target, ceilingNanoUsd: nanoUsd, mostTokens, maxTokens }
+    : { ...target, ceilingNanoUsd: nanoUsd, mostTokens };
 }
 
-function boundsOf({ budgets, provider }: PipelineDeps, { endpoint }: Try) {
+function boundsOf({ budgets, provider }: PipelineDeps, { endpoint }: Target) {
   const minMaxTokens = provider(endpoint.providerSlug)?.quirks.minMaxTokens ?? 0;
   return { defaultMaxTokens: budgets.defaultMaxTokens, minMaxTokens };
 }
 
-export function costIn({ countsByok }: Purse, step: Try): number {
-  return step.isByok && !countsByok ? 0 : (step.ceilingNanoUsd ?? 0);
+export function costIn({ countsByok }: BudgetScope, target: Target): number {
+  return target.isByok && !countsByok ? 0 : (target.ceilingNanoUsd ?? 0);
 }
 
 /** The tries with the largest output that the amount pays for; without those whose prompt alone is dearer. */
 function shrunk(
   deps: PipelineDeps,
   request: ChatRequest,
-  tries: readonly Try[],
-  purse: Purse,
+  targets: readonly Target[],
+  budgetScope: BudgetScope,
   prompt: PromptBound,
   amountNanoUsd: number,
-): Try[] {
-  return tries.flatMap((step) => {
-    if (costIn(purse, step) <= amountNanoUsd) return [step];
-    const bounds = boundsOf(deps, step);
-    const maxTokens = affordableTokens(request, prompt, step.endpoint, amountNanoUsd, bounds);
+): Target[] {
+  return targets.flatMap((target) => {
+    if (costIn(budgetScope, target) <= amountNanoUsd) return [target];
+    const bounds = boundsOf(deps, target);
+    const maxTokens = affordableTokens(request, prompt, target.endpoint, amountNanoUsd, bounds);
     if (maxTokens < 1) return [];
     const ceiling = ceilingOf(
       { ...request, max_tokens: null, max_completion_tokens: maxTokens },
       prompt,
-      step.endpoint,
+      target.endpoint,
       bounds,
     );
-    return ceiling && ceiling.nanoUsd <= amountNanoUsd ? [atMost(step, ceiling, true)] : [];
+    return ceiling && ceiling.nanoUsd <= amountNanoUsd ? [atMost(target, ceiling, true)] : [];
   });
 }
 
 /** The plan with what is left of its tries; the others are excluded, by the budget. */
-export function withTries(plan: Plan, tries: readonly Try[]): Plan {
-  if (tries.length === plan.tries.length) return { ...plan, tries };
-  const left = new Set(tries.map(({ endpoint }) => endpoint));
-  const dropped = new Set(plan.tries.map(({ endpoint }) => endpoint).filter((endpoint) => !left.has(endpoint)));
+export function withTargets(plan: Plan, targets: readonly Target[]): Plan {
+  if (targets.length === plan.targets.length) return { ...plan, targets };
+  const left = new Set(targets.map(({ endpoint }) => endpoint));
+  const dropped = new Set(plan.targets.map(({ endpoint }) => endpoint).filter((endpoint) => !left.has(endpoint)));
   const excluded = [...dropped].map(({ modelSlug, tag }) => ({ model: modelSlug, provider: tag, filter: 'budget' }));
-  return { ...plan, tries, excluded: excluded.length === 0 ? plan.excluded : [...plan.excluded, ...excluded] };
+  return { ...plan, targets, excluded: excluded.length === 0 ? plan.excluded : [...plan.excluded, ...excluded] };
 }

@@ -3,7 +3,7 @@ import { createRedactor, type Redactor, redact } from '../base/secrets.ts';
 import { type StopSignal, StopSwitch } from '../base/stop.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
-import type { Try } from '../call/plan.ts';
+import type { Target } from '../call/plan.ts';
 import { toChunks } from '../convert/chunks.ts';
 import type { EncodedRequest, StreamPart } from '../dialects/dialect.ts';
 import type { Credential, OutgoingRequest, Provider } from '../providers/provider.ts';
@@ -16,7 +16,7 @@ import { badBody, looksLikeStream, peek, sentinelWatch } from './peek.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** A whole answer. */
-export interface AnsweredWhole {
+export interface CompleteResponse {
   kind: 'result';
   result: ChatResult;
   usage: Usage | null;
@@ -38,15 +38,15 @@ export interface OpenStream {
   close(): void;
 }
 
-export type Attempted = AnsweredWhole | OpenStream;
+export type Attempted = CompleteResponse | OpenStream;
 
-export interface Onlooker {
+export interface AttemptWatcher {
   /** Is shown what is sent upstream, before authentication. */
   show(encoded: EncodedRequest): void;
 }
 
 /** Is told how an attempt ended: one of the two, once. */
-export interface AttemptObserver extends Onlooker {
+export interface AttemptObserver extends AttemptWatcher {
   answered(attempted: Attempted): void;
   failed(error: unknown): void;
 }
@@ -83,7 +83,7 @@ class Exchange {
 export async function attempt(
   deps: PipelineDeps,
   call: Call,
-  step: Try,
+  target: Target,
   observer: AttemptObserver,
 ): Promise<Attempted> {
   const { limits, timeouts } = deps;
@@ -96,21 +96,21 @@ export async function attempt(
   };
   let credential: Credential | null = null;
   try {
-    const opened = deps.openCredential(step.credential);
+    const opened = deps.openCredential(target.credential);
     credential = opened instanceof Promise ? await opened : opened;
     call.signal.throwIfAborted();
     call.signal.addEventListener('abort', onCallAbort, { once: true });
-    const provider = deps.provider(step.endpoint.providerSlug) as Provider;
+    const provider = deps.provider(target.endpoint.providerSlug) as Provider;
     const encoded = provider.dialect.encodeRequest({
-      request: asTried(call.request, step),
-      upstreamModel: step.endpoint.upstreamModel,
+      request: asTried(call.request, target),
+      upstreamModel: target.endpoint.upstreamModel,
       quirks: provider.quirks,
     });
     observer.show(encoded);
     const exchange = new Exchange(deps, provider, credential, encoded, watchdog);
     const outgoing = outgoingRequest(exchange);
     const request = outgoing instanceof Promise ? await outgoing : outgoing;
-    if (step.isByok) checkSendable(credential, request.headers);
+    if (target.isByok) checkSendable(credential, request.headers);
     watchdog.arm(timeouts.headersMs, 'response headers');
     const transport = deps.transportOf(provider);
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
@@ -150,7 +150,7 @@ function checkSendable(credential: Credential, headers: Record<string, string>):
 }
 
 /** As this try is planned: its largest output, its service tier, and reasoning where the caller's slug asks for it. */
-function asTried(request: ChatRequest, { maxTokens, reasons, endpoint }: Try): ChatRequest {
+function asTried(request: ChatRequest, { maxTokens, reasons, endpoint }: Target): ChatRequest {
   const { serviceTier } = endpoint;
   let tried = request;
   if (maxTokens !== undefined) tried = { ...tried, max_tokens: null, max_completion_tokens: maxTokens };
@@ -237,7 +237,7 @@ function untilWhole({ deps, watchdog }: Exchange): (piece: Uint8Array) => boolea
 }
 
 /** JSON was asked. A stream is turned into what was asked. */
-function whole({ deps, provider, redactor, encoded }: Exchange, received: string): AnsweredWhole {
+function whole({ deps, provider, redactor, encoded }: Exchange, received: string): CompleteResponse {
   const text = redactor.redact(received);
   if (looksLikeStream(text)) return foldEvents(text, choicesIn(encoded.payload), provider, deps.limits);
   return { kind: 'result', ...provider.dialect.decodeResult(parseBody(text, deps.limits.depth), provider.quirks) };
@@ -248,7 +248,7 @@ async function openStream(
   exchange: Exchange,
   response: TransportResponse,
   release: () => void,
-): Promise<AnsweredWhole | OpenStream> {
+): Promise<CompleteResponse | OpenStream> {
   const { deps, provider, redactor, watchdog } = exchange;
   const source = await peek(response.body);
   if (!source.isStream) {

@@ -3,7 +3,7 @@ import { seededRandom } from '../base/random.ts';
 import { sha256Hex } from '../base/secrets.ts';
 import type { Call } from '../call/call.ts';
 import { endpointKey } from '../call/facts.ts';
-import type { Plan, Try } from '../call/plan.ts';
+import type { Plan, Target } from '../call/plan.ts';
 import type { ChatMessage, ChatRequest, Usage } from '../schema/chat.ts';
 import type { Conversation } from '../stores/sticky.ts';
 import type { PipelineDeps } from './deps.ts';
@@ -38,18 +38,18 @@ export function remember({ sticky, random }: PipelineDeps, call: Call): Remember
  * by how it began, and kept once it was seen to profit from the provider's cache.
  * @param usage  as the provider reported it; null: it did not
  */
-export function keep({ sticky }: PipelineDeps, call: Call, plan: Plan, step: Try, usage: Usage | null): void {
+export function keep({ sticky }: PipelineDeps, call: Call, plan: Plan, target: Target, usage: Usage | null): void {
   if ((call.request.provider?.order?.length ?? 0) > 0) return;
   const { workspaceId } = call.caller;
   const { sessionId } = call;
-  if (sessionId === null && !profits(step, usage)) return;
+  if (sessionId === null && !profits(target, usage)) return;
   const conversation: Conversation = sessionId === null ? openingOf(call) : { kind: 'session', key: sessionId };
-  const { modelSlug } = step.endpoint;
-  sticky.pin({ workspaceId, slug: modelSlug, conversation }, endpointKey(step.endpoint));
+  const { modelSlug } = target.endpoint;
+  sticky.pin({ workspaceId, slug: modelSlug, conversation }, endpointKey(target.endpoint));
   if (plan.router !== null) sticky.pin({ workspaceId, slug: plan.router, conversation }, modelSlug);
 }
 
-function profits({ endpoint: { pricing } }: Try, usage: Usage | null): boolean {
+function profits({ endpoint: { pricing } }: Target, usage: Usage | null): boolean {
   if ((usage?.prompt_tokens_details?.cached_tokens ?? 0) <= 0) return false;
   return pricing?.cacheReadPicoUsd !== undefined && pricing.cacheReadPicoUsd < pricing.promptPicoUsd;
 }

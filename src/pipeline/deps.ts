@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import type { OwnCredential } from '../call/facts.ts';
+import type { ByokCredential } from '../call/facts.ts';
 import type { CredentialRef } from '../call/plan.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -49,7 +49,7 @@ export interface RetryOptions {
   /** A provider that asks to be left alone for longer is: the next endpoint is tried instead. */
   maxRetryAfterMs: number;
   /** How long an endpoint rests that refused our credentials. */
-  restMs: number;
+  cooldownMs: number;
 }
 
 export interface KeepAliveOptions {
@@ -97,7 +97,7 @@ export interface PipelineDeps {
   /** Providers for which the operator has a credential, or that need none. */
   usableProviders: ReadonlySet<string>;
   /** The workspace's own credentials, in the order they are tried. @throws GatewayError unavailable (503) */
-  ownCredentials: (workspaceId: WorkspaceId) => readonly OwnCredential[] | Promise<readonly OwnCredential[]>;
+  byokCredentials: (workspaceId: WorkspaceId) => readonly ByokCredential[] | Promise<readonly ByokCredential[]>;
   /** The workspace's budgets. @throws GatewayError unavailable (503) */
   budgetsOf: (workspaceId: WorkspaceId) => readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
   /** @throws GatewayError unavailable (503) */

@@ -3,14 +3,14 @@ import { wait } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Call } from '../call/call.ts';
-import type { Plan, Try } from '../call/plan.ts';
+import type { Plan, Target } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
-import type { Attempted, Onlooker } from './attempt.ts';
+import type { Attempted, AttemptWatcher } from './attempt.ts';
 import type { PipelineDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
 import { type HedgedInput, runHedged } from './hedge.ts';
 import type { Hedging } from './hedging.ts';
-import { observeStart, restAfter } from './observe.ts';
+import { coolDownAfter, observeStart } from './observe.ts';
 import type { Reserved } from './reserve.ts';
 import { traced } from './traced.ts';
 
@@ -29,10 +29,10 @@ export interface Executed {
  * @throws GatewayError when no try is left; the reason of the call's signal after an abort
  */
 export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Reserved | null): Promise<Executed> {
-  const { tries } = plan;
+  const { targets } = plan;
   let first = 0;
-  while (first < tries.length && !observeStart(deps, tries[first] as Try)) first++;
-  if (first === tries.length) return Promise.reject(beingTried());
+  while (first < targets.length && !observeStart(deps, targets[first] as Target)) first++;
+  if (first === targets.length) return Promise.reject(beingTried());
   const walk = new Walk(deps, call, plan, reserved, first);
   // Most requests need no second attempt, and p-retry only then.
   return walk.run().then(
@@ -42,7 +42,7 @@ export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Re
 }
 
 /** Where on its plan a call is. */
-class Walk implements Onlooker {
+class Walk implements AttemptWatcher {
   readonly #deps: PipelineDeps;
   readonly #call: Call;
   readonly #plan: Plan;
@@ -50,7 +50,7 @@ class Walk implements Onlooker {
   readonly #errors: UpstreamError[] = [];
   readonly #sentBodies: Record<string, unknown>[] = [];
   readonly #wantsBodies: boolean;
-  /** Index of the try under way. */
+  /** Index of the try in flight. */
   #at: number;
   /** Attempts at it so far. */
   #here = 0;
@@ -68,7 +68,7 @@ class Walk implements Onlooker {
     this.#here++;
     const { hedging } = this.#deps;
     if (hedging !== null && this.#call.request.stream === true) return this.#beside(hedging);
-    return traced(this.#deps, this.#call, this.#plan.tries[this.#at] as Try, this);
+    return traced(this.#deps, this.#call, this.#plan.targets[this.#at] as Target, this);
   }
 
   /** What is sent upstream, for a caller who asked to see it. */
@@ -94,7 +94,7 @@ class Walk implements Onlooker {
   }
 
   #again(): Promise<Attempted> {
-    observeStart(this.#deps, this.#plan.tries[this.#at] as Try);
+    observeStart(this.#deps, this.#plan.targets[this.#at] as Target);
     return this.run();
   }
 
@@ -106,8 +106,8 @@ class Walk implements Onlooker {
       plan: this.#plan,
       reserved: this.#reserved,
       hedging,
-      onlooker: this,
-      failed: (step, error) => this.#failed(step, error),
+      watcher: this,
+      failed: (target, error) => this.#failed(target, error),
     };
     const ended = await runHedged(input, this.#at);
     if (ended.at !== this.#at) this.#here = 1;
@@ -116,10 +116,10 @@ class Walk implements Onlooker {
     return ended.attempted;
   }
 
-  #failed(step: Try, error: unknown): void {
+  #failed(target: Target, error: unknown): void {
     if (!(error instanceof UpstreamError)) return;
     this.#errors.push(error);
-    restAfter(this.#deps, step, error);
+    coolDownAfter(this.#deps, target, error);
   }
 
   #rules(): Options {
@@ -128,7 +128,7 @@ class Walk implements Onlooker {
       minTimeout: 0,
       // What p-retry asks of a signal, ours can do.
       signal: this.#call.signal as AbortSignal,
-      onFailedAttempt: ({ error }) => this.#failed(this.#plan.tries[this.#at] as Try, error),
+      onFailedAttempt: ({ error }) => this.#failed(this.#plan.targets[this.#at] as Target, error),
       shouldRetry: ({ error }) => this.#moves(error),
     };
   }
@@ -136,7 +136,7 @@ class Walk implements Onlooker {
   /** p-retry knows no Retry-After and no endpoints, so where to go and how long to wait is decided here. */
   async #moves(error: unknown): Promise<boolean> {
     if (!(error instanceof UpstreamError)) return false;
-    const next = await nextTry(this.#deps, this.#call, this.#plan, this.#reserved, this.#at, this.#here, error);
+    const next = await nextTarget(this.#deps, this.#call, this.#plan, this.#reserved, this.#at, this.#here, error);
     if (!next) return false;
     if (next.delayMs > 0) await wait(this.#deps.clock, next.delayMs, this.#call.signal);
     if (next.at !== this.#at) this.#here = 0;
@@ -162,7 +162,7 @@ interface Next {
 }
 
 /** Where to go after a failure, and when; null when there is nowhere left that the budget allows. */
-async function nextTry(
+async function nextTarget(
   deps: PipelineDeps,
   call: Call,
   plan: Plan,
@@ -171,25 +171,25 @@ async function nextTry(
   here: number,
   error: UpstreamError,
 ): Promise<Next | null> {
-  const wished = wishedTry(deps, plan, at, here, error);
-  if (!wished || reserved === null) return wished;
+  const preferred = preferredTarget(deps, plan, at, here, error);
+  if (!preferred || reserved === null) return preferred;
   // What failed attempts have used is spent: each further one must still fit into what is held.
-  for (let next = wished.at; next < plan.tries.length; next++) {
-    if (await reserved.covers(plan.tries[next] as Try, call.trace))
-      return next === wished.at ? wished : { at: next, delayMs: 0 };
+  for (let next = preferred.at; next < plan.targets.length; next++) {
+    if (await reserved.covers(plan.targets[next] as Target, call.trace))
+      return next === preferred.at ? preferred : { at: next, delayMs: 0 };
   }
   return null;
 }
 
-function wishedTry(deps: PipelineDeps, plan: Plan, at: number, here: number, error: UpstreamError): Next | null {
+function preferredTarget(deps: PipelineDeps, plan: Plan, at: number, here: number, error: UpstreamError): Next | null {
   const { retry } = deps;
-  const current = plan.tries[at] as Try;
-  const isLast = at + 1 >= plan.tries.length;
+  const current = plan.targets[at] as Target;
+  const isLast = at + 1 >= plan.targets.length;
   if (current.isByok && !isLast && error.reason === 'status' && refusals.has(error.status))
     return { at: at + 1, delayMs: 0 };
   // A provider that does not have the model says nothing about the request: the next one may have it.
   if (error.fault === 'caller' && error.status !== 404) {
-    const next = plan.tries.findIndex((one, index) => index > at && one.modelIndex > current.modelIndex);
+    const next = plan.targets.findIndex((one, index) => index > at && one.modelIndex > current.modelIndex);
     return next < 0 ? null : { at: next, delayMs: 0 };
   }
   const askedMs = error.retryAfterMs ?? 0;

@@ -1,11 +1,20 @@
 import { type GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
-import type { Exclusion, Plan, Try } from '../call/plan.ts';
+import type { Exclusion, Plan, Target } from '../call/plan.ts';
 import { boundPrompt, type Ceiling } from '../catalog/ceiling.ts';
-import { standingOfTry } from '../routing/plan.ts';
+import { standingOfTarget } from '../routing/plan.ts';
 import type { Standing } from '../routing/rank.ts';
 import type { Preview } from '../stores/spending/spending.ts';
-import { afford, amountsFor, ceilingFor, type Held, isLimited, type Purse, pursesOf, withTries } from './afford.ts';
+import {
+  afford,
+  amountsFor,
+  type BudgetScope,
+  budgetScopesOf,
+  ceilingFor,
+  type Held,
+  isLimited,
+  withTargets,
+} from './afford.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type Gathered, gather } from './gather.ts';
 import { screen } from './screen.ts';
@@ -18,7 +27,7 @@ export interface Explained {
   /** For a request that names no model; null: there is none. */
   defaultModel: string | null;
   /** What would be tried, in order. */
-  tries: readonly ExplainedTry[];
+  targets: readonly ExplainedTarget[];
   excluded: readonly Exclusion[];
   /** What the call would be refused with, before a provider is asked; null: it would not be. */
   refusal: Pick<GatewayError, 'status' | 'message' | 'metadata' | 'retryAfterMs'> | null;
@@ -28,8 +37,8 @@ export interface Explained {
   windows: readonly (Preview['windows'][number] & { holdNanoUsd: number })[];
 }
 
-export interface ExplainedTry {
-  step: Try;
+export interface ExplainedTarget {
+  target: Target;
   standing: Standing;
   /** The most it can cost, and by which tokens; null: its price is not known. */
   ceiling: Pick<Ceiling, 'nanoUsd' | 'promptTokens' | 'completionTokens'> | null;
@@ -60,65 +69,76 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
   }
   if (isLimited(call, gathered.budgets)) return within(deps, call, plan, gathered);
   const { defaultModel } = gathered;
-  return { ...nothing, defaultModel, plan, tries: explainTries(deps, call, plan, gathered), excluded: plan.excluded };
+  return {
+    ...nothing,
+    defaultModel,
+    plan,
+    targets: explainTargets(deps, call, plan, gathered),
+    excluded: plan.excluded,
+  };
 }
 
-const nothing = { plan: null, tries: [], excluded: [], refusal: null, holdNanoUsd: null, windows: [] };
+const nothing = { plan: null, targets: [], excluded: [], refusal: null, holdNanoUsd: null, windows: [] };
 
 async function within(deps: PipelineDeps, call: Call, plan: Plan, gathered: Gathered): Promise<Explained> {
-  const purses = pursesOf(deps, call, plan, gathered.budgets);
+  const budgetScopes = budgetScopesOf(deps, call, plan, gathered.budgets);
   const { defaultModel } = gathered;
-  const previews = await Promise.all(purses.map(({ scope }) => deps.spending.preview(scope)));
+  const previews = await Promise.all(budgetScopes.map(({ scope }) => deps.spending.preview(scope)));
   const look = async (amounts: readonly number[]): Promise<Held<readonly number[]>> => {
-    for (const [at, purse] of purses.entries()) {
+    for (const [at, budgetScope] of budgetScopes.entries()) {
       const refusal = (previews[at] as Preview).refusalOf(amounts[at] as number);
-      if (refusal) return { purse, refusal };
+      if (refusal) return { budgetScope, refusal };
     }
     return { held: amounts };
   };
   try {
-    const afforded = await afford(deps, call, plan, purses, look);
-    const { tries, excluded } = afforded.plan;
+    const afforded = await afford(deps, call, plan, budgetScopes, look);
+    const { targets, excluded } = afforded.plan;
     return {
       plan: afforded.plan,
       defaultModel,
-      tries: explainTries(deps, call, afforded.plan, gathered),
+      targets: explainTargets(deps, call, afforded.plan, gathered),
       excluded,
       refusal: null,
       holdNanoUsd: Math.max(...afforded.held),
-      windows: standing(purses, previews, amountsFor(purses, tries)),
+      windows: standing(budgetScopes, previews, amountsFor(budgetScopes, targets)),
     };
   } catch (error) {
     if (!isGatewayError(error) || (error.kind !== 'payment_required' && error.metadata?.unpriced === undefined))
       throw error;
     const { status, message, metadata, retryAfterMs } = error;
-    const none = purses.map(() => 0);
+    const none = budgetScopes.map(() => 0);
     return {
       ...nothing,
       defaultModel,
-      excluded: withTries(plan, []).excluded,
+      excluded: withTargets(plan, []).excluded,
       refusal: { status, message, metadata, retryAfterMs },
-      windows: standing(purses, previews, none),
+      windows: standing(budgetScopes, previews, none),
     };
   }
 }
 
 /** The worst case as it was bounded to be held; of what does not count against a limit, as it is. */
-function explainTries(deps: PipelineDeps, { request }: Call, { tries }: Plan, gathered: Gathered): ExplainedTry[] {
+function explainTargets(
+  deps: PipelineDeps,
+  { request }: Call,
+  { targets }: Plan,
+  gathered: Gathered,
+): ExplainedTarget[] {
   const prompt = boundPrompt(request);
-  return tries.map((step) => {
-    const { ceilingNanoUsd: nanoUsd, mostTokens } = step;
+  return targets.map((target) => {
+    const { ceilingNanoUsd: nanoUsd, mostTokens } = target;
     return {
-      step,
-      standing: standingOfTry({ request, ...gathered }, step),
+      target,
+      standing: standingOfTarget({ request, ...gathered }, target),
       ceiling:
-        nanoUsd !== undefined && mostTokens ? { nanoUsd, ...mostTokens } : ceilingFor(deps, request, prompt, step),
+        nanoUsd !== undefined && mostTokens ? { nanoUsd, ...mostTokens } : ceilingFor(deps, request, prompt, target),
     };
   });
 }
 
-function standing(purses: readonly Purse[], previews: readonly Preview[], amounts: readonly number[]) {
-  return purses.flatMap((_, at) =>
+function standing(budgetScopes: readonly BudgetScope[], previews: readonly Preview[], amounts: readonly number[]) {
+  return budgetScopes.flatMap((_, at) =>
     (previews[at] as Preview).windows.map((window) => ({ ...window, holdNanoUsd: amounts[at] as number })),
   );
 }

@@ -1,6 +1,6 @@
 import { andThen } from '../base/and-then.ts';
 import type { Call } from '../call/call.ts';
-import type { Facts, OwnCredential } from '../call/facts.ts';
+import type { ByokCredential, Facts } from '../call/facts.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import { requestedSlugs, slugsToKnow } from '../routing/expand.ts';
 import type { BudgetLimit } from '../stores/spending/spending.ts';
@@ -24,12 +24,12 @@ export interface Gathered {
  */
 export function gather(deps: PipelineDeps, call: Call): Gathered | Promise<Gathered> {
   const { workspaceId } = call.caller;
-  const credentials = deps.ownCredentials(workspaceId);
+  const credentials = deps.byokCredentials(workspaceId);
   const budgets = deps.budgetsOf(workspaceId);
   const defaults = deps.defaultsOf(workspaceId);
   if (credentials instanceof Promise || budgets instanceof Promise || defaults instanceof Promise)
-    return Promise.all([credentials, budgets, defaults]).then(([own, limits, wishes]) =>
-      withView(deps, call, own, limits, wishes),
+    return Promise.all([credentials, budgets, defaults]).then(([own, limits, defaults]) =>
+      withView(deps, call, own, limits, defaults),
     );
   return withView(deps, call, credentials, budgets, defaults);
 }
@@ -37,7 +37,7 @@ export function gather(deps: PipelineDeps, call: Call): Gathered | Promise<Gathe
 function withView(
   deps: PipelineDeps,
   call: Call,
-  ownCredentials: readonly OwnCredential[],
+  byokCredentials: readonly ByokCredential[],
   budgets: readonly BudgetLimit[],
   defaults: WorkspaceDefaults,
 ): Gathered | Promise<Gathered> {
@@ -52,7 +52,7 @@ function withView(
       pinned,
       defaultSort: defaults.sort,
       usableProviders: deps.usableProviders,
-      ownCredentials,
+      byokCredentials,
       workspaceId,
       apiKeyHash,
       nowMs,

@@ -1,9 +1,9 @@
 import { StopSwitch } from '../base/stop.ts';
 import type { Call } from '../call/call.ts';
-import type { Plan, Try } from '../call/plan.ts';
+import type { Plan, Target } from '../call/plan.ts';
 import { newTrace } from '../call/trace.ts';
 import { estimateUsage } from '../catalog/estimate.ts';
-import type { Attempted, Onlooker } from './attempt.ts';
+import type { Attempted, AttemptWatcher } from './attempt.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';
 import type { Hedging } from './hedging.ts';
@@ -16,10 +16,10 @@ export interface HedgedInput {
   call: Call;
   plan: Plan;
   reserved: Reserved | null;
-  onlooker: Onlooker;
+  watcher: AttemptWatcher;
   hedging: Hedging;
   /** Told of a try that failed while the other went on. */
-  failed: (step: Try, error: unknown) => void;
+  failed: (target: Target, error: unknown) => void;
 }
 
 /** How a try went, or the one beside it, and the index of that one. */
@@ -29,12 +29,12 @@ export type HedgedEnd = { isOk: true; at: number; attempted: Attempted } | { isO
 export async function runHedged(input: HedgedInput, at: number): Promise<HedgedEnd> {
   const { deps, call, plan, hedging, failed } = input;
   const first = startRun(input, at);
-  const patienceMs = hedging.patienceMs(first.step, deps.clock.now());
+  const patienceMs = hedging.patienceMs(first.target, deps.clock.now());
   if (patienceMs === null || (await isDecidedWithin(first, patienceMs, input))) return kept(first);
   const other = await indexBeside(input, at);
   // Asking the store whether it fits may have taken a while.
   if (other === null || first.isOver() || call.signal.aborted || !hedging.take()) return kept(first);
-  observeStart(deps, plan.tries[other] as Try);
+  observeStart(deps, plan.targets[other] as Target);
   const second = startRun(input, other);
   const winner = await Promise.race([first.end, second.end]);
   const [won, lost] = winner.at === at ? [first, second] : [second, first];
@@ -43,7 +43,7 @@ export async function runHedged(input: HedgedInput, at: number): Promise<HedgedE
     return kept(won);
   }
   won.keep();
-  failed(won.step, winner.error);
+  failed(won.target, winner.error);
   const last = await kept(lost);
   if (last.isOk) return last;
   // Both have failed: what comes next comes after the later of the two.
@@ -60,7 +60,7 @@ async function kept(run: Run): Promise<HedgedEnd> {
 /** One of two tries that run beside each other. */
 interface Run {
   at: number;
-  step: Try;
+  target: Target;
   /** Never rejects. */
   end: Promise<HedgedEnd>;
   isOver(): boolean;
@@ -70,8 +70,8 @@ interface Run {
   letGo(): void;
 }
 
-function startRun({ deps, call, plan, onlooker }: HedgedInput, at: number): Run {
-  const step = plan.tries[at] as Try;
+function startRun({ deps, call, plan, watcher }: HedgedInput, at: number): Run {
+  const target = plan.targets[at] as Target;
   const startedAtMs = deps.clock.now();
   const own = new StopSwitch();
   const stop = () => own.abort(call.signal.reason);
@@ -79,7 +79,7 @@ function startRun({ deps, call, plan, onlooker }: HedgedInput, at: number): Run 
   // Of its own: one that was let go of is written down as that, whatever becomes of it.
   const trace = newTrace();
   let isOver = false;
-  const end = traced(deps, { ...call, signal: own, trace }, step, onlooker).then(
+  const end = traced(deps, { ...call, signal: own, trace }, target, watcher).then(
     (attempted): HedgedEnd => {
       isOver = true;
       return { isOk: true, at, attempted };
@@ -92,7 +92,7 @@ function startRun({ deps, call, plan, onlooker }: HedgedInput, at: number): Run 
   );
   return {
     at,
-    step,
+    target,
     end,
     isOver: () => isOver,
     keep: () => void call.trace.attempts.push(...trace.attempts),
@@ -102,19 +102,19 @@ function startRun({ deps, call, plan, onlooker }: HedgedInput, at: number): Run 
       void end.then((ended) => ended.isOk && ended.attempted.kind === 'stream' && ended.attempted.close());
       const decidedAtMs = deps.clock.now();
       // It would have taken at least as long.
-      if (!isOver) observeFirstToken(deps, step, decidedAtMs - startedAtMs);
+      if (!isOver) observeFirstToken(deps, target, decidedAtMs - startedAtMs);
       call.trace.attempts.push({
-        provider: step.providerName,
-        providerSlug: step.endpoint.providerSlug,
-        model: step.endpoint.modelSlug,
+        provider: target.providerName,
+        providerSlug: target.endpoint.providerSlug,
+        model: target.endpoint.modelSlug,
         startedAtMs,
         decidedAtMs,
         status: 499,
         errorType: 'hedged',
-        isByok: step.isByok,
+        isByok: target.isByok,
         // It has read the prompt, as far as anybody can tell.
         costNanoUsd:
-          costAt(step.endpoint, estimateUsage(call.request, 0, step.mostTokens), call.request)?.totalNanoUsd ?? 0,
+          costAt(target.endpoint, estimateUsage(call.request, 0, target.mostTokens), call.request)?.totalNanoUsd ?? 0,
         dropped: [],
       });
       own.abort(new Error('Another provider was faster'));
@@ -138,16 +138,16 @@ async function isDecidedWithin({ end }: Run, ms: number, { deps, call }: HedgedI
  * The next try at another endpoint that the budget pays for as well; null: there is none.
  */
 async function indexBeside({ deps, call, plan, reserved }: HedgedInput, at: number): Promise<number | null> {
-  const running = plan.tries[at] as Try;
+  const running = plan.targets[at] as Target;
   // Those before this one, this one, and the other.
   if (call.trace.attempts.length + 2 > deps.retry.maxAttempts) return null;
-  const other = plan.tries.findIndex(({ endpoint }, index) => index > at && endpoint !== running.endpoint);
+  const other = plan.targets.findIndex(({ endpoint }, index) => index > at && endpoint !== running.endpoint);
   if (other < 0) return null;
   if (reserved === null) return other;
   try {
-    return (await reserved.covers(plan.tries[other] as Try, call.trace, running)) ? other : null;
+    return (await reserved.covers(plan.targets[other] as Target, call.trace, running)) ? other : null;
   } catch {
-    // The store cannot tell. The first is under way and paid for.
+    // The store cannot tell. The first is in flight and paid for.
     return null;
   }
 }

@@ -1,5 +1,5 @@
-import { restKey } from '../call/facts.ts';
-import type { Try } from '../call/plan.ts';
+import { healthKey } from '../call/facts.ts';
+import type { Target } from '../call/plan.ts';
 import type { Health } from '../catalog/health.ts';
 
 export interface HedgeOptions {
@@ -12,7 +12,7 @@ export interface HedgeOptions {
 /** When a second try is started beside one whose first token is late. */
 export interface Hedging {
   /** How long to wait for the first token of a try, in ms; null: it is not hedged. Counts the stream. */
-  patienceMs(step: Try, nowMs: number): number | null;
+  patienceMs(target: Target, nowMs: number): number | null;
   /** Whether one more stream may be hedged; takes it. */
   take(): boolean;
 }
@@ -27,9 +27,9 @@ const burst = 10;
 export function createHedging(health: Health, { afterMs, maxShare }: HedgeOptions): Hedging {
   let allowance = 1;
   return {
-    patienceMs(step, nowMs) {
+    patienceMs(target, nowMs) {
       allowance = Math.min(allowance + maxShare, burst);
-      return health.view(nowMs).latencyP95(restKey(step.endpoint, step.credential)) ?? afterMs;
+      return health.view(nowMs).latencyP95(healthKey(target.endpoint, target.credential)) ?? afterMs;
     },
     take() {
       if (allowance < 1) return false;

@@ -1,7 +1,7 @@
 import { OutputBuffer } from '../base/output.ts';
 import type { Redactor } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
-import type { AnswerHead, ClientWire } from '../call/wire.ts';
+import type { ResponseEncoder, ResponseHead } from '../call/response-encoder.ts';
 import type { StreamPart } from '../dialects/dialect.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 import { decodeFrame, type EventReader, nextFrame } from './events.ts';
@@ -30,10 +30,10 @@ export interface Lane {
 
 export interface LaneInput {
   events: EventReader | null;
-  wire: ClientWire;
-  head: AnswerHead;
+  wire: ResponseEncoder;
+  head: ResponseHead;
   /** false: every event is decoded. */
-  verbatim: boolean;
+  passthrough: boolean;
   /** What each chunk goes through on its way; null drops it. With any, every event is decoded. */
   steps: readonly ((chunk: ChatChunk) => ChatChunk | null)[];
   /** Takes out keys that the upstream echoes. */
@@ -44,7 +44,7 @@ export interface LaneInput {
 /** A stream whose events keep changing shape is decoded; learning from each would only cost. */
 const maxLearned = 8;
 
-export function createLane({ events, wire, head, verbatim, steps, redactor, sink }: LaneInput): Lane {
+export function createLane({ events, wire, head, passthrough, steps, redactor, sink }: LaneInput): Lane {
   const match = newMatch();
   let templates: Template[] = [];
   let learned = 0;
@@ -92,7 +92,7 @@ export function createLane({ events, wire, head, verbatim, steps, redactor, sink
     const parts = decodeFrame(reader, redactor);
     write(parts, out);
     const first = parts[0];
-    if (verbatim && steps.length === 0 && parts.length === 1 && first?.kind === 'chunk' && learned < maxLearned)
+    if (passthrough && steps.length === 0 && parts.length === 1 && first?.kind === 'chunk' && learned < maxLearned)
       learn(reader, first.chunk);
   }
 
@@ -123,7 +123,7 @@ export function createLane({ events, wire, head, verbatim, steps, redactor, sink
 
   function writeChunk(chunk: ChatChunk, out: OutputBuffer): void {
     let current: ChatChunk | null = chunk;
-    for (const step of steps) current = current && step(current);
+    for (const target of steps) current = current && target(current);
     if (current) out.write(wire.chunk(withHead(current)));
   }
 

@@ -1,27 +1,27 @@
 import { UpstreamError } from '../base/upstream-error.ts';
-import { restKey } from '../call/facts.ts';
-import type { Try } from '../call/plan.ts';
+import { healthKey } from '../call/facts.ts';
+import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { Observation } from '../catalog/health.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { PipelineDeps } from './deps.ts';
 
 // What one of a workspace's own credentials meets says nothing of the endpoint for anybody else: it has a key of its own.
-const keyOf = ({ endpoint, credential }: Try) => restKey(endpoint, credential);
+const keyOf = ({ endpoint, credential }: Target) => healthKey(endpoint, credential);
 
 /** @returns false: the endpoint is being tried again after failures, by another call that was planned at the same time */
-export function observeStart({ health }: PipelineDeps, step: Try): boolean {
-  return health.started(keyOf(step));
+export function observeStart({ health }: PipelineDeps, target: Target): boolean {
+  return health.started(keyOf(target));
 }
 
 /** The first token of a stream, of which nobody knows yet how it ends; or how long it was waited for in vain. */
-export function observeFirstToken({ health }: PipelineDeps, step: Try, firstTokenMs: number): void {
-  health.observe(keyOf(step), { firstTokenMs });
+export function observeFirstToken({ health }: PipelineDeps, target: Target, firstTokenMs: number): void {
+  health.observe(keyOf(target), { firstTokenMs });
 }
 
 /** What a failed attempt tells of the endpoint: nothing, where the request or its client was the reason. */
-export function observeFailure({ health }: PipelineDeps, step: Try, error: unknown): void {
-  health.observe(keyOf(step), seenIn(error));
+export function observeFailure({ health }: PipelineDeps, target: Target, error: unknown): void {
+  health.observe(keyOf(target), seenIn(error));
 }
 
 function seenIn(error: unknown): Observation {
@@ -35,13 +35,13 @@ function seenIn(error: unknown): Observation {
  */
 export function observeEnd(
   { health }: PipelineDeps,
-  step: Try,
+  target: Target,
   outcome: 'ok' | 'failed',
   answered: { attempt: AttemptTrace; usage: Usage; isStream: boolean } | null,
   nowMs: number,
 ): void {
   const tokensPerSecond = answered && speedOf(answered.attempt, answered.usage, answered.isStream, nowMs);
-  health.observe(keyOf(step), tokensPerSecond === null ? { outcome } : { outcome, tokensPerSecond });
+  health.observe(keyOf(target), tokensPerSecond === null ? { outcome } : { outcome, tokensPerSecond });
 }
 
 /** Output tokens per second: of a stream from its first token on, of a whole answer from the start of the attempt. */
@@ -56,7 +56,7 @@ function speedOf(
 }
 
 /** An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while. */
-export function restAfter({ health, clock, retry }: PipelineDeps, step: Try, error: UpstreamError): void {
-  const pauseMs = error.fault === 'operator' ? retry.restMs : (error.retryAfterMs ?? 0);
-  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs) health.rest(keyOf(step), clock.now() + pauseMs);
+export function coolDownAfter({ health, clock, retry }: PipelineDeps, target: Target, error: UpstreamError): void {
+  const pauseMs = error.fault === 'operator' ? retry.cooldownMs : (error.retryAfterMs ?? 0);
+  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs) health.rest(keyOf(target), clock.now() + pauseMs);
 }

@@ -3,8 +3,8 @@ import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
-import type { Plan, Try } from '../call/plan.ts';
-import type { AnswerHead, StreamEnd } from '../call/wire.ts';
+import type { Plan, Target } from '../call/plan.ts';
+import type { ResponseHead, StreamEnd } from '../call/response-encoder.ts';
 import { chunkWithoutReasoning, hidesReasoning } from '../convert/reasoning.ts';
 import { describeRoute } from '../routing/describe.ts';
 import type { Usage } from '../schema/chat.ts';
@@ -22,7 +22,7 @@ const encoder = new TextEncoder();
 const nothing = new Uint8Array(0);
 
 /** How long a stream that is whole may keep its upstream waiting for usage or the sentinel. */
-const afterglowMs = 5000;
+const trailingUsageTimeoutMs = 5000;
 /** How much of an upstream is read after its end, so that its connection can be used again. */
 const drainBytes = 16 * 1024;
 
@@ -39,13 +39,13 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
   const { attempted, served, sentBodies } = executed;
   const stream = attempted as OpenStream;
   const { events, watchdog } = stream;
-  const step = plan.tries[served] as Try;
+  const target = plan.targets[served] as Target;
   const { wire } = call;
-  const head: AnswerHead = {
+  const head: ResponseHead = {
     id: call.id,
     created: call.created,
-    model: step.endpoint.modelSlug,
-    provider: step.providerName,
+    model: target.endpoint.modelSlug,
+    provider: target.providerName,
   };
   const firstMs = deps.clock.now() - call.receivedAtMs;
   const choices = choiceWatch(stream.expectedChoices);
@@ -62,7 +62,7 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
     events,
     wire,
     head,
-    verbatim: step.lane === 'verbatim' && wire.chunksAreChat,
+    passthrough: target.lane === 'passthrough' && wire.chunksAreChat,
     steps: hidesReasoning(call.request) ? [chunkWithoutReasoning] : [],
     redactor: stream.redactor,
     sink: {
@@ -107,21 +107,21 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
   }
 
   async function read(): Promise<Uint8Array | null> {
-    watchdog.arm(Math.min(afterglowLeftMs(), deps.timeouts.idleMs), 'the next event');
+    watchdog.arm(Math.min(trailingUsageLeftMs(), deps.timeouts.idleMs), 'the next event');
     const piece = await (events as NonNullable<typeof events>).source.read();
     watchdog.disarm();
     return piece;
   }
 
   /** From the end of the answer, not from the latest piece: what comes after it may go on for ever. */
-  function afterglowLeftMs(): number {
+  function trailingUsageLeftMs(): number {
     if (!choices.isWhole()) {
       wholeAtMs = null;
       return Number.POSITIVE_INFINITY;
     }
     const nowMs = deps.clock.now();
     wholeAtMs ??= nowMs;
-    const leftMs = wholeAtMs + afterglowMs - nowMs;
+    const leftMs = wholeAtMs + trailingUsageTimeoutMs - nowMs;
     if (leftMs <= 0) throw badStream('The provider did not end its answer.');
     return leftMs;
   }
@@ -152,7 +152,7 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
       settle({ outcome: 'cancelled', status: 499, served, usage, output: textBytes, firstMs });
       return null;
     }
-    const shown = inBand(error, step);
+    const shown = inBand(error, target);
     const isProvidersFault = error instanceof UpstreamError;
     const receipt = settle({
       outcome: 'cut',
@@ -210,9 +210,9 @@ export function relay(deps: PipelineDeps, call: Call, plan: Plan, executed: Exec
 /** The error object of a stream that broke after its first event. */
 export function inBand(
   error: unknown,
-  step: Try,
+  target: Target,
 ): { code: number; message: string; metadata: { error_type: string; provider_code?: string } } {
-  const shown = asGatewayError(error, step);
+  const shown = asGatewayError(error, target);
   const providerCode = error instanceof UpstreamError && error.fault !== 'operator' ? error.providerCode : undefined;
   return {
     code: shown.status,
@@ -221,7 +221,7 @@ export function inBand(
   };
 }
 
-function asGatewayError(error: unknown, { providerName, isByok }: Try): GatewayError {
+function asGatewayError(error: unknown, { providerName, isByok }: Target): GatewayError {
   if (isGatewayError(error)) return error;
   if (error instanceof UpstreamError)
     return new GatewayError(kindOf(error), messageOf(error, providerName, isByok), { errorType: error.errorType });
@@ -232,7 +232,7 @@ function asGatewayError(error: unknown, { providerName, isByok }: Try): GatewayE
 /** Fields of a delta that are output: what else stands in it says how to read it. */
 const outputFields = ['content', 'reasoning', 'refusal'] as const;
 
-/** How much output is in a delta: bytes, as on the verbatim lane; a script of three bytes a character has more tokens in it. */
+/** How much output is in a delta: bytes, as on the passthrough lane; a script of three bytes a character has more tokens in it. */
 function sizeOf(delta: ChunkDelta): number {
   let size = 0;
   for (const field of outputFields) size += utf8Length(delta[field] ?? '');

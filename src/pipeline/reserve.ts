@@ -1,9 +1,9 @@
 import { andThen } from '../base/and-then.ts';
 import type { Call } from '../call/call.ts';
-import type { Plan, Try } from '../call/plan.ts';
+import type { Plan, Target } from '../call/plan.ts';
 import type { Trace } from '../call/trace.ts';
 import { type BudgetLimit, isRefusal, type Reservation } from '../stores/spending/spending.ts';
-import { afford, costIn, type Held, isLimited, type Purse, pursesOf } from './afford.ts';
+import { afford, type BudgetScope, budgetScopesOf, costIn, type Held, isLimited } from './afford.ts';
 import type { PipelineDeps } from './deps.ts';
 
 /** What a call spent, by whose account at the provider it was. Integer nano-USD. */
@@ -18,7 +18,7 @@ export interface Reserved {
    * Whether what is held still pays for a further try after what failed attempts cost; holds more where it does not.
    * @param beside  another try, which goes on
    */
-  covers(step: Try, trace: Trace, beside?: Try): boolean | Promise<boolean>;
+  covers(target: Target, trace: Trace, beside?: Target): boolean | Promise<boolean>;
   /** Books what was spent, once. Never throws: what the store does not take is booked later. */
   settle(spent: Spent): void;
 }
@@ -41,38 +41,38 @@ export function reserve(
   plan: Plan,
   budgets: readonly BudgetLimit[],
 ): Admitted | Promise<Admitted> {
-  const purses = pursesOf(deps, call, plan, budgets);
-  if (!isLimited(call, budgets)) return holdFree(deps, plan, purses);
+  const budgetScopes = budgetScopesOf(deps, call, plan, budgets);
+  if (!isLimited(call, budgets)) return holdFree(deps, plan, budgetScopes);
 
-  const afforded = afford(deps, call, plan, purses, (amounts) => holdAll(deps, purses, amounts));
-  return andThen(afforded, ({ plan: paid, held }) => ({ plan: paid, reserved: new ReservedIn(purses, held) }));
+  const afforded = afford(deps, call, plan, budgetScopes, (amounts) => holdAll(deps, budgetScopes, amounts));
+  return andThen(afforded, ({ plan: paid, held }) => ({ plan: paid, reserved: new ReservedIn(budgetScopes, held) }));
 }
 
 /** Nothing is limited: what is spent is only counted. */
-function holdFree(deps: PipelineDeps, plan: Plan, purses: readonly Purse[]): Admitted | Promise<Admitted> {
-  const [purse] = purses;
-  return andThen(deps.spending.hold((purse as Purse).scope, 0), (held) => ({
+function holdFree(deps: PipelineDeps, plan: Plan, budgetScopes: readonly BudgetScope[]): Admitted | Promise<Admitted> {
+  const [budgetScope] = budgetScopes;
+  return andThen(deps.spending.hold((budgetScope as BudgetScope).scope, 0), (held) => ({
     plan,
-    reserved: new ReservedIn(purses, [held as Reservation]),
+    reserved: new ReservedIn(budgetScopes, [held as Reservation]),
   }));
 }
 
 /** All purses, or none. Without a promise where there is one purse, and it is answered without. */
 function holdAll(
   deps: PipelineDeps,
-  purses: readonly Purse[],
+  budgetScopes: readonly BudgetScope[],
   amounts: readonly number[],
 ): Held<Reservation[]> | Promise<Held<Reservation[]>> {
-  if (purses.length > 1) return holdEach(deps, purses, amounts);
-  const purse = purses[0] as Purse;
-  return andThen(deps.spending.hold(purse.scope, amounts[0] as number), (held) =>
-    isRefusal(held) ? { purse, refusal: held } : { held: [held] },
+  if (budgetScopes.length > 1) return holdEach(deps, budgetScopes, amounts);
+  const budgetScope = budgetScopes[0] as BudgetScope;
+  return andThen(deps.spending.hold(budgetScope.scope, amounts[0] as number), (held) =>
+    isRefusal(held) ? { budgetScope, refusal: held } : { held: [held] },
   );
 }
 
 async function holdEach(
   deps: PipelineDeps,
-  purses: readonly Purse[],
+  budgetScopes: readonly BudgetScope[],
   amounts: readonly number[],
 ): Promise<Held<Reservation[]>> {
   const reservations: Reservation[] = [];
@@ -80,11 +80,11 @@ async function holdEach(
     for (const reservation of reservations) reservation.settle({ nanoUsd: 0, byokNanoUsd: 0 });
   };
   try {
-    for (const [at, purse] of purses.entries()) {
-      const held = await deps.spending.hold(purse.scope, amounts[at] as number);
+    for (const [at, budgetScope] of budgetScopes.entries()) {
+      const held = await deps.spending.hold(budgetScope.scope, amounts[at] as number);
       if (isRefusal(held)) {
         giveBack();
-        return { purse, refusal: held };
+        return { budgetScope, refusal: held };
       }
       reservations.push(held);
     }
@@ -97,22 +97,22 @@ async function holdEach(
 
 /** The reservations of a call, one in each of its purses. */
 class ReservedIn implements Reserved {
-  readonly #purses: readonly Purse[];
+  readonly #budgetScopes: readonly BudgetScope[];
   readonly #reservations: readonly Reservation[];
 
-  constructor(purses: readonly Purse[], reservations: readonly Reservation[]) {
-    this.#purses = purses;
+  constructor(budgetScopes: readonly BudgetScope[], reservations: readonly Reservation[]) {
+    this.#budgetScopes = budgetScopes;
     this.#reservations = reservations;
   }
 
-  covers(step: Try, trace: Trace, beside?: Try): boolean | Promise<boolean> {
+  covers(target: Target, trace: Trace, beside?: Target): boolean | Promise<boolean> {
     const reservations = this.#reservations;
     const spent = spentOnFailures(trace);
-    const missing = this.#purses.map(
-      (purse, at) =>
-        inPurse(purse, spent) +
-        costIn(purse, step) +
-        (beside ? costIn(purse, beside) : 0) -
+    const missing = this.#budgetScopes.map(
+      (budgetScope, at) =>
+        inBudgetScope(budgetScope, spent) +
+        costIn(budgetScope, target) +
+        (beside ? costIn(budgetScope, beside) : 0) -
         (reservations[at] as Reservation).nanoUsd,
     );
     const short = missing.findIndex((nanoUsd, at) => nanoUsd > 0 && (reservations[at] as Reservation).isLimited);
@@ -123,15 +123,15 @@ class ReservedIn implements Reserved {
 
   settle(spent: Spent): void {
     const { byokNanoUsd } = spent;
-    for (let at = 0; at < this.#purses.length; at++)
+    for (let at = 0; at < this.#budgetScopes.length; at++)
       (this.#reservations[at] as Reservation).settle({
-        nanoUsd: inPurse(this.#purses[at] as Purse, spent),
+        nanoUsd: inBudgetScope(this.#budgetScopes[at] as BudgetScope, spent),
         byokNanoUsd,
       });
   }
 }
 
-function inPurse({ countsByok }: Purse, { operatorNanoUsd, byokNanoUsd }: Spent): number {
+function inBudgetScope({ countsByok }: BudgetScope, { operatorNanoUsd, byokNanoUsd }: Spent): number {
   return operatorNanoUsd + (countsByok ? byokNanoUsd : 0);
 }
 

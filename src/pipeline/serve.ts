@@ -2,14 +2,14 @@ import { andThen } from '../base/and-then.ts';
 import { isGatewayError } from '../base/errors.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
-import type { Plan, Try } from '../call/plan.ts';
+import type { Plan, Target } from '../call/plan.ts';
 import type { Reply } from '../call/reply.ts';
 import { hidesReasoning, withoutReasoning } from '../convert/reasoning.ts';
 import { describeRoute } from '../routing/describe.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import { planRoute } from '../routing/plan.ts';
 import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
-import type { AnsweredWhole } from './attempt.ts';
+import type { CompleteResponse } from './attempt.ts';
 import { type CallControl, clientStream } from './client-stream.ts';
 import type { PipelineDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
@@ -70,7 +70,7 @@ export function planOf(deps: PipelineDeps, { request }: Call, { facts, view, def
     brand,
     isConfigured,
     providerName: (slug) => provider(slug)?.name ?? slug,
-    verbatim: (slug) => provider(slug)?.dialect.nativeChunks === true,
+    passthrough: (slug) => provider(slug)?.dialect.nativeChunks === true,
   });
 }
 
@@ -80,16 +80,16 @@ function nowhere({ brand }: PipelineDeps, { request }: Call, defaultModel: strin
   return {
     requested: slugs[0] ?? '',
     strategy: strategyOf(slugs, brand),
-    tries: [],
+    targets: [],
     excluded: ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'],
     router: null,
   };
 }
 
 function whole(deps: PipelineDeps, call: Call, plan: Plan, { attempted, served }: Executed, settle: Settle): Reply {
-  const { result: answered, usage } = attempted as AnsweredWhole;
+  const { result: answered, usage } = attempted as CompleteResponse;
   const result = hidesReasoning(call.request) ? withoutReasoning(answered) : answered;
-  const { endpoint, providerName } = plan.tries[served] as Try;
+  const { endpoint, providerName } = plan.targets[served] as Target;
   const output = usage === null ? JSON.stringify(result.choices.map(({ message }) => message)) : '';
   const firstMs = deps.clock.now() - call.receivedAtMs;
   const receipt = settle({ outcome: 'ok', status: 200, served, usage, output, firstMs });
@@ -136,7 +136,7 @@ async function stream(
 /** A failure before the first token of a stream that was already opened with a comment. */
 function failureText(deps: PipelineDeps, call: Call, plan: Plan, error: unknown): string | null {
   if (error instanceof CallAborted && error.why === 'client_left') return null;
-  const first = plan.tries[0] as Try;
+  const first = plan.targets[0] as Target;
   const head = { id: call.id, created: call.created, model: first.endpoint.modelSlug, provider: first.providerName };
   const shown: ErrorBody['error'] = inBand(error, first);
   const metadata = call.wantsMetadata ? describeRoute(plan, call.trace, -1, deps.region) : undefined;

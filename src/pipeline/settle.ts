@@ -1,5 +1,5 @@
 import type { Call } from '../call/call.ts';
-import type { Plan, Try } from '../call/plan.ts';
+import type { Plan, Target } from '../call/plan.ts';
 import type { Receipt } from '../call/reply.ts';
 import { estimateUsage } from '../catalog/estimate.ts';
 import { usageWithCost } from '../catalog/price.ts';
@@ -35,11 +35,11 @@ export function settleOnce(deps: PipelineDeps, call: Call, plan: Plan, reserved:
   return (ending) => {
     if (receipt) return receipt;
     const failures = spentOnFailures(call.trace);
-    const step = plan.tries[ending.served];
+    const target = plan.targets[ending.served];
     const nowMs = deps.clock.now();
-    receipt = receiptOf(call, step, ending, failures);
-    reserved?.settle(spentIn(receipt, step, failures));
-    if (step) learn(deps, call, plan, step, ending, nowMs);
+    receipt = receiptOf(call, target, ending, failures);
+    reserved?.settle(spentIn(receipt, target, failures));
+    if (target) learn(deps, call, plan, target, ending, nowMs);
     deps.record?.(recordOf(call, plan, ending, receipt, nowMs));
     return receipt;
   };
@@ -48,14 +48,14 @@ export function settleOnce(deps: PipelineDeps, call: Call, plan: Plan, reserved:
 const nothingUsed: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 /** Failed attempts cost nothing, unless the provider said that they used something. */
-function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending, failures: Spent): Receipt {
+function receiptOf(call: Call, target: Target | undefined, { usage, output }: Ending, failures: Spent): Receipt {
   const failedNanoUsd = failures.operatorNanoUsd + failures.byokNanoUsd;
-  if (!step) return { usage: nothingUsed, isEstimated: false, costNanoUsd: failedNanoUsd, servedNanoUsd: 0 };
-  const counted = usage ?? { ...estimateUsage(call.request, output, step.mostTokens), estimated: true };
-  const cost = costAt(step.endpoint, counted, call.request);
+  if (!target) return { usage: nothingUsed, isEstimated: false, costNanoUsd: failedNanoUsd, servedNanoUsd: 0 };
+  const counted = usage ?? { ...estimateUsage(call.request, output, target.mostTokens), estimated: true };
+  const cost = costAt(target.endpoint, counted, call.request);
   const servedNanoUsd = cost?.totalNanoUsd ?? 0;
   return {
-    usage: usageWithCost(counted, cost, step.isByok, failures.operatorNanoUsd),
+    usage: usageWithCost(counted, cost, target.isByok, failures.operatorNanoUsd),
     isEstimated: usage === null,
     costNanoUsd: cost === null ? null : servedNanoUsd + failedNanoUsd,
     servedNanoUsd,
@@ -63,31 +63,31 @@ function receiptOf(call: Call, step: Try | undefined, { usage, output }: Ending,
 }
 
 /** What the answer tells of the endpoint, and for the rest of the conversation. */
-function learn(deps: PipelineDeps, call: Call, plan: Plan, step: Try, ending: Ending, nowMs: number): void {
+function learn(deps: PipelineDeps, call: Call, plan: Plan, target: Target, ending: Ending, nowMs: number): void {
   const { outcome, usage, isProvidersFault = false } = ending;
   const isStream = call.request.stream === true;
   const attempt = outcome === 'ok' ? call.trace.attempts.findLast(({ status }) => status === 200) : undefined;
   const answered = attempt && usage !== null ? { attempt, usage, isStream } : null;
-  observeEnd(deps, step, isProvidersFault ? 'failed' : 'ok', answered, nowMs);
-  if (outcome !== 'cut') keep(deps, call, plan, step, usage);
+  observeEnd(deps, target, isProvidersFault ? 'failed' : 'ok', answered, nowMs);
+  if (outcome !== 'cut') keep(deps, call, plan, target, usage);
 }
 
-function spentIn({ servedNanoUsd }: Receipt, step: Try | undefined, failures: Spent): Spent {
-  return step?.isByok
+function spentIn({ servedNanoUsd }: Receipt, target: Target | undefined, failures: Spent): Spent {
+  return target?.isByok
     ? { ...failures, byokNanoUsd: failures.byokNanoUsd + servedNanoUsd }
     : { ...failures, operatorNanoUsd: failures.operatorNanoUsd + servedNanoUsd };
 }
 
 function recordOf(call: Call, plan: Plan, ending: Ending, receipt: Receipt, nowMs: number): RequestRecord {
-  const step = plan.tries[ending.served];
+  const target = plan.targets[ending.served];
   return {
     id: call.id,
     workspaceId: call.caller.workspaceId,
     apiKeyHash: call.caller.apiKeyHash,
     sessionId: call.sessionId,
     requested: plan.requested,
-    model: step?.endpoint.modelSlug ?? null,
-    provider: step?.providerName ?? null,
+    model: target?.endpoint.modelSlug ?? null,
+    provider: target?.providerName ?? null,
     streamed: call.request.stream === true,
     outcome: ending.outcome,
     status: ending.status,
@@ -95,7 +95,7 @@ function recordOf(call: Call, plan: Plan, ending: Ending, receipt: Receipt, nowM
     firstMs: ending.firstMs,
     totalMs: nowMs - call.receivedAtMs,
     attempts: call.trace.attempts,
-    usage: step ? receipt.usage : null,
+    usage: target ? receipt.usage : null,
     isEstimated: receipt.isEstimated,
     costNanoUsd: receipt.costNanoUsd,
   };

@@ -3,7 +3,7 @@ import type { Redactor } from '../base/secrets.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 
 /**
- * The verbatim lane. Within a stream, nearly all events are the same but for one or two string values: the text, and
+ * The passthrough lane. Within a stream, nearly all events are the same but for one or two string values: the text, and
  * the padding some providers add. A template holds the constant bytes around these holes, as the upstream writes them
  * and as we write them, so that an event is rewritten (our id, our model, no nulls) by comparing and copying bytes. An
  * event that differs in anything else does not match and is decoded.

@@ -1,4 +1,4 @@
-import type { Plan, Try } from '../call/plan.ts';
+import type { Plan, Target } from '../call/plan.ts';
 import type { Trace } from '../call/trace.ts';
 import type { ServiceMetadata } from '../schema/envelope.ts';
 
@@ -7,8 +7,8 @@ import type { ServiceMetadata } from '../schema/envelope.ts';
  * @param served  index of the try that served; -1 when none did
  */
 export function describeRoute(plan: Plan, trace: Trace, served: number, region: string | null): ServiceMetadata {
-  const selected = plan.tries[served];
-  const shown = eachEndpoint(plan.tries);
+  const selected = plan.targets[served];
+  const shown = eachEndpoint(plan.targets);
   const attempts = trace.attempts.map(({ provider, model, status }) => ({ provider, model, status }));
   return {
     requested: plan.requested,
@@ -32,18 +32,18 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
 }
 
 /** With several credentials an endpoint is tried several times, and is still one. */
-function eachEndpoint(tries: readonly Try[]): readonly Try[] {
+function eachEndpoint(targets: readonly Target[]): readonly Target[] {
   // The operator has one for each provider: there is nothing to look for, unless a model is to reason once and once not.
-  if (tries.every(({ isByok, reasons }) => !isByok && reasons === undefined)) return tries;
-  if (tries.length <= fewTries) return tries.filter((one, at) => isFirst(tries, one.endpoint, at));
-  const seen = new Set<Try['endpoint']>();
-  return tries.filter(({ endpoint }) => seen.size < seen.add(endpoint).size);
+  if (targets.every(({ isByok, reasons }) => !isByok && reasons === undefined)) return targets;
+  if (targets.length <= fewTargets) return targets.filter((one, at) => isFirst(targets, one.endpoint, at));
+  const seen = new Set<Target['endpoint']>();
+  return targets.filter(({ endpoint }) => seen.size < seen.add(endpoint).size);
 }
 
 /** As many are compared with each other sooner than a set of them is made. */
-const fewTries = 12;
+const fewTargets = 12;
 
-function isFirst(tries: readonly Try[], endpoint: Try['endpoint'], at: number): boolean {
-  for (let before = 0; before < at; before++) if (tries[before]?.endpoint === endpoint) return false;
+function isFirst(targets: readonly Target[], endpoint: Target['endpoint'], at: number): boolean {
+  for (let before = 0; before < at; before++) if (targets[before]?.endpoint === endpoint) return false;
   return true;
 }

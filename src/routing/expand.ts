@@ -130,7 +130,9 @@ function findPassThrough(slug: string, { view, facts, isConfigured }: ExpandInpu
   const model = view.model(slug);
   if (!model) return null;
   const provider = model.endpoints[0]?.providerSlug ?? '';
-  return isConfigured(provider) || facts.ownCredentials.some((own) => own.provider === provider) ? direct(model) : null;
+  return isConfigured(provider) || facts.byokCredentials.some((own) => own.provider === provider)
+    ? direct(model)
+    : null;
 }
 
 function direct(model: Model): Expanded {

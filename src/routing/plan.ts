@@ -1,7 +1,7 @@
 import { GatewayError } from '../base/errors.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
-import type { Exclusion, Plan, Try } from '../call/plan.ts';
+import type { Exclusion, Plan, Target } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { credentialFits } from '../stores/credential-fits.ts';
@@ -25,7 +25,7 @@ export interface PlanInput {
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
   /** Whether a provider's stream may be forwarded as bytes. */
-  verbatim: (providerSlug: string) => boolean;
+  passthrough: (providerSlug: string) => boolean;
 }
 
 /**
@@ -35,7 +35,7 @@ export interface PlanInput {
  *         Retry-After), with the same, when all that is left has to rest
  */
 export function planRoute(input: PlanInput): Plan {
-  const { request, view, facts, brand, isConfigured, providerName, verbatim } = input;
+  const { request, view, facts, brand, isConfigured, providerName, passthrough } = input;
   const slugs = requestedSlugs(request, input.defaultModel);
   const needs = needsOf(request);
   const { choices, strategy, params, router } = expandModels(slugs, {
@@ -50,25 +50,25 @@ export function planRoute(input: PlanInput): Plan {
   const entries = passing(choices, request, excluded);
   /** Ends of rests, epoch ms. */
   const rests: number[] = [];
-  const tries: Try[] = [];
+  const targets: Target[] = [];
 
-  const visit: Visit = (entry, credential, restsUntilMs) => {
-    if (restsUntilMs !== undefined) {
-      rests.push(restsUntilMs);
-      if (entry.reach === 'nobody') entry.reach = 'resting';
+  const visit: Visit = (entry, credential, cooldownUntilMs) => {
+    if (cooldownUntilMs !== undefined) {
+      rests.push(cooldownUntilMs);
+      if (entry.reach === 'nobody') entry.reach = 'cooldown';
       return;
     }
     entry.reach = 'tried';
     const { endpoint, modelIndex } = entry;
-    const step: Try = {
+    const target: Target = {
       endpoint,
       providerName: providerName(endpoint.providerSlug),
       credential,
-      isByok: credential.kind === 'own',
+      isByok: credential.kind === 'byok',
       modelIndex,
-      lane: verbatim(endpoint.providerSlug) ? 'verbatim' : 'decoded',
+      lane: passthrough(endpoint.providerSlug) ? 'passthrough' : 'decoded',
     };
-    tries.push(reasons(entry) ? { ...step, reasons: true } : step);
+    targets.push(reasons(entry) ? { ...target, reasons: true } : target);
   };
   const fits: Fits = (one, { modelSlug: model }) =>
     credentialFits(one, { model, user: request.user ?? null, apiKeyHash: facts.apiKeyHash });
@@ -84,19 +84,20 @@ export function planRoute(input: PlanInput): Plan {
       excluded.push({
         model: model.slug,
         provider: endpoint.tag,
-        filter: reach === 'resting' ? 'resting' : 'credentials',
+        filter: reach === 'cooldown' ? 'cooldown' : 'credentials',
       });
     }
   }
-  if (tries.length === 0) throw rests.length > 0 ? allResting(rests, excluded, facts) : nothingLeft(slugs, excluded);
-  if (request.provider?.allow_fallbacks === false) leaveFirst(tries, excluded);
-  return { requested: slugs[0] as string, strategy, tries, excluded, params: shownParams(request, params), router };
+  if (targets.length === 0)
+    throw rests.length > 0 ? allCoolingDown(rests, excluded, facts) : nothingLeft(slugs, excluded);
+  if (request.provider?.allow_fallbacks === false) leaveFirst(targets, excluded);
+  return { requested: slugs[0] as string, strategy, targets, excluded, params: shownParams(request, params), router };
 }
 
 /** Keeps the first try; the endpoints of the others are excluded. */
-function leaveFirst(tries: Try[], excluded: Exclusion[]): void {
-  const dropped = new Set(tries.splice(1).map(({ endpoint }) => endpoint));
-  dropped.delete((tries[0] as Try).endpoint);
+function leaveFirst(targets: Target[], excluded: Exclusion[]): void {
+  const dropped = new Set(targets.splice(1).map(({ endpoint }) => endpoint));
+  dropped.delete((targets[0] as Target).endpoint);
   for (const { modelSlug, tag } of dropped)
     excluded.push({ model: modelSlug, provider: tag, filter: 'allow_fallbacks' });
 }
@@ -169,9 +170,9 @@ function reasons({ variants }: Entry): boolean {
 }
 
 /** What speaks for and against a try, as it counted when it was planned. */
-export function standingOfTry(
+export function standingOfTarget(
   { request, view, facts }: Pick<PlanInput, 'request' | 'view' | 'facts'>,
-  { endpoint, modelIndex }: Try,
+  { endpoint, modelIndex }: Target,
 ): Standing {
   const model = view.model(endpoint.modelSlug) as Model;
   const entry = entryOf(endpoint, model, modelIndex, []);
@@ -218,7 +219,7 @@ function nothingLeft(slugs: readonly string[], excluded: Exclusion[]): GatewayEr
   return new GatewayError('not_found', message, { metadata: { excluded } });
 }
 
-function allResting(rests: readonly number[], excluded: Exclusion[], facts: Facts): GatewayError {
+function allCoolingDown(rests: readonly number[], excluded: Exclusion[], facts: Facts): GatewayError {
   return new GatewayError(
     'unavailable',
     'Every endpoint that could serve is set aside after failures; try again later',

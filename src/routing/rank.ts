@@ -22,9 +22,9 @@ export interface Entry {
   rank: number;
   tie: number;
   /** When it has rested, as the operator reaches it, epoch ms; undefined: it need not. */
-  restsUntilMs: number | undefined;
+  cooldownUntilMs: number | undefined;
   /** Whether anybody can reach it, and now. */
-  reach: 'nobody' | 'resting' | 'tried';
+  reach: 'nobody' | 'cooldown' | 'tried';
 }
 
 export function entryOf(endpoint: Endpoint, model: Model, modelIndex: number, variants: readonly Variant[]): Entry {
@@ -37,7 +37,7 @@ export function entryOf(endpoint: Endpoint, model: Model, modelIndex: number, va
     place: 0,
     rank: 0,
     tie: 0,
-    restsUntilMs: undefined,
+    cooldownUntilMs: undefined,
     reach: 'nobody',
   };
 }
@@ -81,7 +81,7 @@ export function rank(entries: readonly Entry[], sort: SortBy | null, context: Ra
   const [only] = entries;
   if (only !== undefined && entries.length === 1) {
     // Nothing to put in order: nothing is drawn, and nobody asks what the conversation used last.
-    only.restsUntilMs = health.restsUntil(only.key);
+    only.cooldownUntilMs = health.cooldownUntil(only.key);
     return entries;
   }
   let model: Model | null = null;
@@ -125,7 +125,7 @@ function assess(entry: Entry, pin: string | null, sort: SortBy | null, context: 
   const { needs, health, preferences, order } = context;
   const price = averagePrice(endpoint);
   const hasOutage = health.hasOutage(key);
-  entry.restsUntilMs = health.restsUntil(key);
+  entry.cooldownUntilMs = health.cooldownUntil(key);
   entry.rank = rankOf(entry, price, hasOutage, sort, context);
   // The cheaper of those that a sort holds for equal.
   entry.tie = order === null && sort !== null ? (price ?? Number.MAX_VALUE) : 0;
@@ -223,26 +223,26 @@ function missesCutoffs(preferences: ProviderPreferences, key: string, health: He
   return latency !== null && isAbove(health.latency(key), latency);
 }
 
-function isBelow(measured: Percentiles | null, wished: Cutoffs): boolean {
+function isBelow(measured: Percentiles | null, preferred: Cutoffs): boolean {
   if (measured === null) return false;
-  if (typeof wished === 'number') return measured.p50 < wished;
+  if (typeof preferred === 'number') return measured.p50 < preferred;
   return (
-    measured.p50 < (wished.p50 ?? 0) ||
-    measured.p75 < (wished.p75 ?? 0) ||
-    measured.p90 < (wished.p90 ?? 0) ||
-    measured.p99 < (wished.p99 ?? 0)
+    measured.p50 < (preferred.p50 ?? 0) ||
+    measured.p75 < (preferred.p75 ?? 0) ||
+    measured.p90 < (preferred.p90 ?? 0) ||
+    measured.p99 < (preferred.p99 ?? 0)
   );
 }
 
 /** Milliseconds against seconds. */
-function isAbove(measured: Percentiles | null, wished: Cutoffs): boolean {
+function isAbove(measured: Percentiles | null, preferred: Cutoffs): boolean {
   if (measured === null) return false;
-  if (typeof wished === 'number') return measured.p50 > wished * 1000;
+  if (typeof preferred === 'number') return measured.p50 > preferred * 1000;
   const none = Number.POSITIVE_INFINITY;
   return (
-    measured.p50 > (wished.p50 ?? none) * 1000 ||
-    measured.p75 > (wished.p75 ?? none) * 1000 ||
-    measured.p90 > (wished.p90 ?? none) * 1000 ||
-    measured.p99 > (wished.p99 ?? none) * 1000
+    measured.p50 > (preferred.p50 ?? none) * 1000 ||
+    measured.p75 > (preferred.p75 ?? none) * 1000 ||
+    measured.p90 > (preferred.p90 ?? none) * 1000 ||
+    measured.p99 > (preferred.p99 ?? none) * 1000
   );
 }

@@ -98,11 +98,11 @@ function cheapest(endpoints: readonly Endpoint[]): number | null {
 }
 
 /** Endpoints of a model that the workspace could use, by the operator's credentials or its own. */
-export function reachable({ endpoints }: Model, { usableProviders, ownCredentials }: Facts): readonly Endpoint[] {
+export function reachable({ endpoints }: Model, { usableProviders, byokCredentials }: Facts): readonly Endpoint[] {
   return endpoints.filter(
     ({ providerSlug, serviceTier, isDisabled }) =>
       !isDisabled &&
       serviceTier === undefined &&
-      (usableProviders.has(providerSlug) || ownCredentials.some(({ provider }) => provider === providerSlug)),
+      (usableProviders.has(providerSlug) || byokCredentials.some(({ provider }) => provider === providerSlug)),
   );
 }

@@ -103,7 +103,7 @@ export const storedApiKeySchema = lazily(() =>
 );
 export interface StoredApiKey extends z.infer<ReturnType<typeof storedApiKeySchema>> {}
 
-/** What the embedder makes a new key from. */
+/** What the host app makes a new key from. */
 export const newApiKeySchema = lazily(() =>
   z.strictObject({
     name: name().default('API key'),

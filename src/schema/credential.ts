@@ -48,7 +48,7 @@ const restrictions = lazily(() => ({
 export const credentialSchema = lazily(() =>
   z.object({
     id: z.uuid(),
-    /** A UUID, unless the embedder names workspaces otherwise. */
+    /** A UUID, unless the host app names workspaces otherwise. */
     workspace_id: text(),
     provider: byokProviderSchema(),
     name: name(),

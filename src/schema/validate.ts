@@ -25,7 +25,7 @@ interface Finding {
 
 /**
  * Turns zod's issues into paths and messages that may be shown to a caller. The texts are ours, not zod's: its own depend
- * on a locale and an error map that the embedder may have set, and could then hold values of the input. Of a union only
+ * on a locale and an error map that the host app may have set, and could then hold values of the input. Of a union only
  * the alternative that the input came closest to is reported.
  * @param limit  at most so many issues are listed; a long body can fail in a million places
  */

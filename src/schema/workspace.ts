@@ -77,7 +77,7 @@ export const storedWorkspaceSchema = lazily(() =>
     settings: workspaceSettingsSchema(),
     /** Epoch ms. */
     createdAtMs: z.int(),
-    /** A user of the embedder, `key:<first 8 digits of an api key's hash>`, or `operator`. */
+    /** A user of the host app, `key:<first 8 digits of an api key's hash>`, or `operator`. */
     createdBy: z.string(),
     /** Epoch ms; null: as it was made. */
     updatedAtMs: z.int().nullable(),

@@ -14,7 +14,7 @@ import { type Configured, SettingsError } from './providers.ts';
 
 export interface CatalogSetup {
   settings: CatalogSettings;
-  /** The embedder's models, and those of providers that are set up. */
+  /** The host app's models, and those of providers that are set up. */
   models: readonly Model[];
   /** All that are known, by slug. */
   providers: ReadonlyMap<string, Configured>;

@@ -15,7 +15,7 @@ export interface ExplainFor {
 /** @returns what POST /chat/completions/explain answers as `data` */
 export type Explain = (body: unknown, of?: ExplainFor) => Promise<Explanation>;
 
-/** The operation, for the embedder, who needs no key to ask. */
+/** The operation, for the host app, who needs no key to ask. */
 export function createExplainer(deps: ExplainChatCompletionDeps, clock: Clock, limits: BodyLimits): Explain {
   const operation = explainChatCompletion(deps);
   return async (given, { workspace = defaultWorkspaceId } = {}) => {

@@ -8,7 +8,7 @@ import { SettingsError } from './providers.ts';
 type EndpointSettings = ModelSettings['endpoints'][number];
 
 /**
- * The embedder's models, checked against the providers.
+ * The host app's models, checked against the providers.
  * @param provider  one that was set up, by slug; null for any other
  * @throws SettingsError
  */

@@ -2,7 +2,7 @@ import type { DataPolicy } from '../call/model.ts';
 import type { Dialect, Quirks } from '../dialects/dialect.ts';
 import { type Credential, defineProvider, type Provider } from '../providers/provider.ts';
 
-/** What an embedder says of a provider. */
+/** What a host app says of a provider. */
 export interface ProviderSettings {
   apiKey?: string | undefined;
   baseUrl?: string | undefined;

@@ -14,8 +14,8 @@ import { readAll } from '../stores/credentials/read-all.ts';
 import { credentialKind } from '../stores/credentials/record.ts';
 import { type Rotation, rotateCredentials } from '../stores/credentials/rotate.ts';
 import { type Credentials, createCredentials } from '../stores/credentials.ts';
-import { type ApiKeys, embedderKeys } from '../stores/embedder-keys.ts';
 import { type HealthRecords, healthRecords } from '../stores/health-records.ts';
+import { type ApiKeys, hostApiKeys } from '../stores/host-api-keys.ts';
 import type { Ledger, LedgerOptions } from '../stores/ledger/ledger.ts';
 import { createOwners, type Owners } from '../stores/owners.ts';
 import { createSpending } from '../stores/spending/create-spending.ts';
@@ -57,15 +57,15 @@ export interface Stores {
   apiKeys: ApiKeyStore;
   owners: Owners;
   spending: Spending;
-  /** For the embedder. */
-  embedderKeys: ApiKeys;
+  /** For the host app. */
+  hostApiKeys: ApiKeys;
   /** What a workspace wishes where a request does not say; without a promise where it is known. */
   defaultsOf(id: WorkspaceId): WorkspaceDefaults | Promise<WorkspaceDefaults>;
   /** For authentication: by the hash of a key; null: there is none. */
   findApiKey(hash: string): StoredKey | null | Promise<StoredKey | null>;
   /** Where instances tell each other how endpoints are doing; null: no other sees what is kept here. */
   healthRecords: HealthRecords | null;
-  /** @param further  workspaces that only the embedder knows of */
+  /** @param further  workspaces that only the host app knows of */
   rotateCredentials(further?: readonly string[]): Promise<Rotation>;
   close(): Promise<void>;
 }
@@ -126,10 +126,10 @@ export function openStores(settings: StoreSettings): Stores {
     apiKeys,
     owners,
     spending,
-    embedderKeys: embedderKeys({ apiKeys, owners, workspaces }),
+    hostApiKeys: hostApiKeys({ apiKeys, owners, workspaces }),
     defaultsOf: (id) => {
       const known = workspaces.known(id);
-      return known instanceof Promise ? known.then(wishesOf) : wishesOf(known);
+      return known instanceof Promise ? known.then(defaultsOf) : defaultsOf(known);
     },
     findApiKey: (hash) => {
       const found = apiKeys.known(hash);
@@ -182,18 +182,18 @@ function handles<T extends object>(make: (workspaceId: WorkspaceId) => T): (work
   };
 }
 
-const noWishes: WorkspaceDefaults = { textModel: null, sort: null };
-const wishesIn = new WeakMap<WorkspaceRecord, WorkspaceDefaults>();
+const noDefaults: WorkspaceDefaults = { textModel: null, sort: null };
+const defaultsIn = new WeakMap<WorkspaceRecord, WorkspaceDefaults>();
 
-function wishesOf(record: WorkspaceRecord | null): WorkspaceDefaults {
-  if (record === null) return noWishes;
-  let wishes = wishesIn.get(record);
-  if (!wishes) {
+function defaultsOf(record: WorkspaceRecord | null): WorkspaceDefaults {
+  if (record === null) return noDefaults;
+  let defaults = defaultsIn.get(record);
+  if (!defaults) {
     const { default_text_model: textModel, default_provider_sort: sort } = record.settings;
-    wishes = { textModel, sort };
-    wishesIn.set(record, wishes);
+    defaults = { textModel, sort };
+    defaultsIn.set(record, defaults);
   }
-  return wishes;
+  return defaults;
 }
 
 /** Every request asks: what was made of a record once is kept with it. */

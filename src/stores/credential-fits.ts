@@ -1,5 +1,5 @@
 import { fitsPattern } from '../base/pattern.ts';
-import type { OwnCredential } from '../call/facts.ts';
+import type { ByokCredential } from '../call/facts.ts';
 
 /** What a credential may be restricted to. */
 export interface CredentialUse {
@@ -7,7 +7,7 @@ export interface CredentialUse {
   model: string;
   /** The request's `user`; null: it names none. */
   user: string | null;
-  /** SHA-256 of the caller's api key, hex; null: the embedder authenticates. */
+  /** SHA-256 of the caller's api key, hex; null: the host app authenticates. */
   apiKeyHash: string | null;
 }
 
@@ -16,7 +16,7 @@ export interface CredentialUse {
  * through, nor does any list where the request has nothing to look up in it.
  */
 export function credentialFits(
-  { allowedModels, allowedUserIds, allowedApiKeyHashes }: OwnCredential,
+  { allowedModels, allowedUserIds, allowedApiKeyHashes }: ByokCredential,
   { model, user, apiKeyHash }: CredentialUse,
 ): boolean {
   return (

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Ids } from '../base/ids.ts';
-import type { OwnCredential } from '../call/facts.ts';
+import type { ByokCredential } from '../call/facts.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import {
   type CreateCredential,
@@ -46,7 +46,7 @@ export interface Credentials {
    * Those that may be tried, in that order: not disabled, and not found lately to be such as will not open. Without a
    * promise where they are known.
    */
-  usable(): readonly OwnCredential[] | Promise<readonly OwnCredential[]>;
+  usable(): readonly ByokCredential[] | Promise<readonly ByokCredential[]>;
   /**
    * The key itself, always the same object until it changes. Without a promise where it is known.
    * @throws GatewayError not_found (404): deleted meanwhile; internal (500), logged: it will not open; unavailable (503):
@@ -72,7 +72,7 @@ export interface CredentialsDeps {
 /** A workspace's, as they are remembered. */
 interface Remembered {
   records: ReadonlyMap<string, StoredCredential>;
-  usable: readonly OwnCredential[];
+  usable: readonly ByokCredential[];
 }
 
 /** There is no way to a credential but by naming its workspace. */

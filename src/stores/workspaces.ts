@@ -107,7 +107,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     return made.settings.slug === defaultSlug ? made : null;
   }
 
-  /** Notes that a deletion has begun, though another, broken off or still under way, had begun before. */
+  /** Notes that a deletion has begun, though another, broken off or still in flight, had begun before. */
   async function beginDeletion(id: WorkspaceId, mark: string): Promise<void> {
     for (let race = 0; race < 20; race++) {
       const earlier = await storage.get(deletionOf(id));

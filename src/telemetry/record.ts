@@ -6,7 +6,7 @@ export interface RequestRecord {
   /** `gen-…`. */
   id: string;
   workspaceId: string;
-  /** SHA-256 of the api key, hex; null where the embedder authenticates. */
+  /** SHA-256 of the api key, hex; null where the host app authenticates. */
   apiKeyHash: string | null;
   /** The caller's own grouping key; null for none. */
   sessionId: string | null;

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { plainHeaders } from './headers.ts';
 import { codeOf, toUpstreamError } from './network-error.ts';
-import { PieceBuffer, type Sender } from './piece-buffer.ts';
+import { ByteQueue, type Sender } from './piece-buffer.ts';
 import type { Connection, SocketWatch } from './socket-watch.ts';
 import { checkHeaders, type Target } from './target.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
@@ -44,7 +44,7 @@ class Exchange implements Dispatcher.DispatchHandler, Sender {
   readonly #decode: Decode;
   readonly #resolve: (response: TransportResponse) => void;
   readonly #reject: (error: unknown) => void;
-  readonly #buffer: PieceBuffer;
+  readonly #buffer: ByteQueue;
   readonly #onAbort: () => void;
   #controller: Dispatcher.DispatchController | null = null;
   #connection: Connection | null = null;
@@ -66,7 +66,7 @@ class Exchange implements Dispatcher.DispatchHandler, Sender {
     this.#resolve = resolve;
     this.#reject = reject;
     const { signal } = request;
-    this.#buffer = new PieceBuffer(signal, this);
+    this.#buffer = new ByteQueue(signal, this);
     this.#onAbort = () => {
       this.stop();
       reject(signal.reason);

@@ -16,7 +16,7 @@ export interface Sender {
  * Joins a pushing socket and a pulling reader. A read takes everything that has arrived as one piece, so a reader that
  * falls behind catches up in one step; a pending read is resolved by the very call that brings the bytes.
  */
-export class PieceBuffer implements ByteSource {
+export class ByteQueue implements ByteSource {
   readonly #signal: StopSignal;
   readonly #sender: Sender;
   /** Made when it is needed: V8 puts what waits from the beginning among its old objects, and with it what it holds. */

@@ -4,7 +4,7 @@ import { toUpstreamError } from './network-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /**
- * One exchange over any transport, also an embedder's own: whatever it fails with becomes an UpstreamError, an abort
+ * One exchange over any transport, also a host app's own: whatever it fails with becomes an UpstreamError, an abort
  * stays the reason of the signal, and the body is counted while it is read.
  * @param maxBodyBytes  of the body, decompressed
  * @throws UpstreamError, also from `body.read()`, `bad_answer` once the body is longer than `maxBodyBytes`; the
@@ -24,7 +24,7 @@ export function send(
   try {
     sent = transport.send(request);
   } catch (error) {
-    // An embedder's transport may throw at once.
+    // A host app's transport may throw at once.
     sent = Promise.reject(error);
   }
   return sent.then((response) => {

@@ -28,7 +28,7 @@ export function defaultTransport(): Transport {
 }
 
 /**
- * A transport over undici, with connections that are kept and as many of them as there are requests under way. undici
+ * A transport over undici, with connections that are kept and as many of them as there are requests in flight. undici
  * is loaded by the first request. Time-outs are the caller's, by way of the signal; only connecting has undici's own
  * limit of 10 seconds.
  */
@@ -100,7 +100,7 @@ export function undiciTransport(): Transport {
         return sendLoaded(request, modules);
       });
     },
-    // Idle connections go at once; the promise also waits for the exchanges that are under way.
+    // Idle connections go at once; the promise also waits for the exchanges that are in flight.
     async close() {
       const open = [...byHeaderBytes.values()];
       byHeaderBytes.clear();

@@ -199,7 +199,7 @@ describe('as a storage adapter of Keyv', () => {
       await store.set('here', 'x');
       expect(await collect()).toEqual([['here', 'x']]);
     });
-    it('bears changes while it is under way', async () => {
+    it('bears changes while it is in flight', async () => {
       await store.setMany(
         Array.from({ length: 150 }, (_, n) => ({ key: `k${String(n).padStart(3, '0')}`, value: 'x' })),
       );

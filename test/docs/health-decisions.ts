@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { sqliteStore } from '../../adapters/sqlite.ts';
-import type { Try } from '../../src/call/plan.ts';
+import type { Target } from '../../src/call/plan.ts';
 import { createHealth, type Health, type HealthDeps, type Observation } from '../../src/catalog/health.ts';
 import { resolveOptions } from '../../src/options.ts';
 import { createHedging } from '../../src/pipeline/hedging.ts';
@@ -117,7 +117,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const statuses = (answer.match(/\d{3}/g) ?? []).map(Number);
     expect(statuses.length).toBeGreaterThan(1);
     for (const status of [...statuses, 500, 401]) {
-      const tested = testGateway({ ...once, retry: { maxAttempts: 1, restMs: 0 } });
+      const tested = testGateway({ ...once, retry: { maxAttempts: 1, cooldownMs: 0 } });
       for (let n = 0; n < 5; n++) {
         tested.upstream.answer({ status, body: errorBody('No') });
         await tested.post(ask);
@@ -163,10 +163,10 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     await clock.advance(5_000);
     expect([health.started(key), health.started(key)]).toEqual([true, false]);
     health.observe(key, limited);
-    expect(health.view(clock.now()).restsUntil(key)).toBe(undefined);
+    expect(health.view(clock.now()).cooldownUntil(key)).toBe(undefined);
     expect([health.started(key), health.started(key)]).toEqual([true, false]);
     health.observe(key, failed);
-    expect(health.view(clock.now()).restsUntil(key)).toBe(clock.now() + 10_000);
+    expect(health.view(clock.now()).cooldownUntil(key)).toBe(clock.now() + 10_000);
   },
   async 'What ends a rest early'() {
     const { health, clock } = healthOf();
@@ -174,10 +174,10 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     health.started(key);
     health.rest(key, untilMs);
     health.observe(key, ok);
-    expect(health.view(clock.now()).restsUntil(key)).toBe(untilMs);
+    expect(health.view(clock.now()).cooldownUntil(key)).toBe(untilMs);
     health.started(key);
     health.observe(key, ok);
-    expect(health.view(clock.now()).restsUntil(key)).toBe(undefined);
+    expect(health.view(clock.now()).cooldownUntil(key)).toBe(undefined);
   },
   async '`status` of an endpoint'(answer) {
     const [half, most] = (answer.match(/(\d+) %/g) ?? []).map((part) => Number.parseInt(part, 10)) as [number, number];
@@ -273,7 +273,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     one.rest(ownKey, clock.now() + 60_000);
     await tell();
     const heard = two.view(clock.now());
-    expect([heard.latency(key) === null, heard.latency(ownKey), heard.restsUntil(ownKey) === undefined]).toEqual([
+    expect([heard.latency(key) === null, heard.latency(ownKey), heard.cooldownUntil(ownKey) === undefined]).toEqual([
       false,
       null,
       false,
@@ -300,7 +300,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const { one, two, clock, tell } = instances();
     see(one, 5, failed);
     await tell();
-    expect(two.view(clock.now()).restsUntil(key)).toBeGreaterThan(clock.now());
+    expect(two.view(clock.now()).cooldownUntil(key)).toBeGreaterThan(clock.now());
     await clock.advance(5_000);
     expect([one.started(key), two.started(key), two.started(key)]).toEqual([true, true, false]);
   },
@@ -309,13 +309,13 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const off = testGateway();
     await hedged(off, 9_000);
     expect(off.upstream.sent).toHaveLength(1);
-    for (const [slowMs, tries] of [
+    for (const [slowMs, targets] of [
       [1_001, 2],
       [999, 1],
     ] as const) {
       const on = testGateway({ hedge });
       await hedged(on, slowMs);
-      expect([slowMs, on.upstream.sent.length]).toEqual([slowMs, tries]);
+      expect([slowMs, on.upstream.sent.length]).toEqual([slowMs, targets]);
     }
     const { health, clock } = healthOf();
     const settings = resolveOptions({ apiKeys: [{ key: testKey }], hedge: { enabled: true } }).hedge;
@@ -324,7 +324,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const step = {
       endpoint: { providerSlug: 'up', tag: 'up', upstreamModel: 'm' },
       credential: { kind: 'operator' },
-    } as Try;
+    } as Target;
     for (let n = 1; n <= 100; n++) {
       if (n === (samples as number)) expect(hedging.patienceMs(step, clock.now())).toBe(7_000);
       health.observe(key, { firstTokenMs: n <= (percent as number) ? 100 : 4_000 });

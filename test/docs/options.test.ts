@@ -49,12 +49,12 @@ describe('docs/options.md', () => {
         .map(({ cells }) => quoted(cells[0] as string)[0]);
     expect(fields('Field', 'Records')).toEqual(membersOf('src/telemetry/record.ts', 'RequestRecord'));
     expect(fields('Field of an attempt', 'Records')).toEqual(membersOf('src/call/trace.ts', 'AttemptTrace'));
-    expect(fields('Field', 'Your own users')).toEqual(membersOf('src/http/authenticate.ts', 'EmbedderCaller'));
+    expect(fields('Field', 'Your own users')).toEqual(membersOf('src/http/authenticate.ts', 'HostCaller'));
   });
   it('has a row for every method of gateway.apiKeys, and what a new key is made of', () => {
     const methods = rows.filter(({ columns }) => columns[0] === 'Method').map(({ cells }) => cells[0] as string);
     const names = methods.map((method) => /^`(\w+)\(/.exec(method)?.[1]);
-    expect(names.sort()).toEqual(membersOf('src/stores/embedder-keys.ts', 'ApiKeys').sort());
+    expect(names.sort()).toEqual(membersOf('src/stores/host-api-keys.ts', 'ApiKeys').sort());
     const made = methods.find((method) => method.startsWith('`create('));
     expect(made).toBe(`\`create({ ${Object.keys(newApiKeySchema().shape).join(', ')} })\``);
     const defaults = Object.values(newApiKeySchema().parse({})).filter((value) => value !== null);

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { OwnCredential } from '../../src/call/facts.ts';
+import type { ByokCredential } from '../../src/call/facts.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import type { ChatRequest } from '../../src/schema/chat.ts';
 import { hello, type TestGateway, testGateway, testPricing } from '../support/gateway.ts';
@@ -335,7 +335,7 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     }
   },
   async '`allow_fallbacks: false`'() {
-    const own = (id: string): OwnCredential => ({
+    const own = (id: string): ByokCredential => ({
       id,
       provider: 'a',
       isFallback: false,
@@ -344,12 +344,12 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       allowedApiKeyHashes: null,
     });
     const models = [modelOf('m/1', { a: {}, b: {} }), modelOf('m/2', { a: {} })];
-    const world: World = { models, facts: { ownCredentials: [own('first'), own('second')] } };
+    const world: World = { models, facts: { byokCredentials: [own('first'), own('second')] } };
     const asked = { model: 'm/1', models: ['m/2'] };
-    expect(planFor(world, asked).tries.length).toBeGreaterThan(3);
-    const { tries } = planFor(world, { ...asked, provider: { allow_fallbacks: false } });
-    expect(tries.map(({ endpoint, credential }) => [endpoint.modelSlug, endpoint.tag, credential])).toEqual([
-      ['m/1', 'a', { kind: 'own', provider: 'a', id: 'first', workspaceId: defaultWorkspaceId }],
+    expect(planFor(world, asked).targets.length).toBeGreaterThan(3);
+    const { targets } = planFor(world, { ...asked, provider: { allow_fallbacks: false } });
+    expect(targets.map(({ endpoint, credential }) => [endpoint.modelSlug, endpoint.tag, credential])).toEqual([
+      ['m/1', 'a', { kind: 'byok', provider: 'a', id: 'first', workspaceId: defaultWorkspaceId }],
     ]);
   },
 };

@@ -113,19 +113,24 @@ describe('docs/routing.md', () => {
   });
   it('says of every rule why an endpoint is out', () => {
     const known = [...preferenceFilters, 'free', 'thinking', 'extended'];
-    const further = ['disabled', 'service_tier', 'credentials', 'resting', 'allow_fallbacks', 'budget'];
+    const further = ['disabled', 'service_tier', 'credentials', 'cooldown', 'allow_fallbacks', 'budget'];
     expect(named('`filter`').toSorted()).toEqual([...known, ...further].toSorted());
   });
   it('names options with their defaults', () => {
     const { health, retry, sticky, hedge } = resolveOptions({ apiKeys: [{ key }] });
     const said: [RegExp, number][] = [
-      [/after (\d+) failures in a row/, health.failuresToRest],
-      [/for (\d+) s \(`restMs`\)/, health.restMs / 1000],
+      [/after (\d+) failures in a row/, health.failuresToCooldown],
+      [/for (\d+) s \(`cooldownMs`\)/, health.cooldownMs / 1000],
       [/longer pause than (\d+) s/, retry.maxRetryAfterMs / 1000],
       [/For (\d+) minutes after the last success/, sticky.ttlMs / 60_000],
     ];
     for (const [pattern, value] of said) expect([pattern, Number(pattern.exec(doc)?.[1])]).toEqual([pattern, value]);
-    expect([health.maxRestMs, retry.restMs, hedge.maxShare, hedge.afterMs]).toEqual([60_000, 60_000, 1 / 20, null]);
+    expect([health.maxCooldownMs, retry.cooldownMs, hedge.maxShare, hedge.afterMs]).toEqual([
+      60_000,
+      60_000,
+      1 / 20,
+      null,
+    ]);
   });
 
   it('shows what the simulation found', () => {

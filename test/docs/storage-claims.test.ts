@@ -100,7 +100,7 @@ describe('docs/storage.md', () => {
     expect(asked.toSorted()).toEqual(['hold', 'hold', 'hold', 'settle', 'settle', 'settle']);
   });
 
-  it('a dead store: 503 once what was read is too old, with a limit at once; what was under way is booked later', async () => {
+  it('a dead store: 503 once what was read is too old, with a limit at once; what was in flight is booked later', async () => {
     const { kv, state } = fragile();
     const { ledger } = counting(state);
     const tested = gateway({ store: kv, ledger });

@@ -82,11 +82,11 @@ interface Answered {
 /** A 503 says that it may be tried again, and a busy machine may take longer than a store should. */
 async function ask(gateway: Gateway, method: string, path: string, body?: object, key = adminKey): Promise<Answered> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  for (let tries = 0; ; tries++) {
+  for (let targets = 0; ; targets++) {
     const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
     const response = await gateway.fetch(`http://gateway.test/v1${path}`, init);
     const json = await response.json();
-    if (response.status !== 503 || tries === 50) return { status: response.status, json };
+    if (response.status !== 503 || targets === 50) return { status: response.status, json };
     await sleep(100);
   }
 }

@@ -83,7 +83,7 @@ function keysUsed({ upstream }: TestGateway): (number | 'operator')[] {
   });
 }
 
-/** A gateway whose upstream answers after a minute, with a request under way; its time stands still, as if it had died. */
+/** A gateway whose upstream answers after a minute, with a request in flight; its time stands still, as if it had died. */
 async function dead(store: Keyv, options: Partial<GatewayOptions> = {}) {
   const tested = gateway({ store, ...options });
   await put(tested, { daily: 1 });
@@ -189,15 +189,15 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     await put(tested, { daily: 1e-9 });
     expect((await tested.post(ask)).json.error.metadata).toMatchObject({ spent_usd: 4 * costUsd });
   },
-  async 'What is under way when a budget is made'() {
+  async 'What is in flight when a budget is made'() {
     const tested = gateway();
     await put(tested, { daily: 1 });
     tested.upstream.answer({ body: completion(), afterMs: 1_000 });
-    const underWay = tested.send(ask);
+    const inFlight = tested.send(ask);
     await tested.clock.advance(0);
     await put(tested, { lifetime: worstUsd });
     expect((await tested.post(ask)).status).toBe(200);
-    await tested.run(underWay);
+    await tested.run(inFlight);
     await put(tested, { lifetime: 1e-9 });
     expect((await tested.post(ask)).json.error.metadata).toMatchObject({
       interval: 'lifetime',
@@ -351,7 +351,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     gateway({ store: foreign(), logger });
     expect(warnings).toEqual([expect.stringContaining('budgets hold within this process only')]);
     const nothing = async () => undefined as never;
-    const names = ['hold', 'settle', 'release', 'renew', 'lapse', 'add', 'read', 'forget'] as const;
+    const names = ['hold', 'settle', 'release', 'renew', 'expire', 'add', 'read', 'forget'] as const;
     const ledger = Object.fromEntries(names.map((name) => [name, nothing])) as unknown as GatewayOptions['ledger'];
     gateway({ store: foreign(), logger, ledger });
     gateway({ store: new Keyv(), logger });
@@ -419,7 +419,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(keysUsed(tested)).toEqual([1, 2, 'operator', 0]);
   },
   async 'A credential that the provider refuses'(answer) {
-    const restMs = Number(/rests for (\d+) s/.exec(answer)?.[1]) * 1_000;
+    const cooldownMs = Number(/rests for (\d+) s/.exec(answer)?.[1]) * 1_000;
     for (const status of [401, 402, 403, 429]) {
       const tested = gateway({ secrets, providers: groq, models: [] });
       await bring(tested, {});
@@ -429,7 +429,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       expect(tested.clock.now()).toBe(from);
       const rests = status !== 429;
       expect([status, keysUsed(tested)]).toEqual([status, rests ? [0, 'operator', 'operator'] : [0, 'operator', 0]]);
-      await tested.clock.advance(restMs);
+      await tested.clock.advance(cooldownMs);
       await tested.post(own);
       expect(keysUsed(tested).at(-1)).toBe(0);
     }
@@ -444,10 +444,10 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       error: () => undefined,
     };
     const tested = gateway({ store, secrets: { current: other }, providers: groq, models: [], logger });
-    const restMs = Number(/for (\d+) s/.exec(answer)?.[1]) * 1_000;
+    const cooldownMs = Number(/for (\d+) s/.exec(answer)?.[1]) * 1_000;
     for (const [waitMs, logged] of [
       [0, 1],
-      [restMs - 1, 1],
+      [cooldownMs - 1, 1],
       [2, 2],
     ] as const) {
       await tested.clock.advance(waitMs);

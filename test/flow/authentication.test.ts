@@ -1,6 +1,6 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
-import type { EmbedderCaller } from '../../src/http/authenticate.ts';
+import type { HostCaller } from '../../src/http/authenticate.ts';
 import { chatRequest, hello, managementKey, readStream, testGateway, testKey } from '../support/gateway.ts';
 import { completion, errorBody } from '../support/upstream.ts';
 
@@ -56,8 +56,8 @@ describe('an api key', () => {
   });
 });
 
-describe("the embedder's own users", () => {
-  type Authenticate = (request: Request) => EmbedderCaller | null | Promise<EmbedderCaller | null>;
+describe("the host app's own users", () => {
+  type Authenticate = (request: Request) => HostCaller | null | Promise<HostCaller | null>;
   const as = (authenticate: Authenticate, options: object = {}) => testGateway({ authenticate, ...options });
   const inference = { permissions: ['inference'] as const };
 
@@ -86,8 +86,8 @@ describe("the embedder's own users", () => {
       },
     ],
     ['rejects', () => Promise.reject(new Error('database sk-secret is down'))],
-    ['says nonsense', () => ({}) as EmbedderCaller],
-    ['says undefined permissions', () => ({ permissions: undefined }) as unknown as EmbedderCaller],
+    ['says nonsense', () => ({}) as HostCaller],
+    ['says undefined permissions', () => ({ permissions: undefined }) as unknown as HostCaller],
   ])('are kept out where it %s: 500 without details, logged', async (_, authenticate) => {
     const logged: object[] = [];
     const logger = {

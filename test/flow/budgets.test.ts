@@ -93,7 +93,7 @@ describe('a budget', () => {
   it('is not spent by what failed, and holds nothing for it afterwards', async () => {
     const { post, upstream } = await budgeted(
       { daily: 0.0008 },
-      { retry: { maxAttempts: 1 }, health: { failuresToRest: 100 } },
+      { retry: { maxAttempts: 1 }, health: { failuresToCooldown: 100 } },
     );
     for (let n = 0; n < 20; n++) {
       upstream.answer({ status: 500, body: '{"error":{"message":"no"}}' });

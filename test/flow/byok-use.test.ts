@@ -10,7 +10,10 @@ const ask = { model: 'groq/llama', messages: hello, max_tokens: 50 };
 const own = (n: number) => `gsk-own-credential-number-${n}-0123456789`;
 
 /** A gateway whose default workspace brought credentials for groq, which the operator has set up as well, or not. */
-async function withOwn(credentials: readonly object[], options: Partial<GatewayOptions> & { operator?: boolean } = {}) {
+async function withByok(
+  credentials: readonly object[],
+  options: Partial<GatewayOptions> & { operator?: boolean } = {},
+) {
   const { operator = true, ...rest } = options;
   const tested = testGateway({
     secrets,
@@ -39,7 +42,7 @@ async function withOwn(credentials: readonly object[], options: Partial<GatewayO
 
 describe("a workspace's own provider credential", () => {
   it('is used before the operator’s, and said so', async () => {
-    const { post, keys, records } = await withOwn([{}]);
+    const { post, keys, records } = await withByok([{}]);
     const answer = await post(ask, { 'x-service-metadata': 'enabled' });
     expect([answer.status, keys()]).toEqual([200, [0]]);
     expect(answer.json.usage).toMatchObject({ is_byok: true });
@@ -47,18 +50,18 @@ describe("a workspace's own provider credential", () => {
     expect(records[0]?.attempts[0]).toMatchObject({ isByok: true });
   });
   it('says so in a stream', async () => {
-    const { post, upstream } = await withOwn([{}]);
+    const { post, upstream } = await withByok([{}]);
     upstream.answer({ body: textStream('Hello') });
     const answer = await post({ ...ask, stream: true }, { 'x-service-metadata': 'enabled' });
     expect(answer.chunks.at(-1)).toMatchObject({ usage: { is_byok: true }, service_metadata: { is_byok: true } });
   });
   it('reaches a provider that the operator did not set up', async () => {
-    const { post, upstream } = await withOwn([{}], { operator: false });
+    const { post, upstream } = await withByok([{}], { operator: false });
     expect((await post(ask)).status).toBe(200);
     expect(upstream.sent[0]?.url).toBe('https://api.groq.com/openai/v1/chat/completions');
   });
   it.each([401, 402, 403, 429])('that the provider refuses with %i falls to the next at once', async (status) => {
-    const { post, upstream, keys, clock } = await withOwn([{}, {}, { is_fallback: true }]);
+    const { post, upstream, keys, clock } = await withByok([{}, {}, { is_fallback: true }]);
     const refusal = { status, body: '{"error":{"message":"no"}}', headers: { 'retry-after': '3' } };
     upstream.answer(refusal, refusal, refusal);
     const startMs = clock.now();
@@ -72,14 +75,14 @@ describe("a workspace's own provider credential", () => {
     }
   });
   it('that was refused rests, without putting the endpoint to rest for others', async () => {
-    const { post, upstream, keys } = await withOwn([{}]);
+    const { post, upstream, keys } = await withByok([{}]);
     upstream.answer({ status: 401, body: '{}' });
     expect((await post(ask)).status).toBe(200);
     expect((await post(ask)).status).toBe(200);
     expect(keys()).toEqual([0, 'operator', 'operator']);
   });
   it('that fails last is named as such, and the key is not shown', async () => {
-    const { post, upstream } = await withOwn([{}], { operator: false });
+    const { post, upstream } = await withByok([{}], { operator: false });
     upstream.answer({ status: 401, body: `{"error":{"message":"bad key ${own(0)}"}}` });
     const { status, text, json } = await post(ask);
     expect(status).toBe(502);
@@ -87,7 +90,7 @@ describe("a workspace's own provider credential", () => {
     expect(text).not.toContain('gsk-own');
   });
   it('is a fallback only after the operator’s own', async () => {
-    const { post, upstream, keys } = await withOwn([{ is_fallback: true }], { retry: { attemptsPerEndpoint: 1 } });
+    const { post, upstream, keys } = await withByok([{ is_fallback: true }], { retry: { attemptsPerEndpoint: 1 } });
     expect((await post(ask)).json.usage).toMatchObject({ is_byok: false });
     upstream.answer({ status: 500, body: '{}' });
     expect((await post(ask)).json.usage).toMatchObject({ is_byok: true });
@@ -103,12 +106,12 @@ describe("a workspace's own provider credential", () => {
     ['for this api key', { allowed_api_key_hashes: [sha256Hex(testKey)] }, {}, true],
     ['for another api key', { allowed_api_key_hashes: ['0'.repeat(64)] }, {}, false],
   ])('is used where it is allowed: %s', async (_, settings, fields, isUsed) => {
-    const { post, keys } = await withOwn([settings]);
+    const { post, keys } = await withByok([settings]);
     await post({ ...ask, ...fields });
     expect(keys()).toEqual([isUsed ? 0 : 'operator']);
   });
   it('is used no more once it is switched off or deleted, and is what it was changed to', async () => {
-    const { post, call, ids, keys, upstream } = await withOwn([{}]);
+    const { post, call, ids, keys, upstream } = await withByok([{}]);
     await post(ask);
     await call('PATCH', `/byok/${ids[0]}`, { key: own(7) });
     await post(ask);
@@ -122,19 +125,19 @@ describe("a workspace's own provider credential", () => {
     expect(upstream.sent).toHaveLength(5);
   });
   it('of one workspace is not used for another', async () => {
-    const { post, call, keys } = await withOwn([{}]);
+    const { post, call, keys } = await withByok([{}]);
     const other = await call('POST', '/workspaces', { name: 'Other', slug: 'other' });
     const key = await call('POST', '/keys', { name: 'k', workspace_id: other.json.data.id });
     expect((await post(ask, { authorization: `Bearer ${key.json.key}` })).status).toBe(200);
     expect(keys()).toEqual(['operator']);
   });
   it('that no header takes counts as refused', async () => {
-    const { post, upstream } = await withOwn([{ key: '{\n"region": "eu-1"\n}' }]);
+    const { post, upstream } = await withByok([{ key: '{\n"region": "eu-1"\n}' }]);
     expect((await post(ask)).status).toBe(200);
     expect(upstream.sent.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${upstreamKeys.up}`]);
   });
   it('is not echoed, though the provider does', async () => {
-    const { post, upstream } = await withOwn([{}]);
+    const { post, upstream } = await withByok([{}]);
     upstream.answer({ body: completion({}, { content: `your key is ${own(0)}` }) });
     expect((await post(ask)).text).not.toContain(own(0));
     upstream.answer({
@@ -149,33 +152,33 @@ describe('a change of the master secret', () => {
 
   it('keeps credentials open, and after a rotation nothing needs the earlier one', async () => {
     const store = new Keyv();
-    await withOwn([{}, {}], { store });
-    const { gateway, post, keys } = await withOwn([], { store, secrets: next });
+    await withByok([{}, {}], { store });
+    const { gateway, post, keys } = await withByok([], { store, secrets: next });
     expect((await post(ask)).status).toBe(200);
     expect(await gateway.credentials.rotate()).toMatchObject({ checked: 2, failed: [] });
     expect(await gateway.credentials.rotate()).toEqual({ checked: 2, resealed: 0, failed: [] });
     expect(keys()).toEqual([0]);
-    const after = await withOwn([], { store, secrets: { current: next.current } });
+    const after = await withByok([], { store, secrets: { current: next.current } });
     expect((await after.post(ask)).status).toBe(200);
     expect(after.keys()).toEqual([0]);
   });
   it('that forgets the earlier one leaves credentials out, and says so in the log', async () => {
     const store = new Keyv();
-    await withOwn([{}], { store });
+    await withByok([{}], { store });
     const lines: unknown[] = [];
     const logger = { info: () => undefined, warn: (...line: unknown[]) => lines.push(line), error: () => undefined };
-    const { gateway, post, keys, ids } = await withOwn([], { store, logger, secrets: { current: next.current } });
+    const { gateway, post, keys, ids } = await withByok([], { store, logger, secrets: { current: next.current } });
     expect((await post(ask)).status).toBe(200);
     expect([keys(), ids]).toEqual([['operator'], []]);
     expect(JSON.stringify(lines)).toMatch(/cannot be opened/);
     expect(await gateway.credentials.rotate()).toMatchObject({ checked: 1, resealed: 0, failed: [expect.any(String)] });
   });
-  it('reaches workspaces that only the embedder knows of, when it names them', async () => {
+  it('reaches workspaces that only the host app knows of, when it names them', async () => {
     const store = new Keyv();
     const mine = { permissions: ['inference', 'management'] as const, workspaceId: 'team-1' };
-    const before = await withOwn([{}], { store, authenticate: () => mine });
+    const before = await withByok([{}], { store, authenticate: () => mine });
     expect((await before.post(ask)).status).toBe(200);
-    const { gateway } = await withOwn([], { store, secrets: next, authenticate: () => mine });
+    const { gateway } = await withByok([], { store, secrets: next, authenticate: () => mine });
     expect(await gateway.credentials.rotate()).toMatchObject({ checked: 0 });
     expect(await gateway.credentials.rotate(['team-1'])).toMatchObject({ checked: 1, resealed: 1 });
     await expect(gateway.credentials.rotate(['no id'])).rejects.toThrow(TypeError);
@@ -188,7 +191,7 @@ describe('budgets and own credentials', () => {
   const priced = { model: 'acme/own', messages: hello, max_tokens: 50 };
 
   it('what goes through them does not count, and is recorded', async () => {
-    const { post, call, records, keys } = await withOwn([{}], { models });
+    const { post, call, records, keys } = await withByok([{}], { models });
     await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.000001 });
     const answer = await post(priced);
     expect([answer.status, keys()]).toEqual([200, [0]]);
@@ -198,14 +201,14 @@ describe('budgets and own credentials', () => {
     expect(shown.json.data).toMatchObject({ usage: 0, byok_usage: 0.00003, byok_usage_daily: 0.00003 });
   });
   it('leaves the operator’s own out where that does not fit', async () => {
-    const { post, call, upstream, keys } = await withOwn([{}], { models });
+    const { post, call, upstream, keys } = await withByok([{}], { models });
     await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.000001 });
     upstream.answer({ status: 401, body: '{}' });
     expect((await post(priced)).status).toBe(502);
     expect(keys()).toEqual([0]);
   });
   it('counts with includeByok', async () => {
-    const { post, call } = await withOwn([{}], { models, budgets: { includeByok: true } });
+    const { post, call } = await withByok([{}], { models, budgets: { includeByok: true } });
     await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.000001 });
     expect((await post(priced)).status).toBe(402);
     await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 1 });
@@ -214,7 +217,7 @@ describe('budgets and own credentials', () => {
     expect((await post(priced)).json.error.metadata).toMatchObject({ spent_usd: 0.00003 });
   });
   it('count against a key that includes them, though not against the workspace', async () => {
-    const { post, call } = await withOwn([{}], { models });
+    const { post, call } = await withByok([{}], { models });
     await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 10 });
     const made = await call('POST', '/keys', { name: 'k', limit: 0.01, include_byok_in_limit: true });
     const limited = { authorization: `Bearer ${made.json.key}` };

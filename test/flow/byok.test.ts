@@ -2,7 +2,7 @@ import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { randomIds } from '../../src/base/ids.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
-import type { EmbedderCaller } from '../../src/http/authenticate.ts';
+import type { HostCaller } from '../../src/http/authenticate.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { errorBodySchema } from '../../src/schema/envelope.ts';
 import { type CallAnswer, hello, testGateway, testKey } from '../support/gateway.ts';
@@ -343,8 +343,8 @@ describe('the permission to manage', () => {
     expect((await call(method, path, body, { authorization: 'Bearer sk-unknown-key' })).status).toBe(401);
   });
 
-  it('of an embedder’s user reaches the workspace the embedder says', async () => {
-    let caller: EmbedderCaller = { permissions: ['management'], workspaceId: 'team-a' };
+  it('of a host app’s user reaches the workspace the host app says', async () => {
+    let caller: HostCaller = { permissions: ['management'], workspaceId: 'team-a' };
     const { create, call } = byok({ authenticate: () => caller });
     const { id } = (await create({ name: 'a' })).json.data;
     caller = { permissions: ['management'], workspaceId: 'team-b' };

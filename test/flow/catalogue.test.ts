@@ -53,7 +53,7 @@ describe('what is built in', () => {
     expect(json.usage?.cost).toBeGreaterThan(0);
     expect(test.upstream.sent[0]?.body.model).toBe('meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8');
   });
-  it("gives way to the embedder's own models, and fills them up", async () => {
+  it("gives way to the host app's own models, and fills them up", async () => {
     const test = gatewayWith({
       models: [
         listed('openai/gpt-oss-120b'),

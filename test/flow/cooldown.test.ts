@@ -3,7 +3,7 @@ import { hello, testGateway } from '../support/gateway.ts';
 import { completion, errorBody } from '../support/upstream.ts';
 
 const failure = { status: 500, body: errorBody('No') };
-const options = { retry: { maxAttempts: 1 }, health: { failuresToRest: 3, restMs: 5000, maxRestMs: 8000 } };
+const options = { retry: { maxAttempts: 1 }, health: { failuresToCooldown: 3, cooldownMs: 5000, maxCooldownMs: 8000 } };
 const ask = { model: 'acme/fast', messages: hello };
 
 /** A gateway whose only endpoint has just failed three times. */
@@ -19,7 +19,7 @@ describe('an endpoint that failed several times in a row', () => {
     const { post, upstream } = await resting();
     const { status, headers, json } = await post(ask, { 'x-service-metadata': 'enabled' });
     expect([status, headers.get('retry-after'), upstream.sent.length]).toEqual([503, '5', 3]);
-    expect(json.error.metadata?.excluded).toEqual([{ model: 'acme/fast', provider: 'up', filter: 'resting' }]);
+    expect(json.error.metadata?.excluded).toEqual([{ model: 'acme/fast', provider: 'up', filter: 'cooldown' }]);
     expect(json.service_metadata).toMatchObject({ attempt: 0, endpoints: { total: 1, available: [] } });
   });
   it('does not stop another', async () => {

@@ -12,7 +12,7 @@ const met = [
     'only',
     'quantizations',
     'require_parameters',
-    'resting',
+    'cooldown',
     'service_tier',
     'thinking',
     'zdr',

@@ -101,7 +101,7 @@ describe('an explanation', () => {
   it('shows what speaks for and against each', async () => {
     const { explain, upstream, post, clock } = explaining({
       retry: { maxAttempts: 1, attemptsPerEndpoint: 1 },
-      health: { failuresToRest: 100 },
+      health: { failuresToCooldown: 100 },
       models: [
         {
           slug: 'acme/pair',
@@ -259,8 +259,8 @@ describe('a request that would be refused for how things stand', () => {
     const explanation = await both(tested, ask);
     expect(explanation.error?.code).toBe(503);
     expect(explanation.excluded).toEqual([
-      { model: 'acme/pair', provider: 'up', filter: 'resting' },
-      { model: 'acme/pair', provider: 'alt/turbo', filter: 'resting' },
+      { model: 'acme/pair', provider: 'up', filter: 'cooldown' },
+      { model: 'acme/pair', provider: 'alt/turbo', filter: 'cooldown' },
     ]);
   });
   it('says that a budget does not have it: 402', async () => {
@@ -315,13 +315,13 @@ describe('what a request would hold', () => {
   it('counts what others hold at the moment', async () => {
     const { explain, send, upstream, clock, run } = await budgeted({ daily: 0.001 });
     upstream.answer({ body: completion(), afterMs: 1000 });
-    const underWay = send(ask);
+    const inFlight = send(ask);
     await clock.advance(1);
     expect(await explain(ask)).toMatchObject({
       error: { code: 402, metadata: { held_usd: 0.0008 } },
       budgets: [{ held_usd: 0.0008, remaining_usd: 0.0002 }],
     });
-    await (await run(underWay)).text();
+    await (await run(inFlight)).text();
     expect(await explain(ask)).toMatchObject({ error: null, budgets: [{ held_usd: 0, hold_usd: 0.0008 }] });
   });
   it('is as much as there is, where requests are made to fit', async () => {
@@ -412,7 +412,7 @@ describe('gateway.explain', () => {
 
 describe('to be explained changes nothing', () => {
   it('of which endpoint is tried again after a rest', async () => {
-    const { explain, post, upstream, clock } = explaining({ health: { failuresToRest: 1, restMs: 1000 } });
+    const { explain, post, upstream, clock } = explaining({ health: { failuresToCooldown: 1, cooldownMs: 1000 } });
     const only = { ...ask, provider: { only: ['up'] } };
     upstream.answer({ status: 500, body: errorBody('No') });
     await post(only);

@@ -16,7 +16,7 @@ async function gateways(count: number): Promise<TestGateway[]> {
   endings.push(place.clear);
   return Array.from({ length: count }, () => {
     const store = sqliteStore({ path: place.at.path });
-    const made = testGateway({ store, retry: { maxAttempts: 1 }, health: { failuresToRest: 3 } });
+    const made = testGateway({ store, retry: { maxAttempts: 1 }, health: { failuresToCooldown: 3 } });
     endings.push(async () => {
       await made.run(made.gateway.close());
       await store.disconnect();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Try } from '../../src/call/plan.ts';
+import type { Target } from '../../src/call/plan.ts';
 import { createHealth } from '../../src/catalog/health.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { createHedging } from '../../src/pipeline/hedging.ts';
@@ -155,7 +155,7 @@ describe('a stream whose first token is late', () => {
     const step = {
       endpoint: { providerSlug: 'up', tag: 'up', upstreamModel: 'm' },
       credential: { kind: 'operator' },
-    } as Try;
+    } as Target;
     const health = createHealth({ clock: manualClock() });
     const hedging = createHedging(health, { afterMs: 1000, maxShare: 0.25 });
     const hedgedOf = (streams: number) => {

@@ -2,14 +2,14 @@ import { constants, createBrotliCompress, deflateRawSync, gzipSync } from 'node:
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { answer } from '../contract/transport/raw-server.ts';
 import { text } from '../support/hostile.ts';
-import { attack, mostBytes, networks, peakOf, restWatch } from '../support/hostile-upstream.ts';
+import { attack, cooldownWatch, mostBytes, networks, peakOf } from '../support/hostile-upstream.ts';
 import { readSaidStream } from '../support/recordings.ts';
 
 // Much of this is bound by the machine, which may have other things to do.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const mebi = 1024 * 1024;
-const expectRest = restWatch();
+const expectCooldown = cooldownWatch();
 
 describe('a bomb of 1 GB', () => {
   const bombs = new Map<string, { json: Buffer; event: Buffer; comments: Buffer }>();
@@ -49,7 +49,7 @@ describe('a bomb of 1 GB', () => {
               choices: { 0: { content: 'Hello', finish: 'error' } },
             });
           expect(peakBytes).toBeLessThan(mostBytes);
-          await expectRest(attacked.server, idle);
+          await expectCooldown(attacked.server, idle);
           await attacked.close();
         }
       },

@@ -103,7 +103,7 @@ describe.each([
       }
     });
 
-    it('in an event of a stream is redacted, on the verbatim lane too', async () => {
+    it('in an event of a stream is redacted, on the passthrough lane too', async () => {
       // The second and third are like the first, so that they would be copied.
       const body =
         text('one') +

@@ -118,9 +118,9 @@ it('damaged streams are read alike by both lanes, end honestly, and never harm t
       expect(lane.lastRecord().outcome, why).toBe(said.error === null ? 'ok' : 'cut');
       told.push({ status, error: said.error, choices: said.choices, why });
     }
-    const [verbatim, decoded] = told.map(({ why: _why, ...rest }) => rest);
-    expect(verbatim, told[0]?.why).toEqual(decoded);
-    seen[verbatim?.status === 502 ? 'refused' : verbatim?.error ? 'cut' : 'whole']++;
+    const [passthrough, decoded] = told.map(({ why: _why, ...rest }) => rest);
+    expect(passthrough, told[0]?.why).toEqual(decoded);
+    seen[passthrough?.status === 502 ? 'refused' : passthrough?.error ? 'cut' : 'whole']++;
   }
   expect(logged).toEqual([]);
   for (const times of Object.values(seen)) expect(times, JSON.stringify(seen)).toBeGreaterThan(rounds / 100);

@@ -4,13 +4,13 @@ import { done, resultOf, stop, text } from '../support/hostile.ts';
 import {
   type Attack,
   attack,
+  cooldownWatch,
   expectFreed,
   expectQuiet,
   memoryNow,
   mostBytes,
   networks,
   peakOf,
-  restWatch,
   timersNow,
   until,
 } from '../support/hostile-upstream.ts';
@@ -21,7 +21,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const mebi = 1024 * 1024;
 let current: Attack | null = null;
-const expectRest = restWatch();
+const expectCooldown = cooldownWatch();
 
 afterEach(async () => {
   await current?.close();
@@ -66,7 +66,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
     expect(value.status, value.text).toBe(502);
     expect(peakBytes).toBeLessThan(mostBytes);
     expect(writtenMebi()).toBeLessThan(300);
-    await expectRest(server, idle);
+    await expectCooldown(server, idle);
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
     });
     expect(peakBytes).toBeLessThan(mostBytes);
     expect(writtenMebi()).toBeLessThan(20);
-    await expectRest(server, idle);
+    await expectCooldown(server, idle);
   });
 
   it.each([
@@ -105,7 +105,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
     });
     expect(peakBytes).toBeLessThan(mostBytes);
     expect(writtenMebi()).toBeLessThan(15);
-    await expectRest(server, idle);
+    await expectCooldown(server, idle);
   });
 
   it('of JSON ends in a 502 at the limit of a body, in bounded memory', async () => {
@@ -120,7 +120,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
       expect(value.status).toBe(502);
       expect(peakBytes).toBeLessThan(mostBytes);
       expect(writtenMebi()).toBeLessThan(45);
-      await expectRest(server, idle);
+      await expectCooldown(server, idle);
       await close();
     }
   });
@@ -137,7 +137,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
     expect(value.text.length).toBeLessThan(1500);
     expect(peakBytes).toBeLessThan(mostBytes);
     expect(writtenMebi()).toBeLessThan(10);
-    await expectRest(server, idle);
+    await expectCooldown(server, idle);
   });
 
   it('after the sentinel is not read, and its connection is closed', async () => {
@@ -154,7 +154,7 @@ describe.each(networks)('over %s, a flood', (network, options) => {
       choices: { 0: { content: 'Hello', finish: 'stop' } },
     });
     expect(payloadsOf(value.text).filter((payload) => payload === '[DONE]').length).toBe(1);
-    await expectRest(server, idle);
+    await expectCooldown(server, idle);
     expect(writtenMebi()).toBeLessThan(20);
     expect(peakBytes).toBeLessThan(mostBytes);
   });
@@ -173,7 +173,7 @@ describe('a single event', () => {
       error: null,
       choices: { 0: { content: `a${content}${content}` } },
     });
-    await expectRest(current.server, 1);
+    await expectCooldown(current.server, 1);
   });
 
   it.each([
@@ -188,7 +188,7 @@ describe('a single event', () => {
     else
       expect(readSaidStream(value.text)).toMatchObject({ error: expect.stringContaining('larger than 8388608 bytes') });
     expect(peakBytes).toBeLessThan(mostBytes);
-    await expectRest(current.server);
+    await expectCooldown(current.server);
   });
 
   it('is as large as an option allows', async () => {

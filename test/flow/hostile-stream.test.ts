@@ -208,7 +208,7 @@ describe('a stream that breaks by', () => {
   );
 });
 
-describe('the verbatim lane', () => {
+describe('the passthrough lane', () => {
   it('replaces bytes that are no UTF-8, as the decoded lane does', async () => {
     const bad: number[][] = [
       [0xff],
@@ -230,19 +230,19 @@ describe('the verbatim lane', () => {
       ]);
       const at = stream.indexOf(1);
       const hostile = Buffer.concat([stream.subarray(0, at), Buffer.from(sequence), stream.subarray(at + 1)]);
-      const [verbatim, decoded] = await throughBothLanes(hostile);
-      expect(verbatim?.said.choices).toEqual(decoded?.said.choices);
-      expect(verbatim?.said.choices[0]?.content).toContain('\ufffd');
+      const [passthrough, decoded] = await throughBothLanes(hostile);
+      expect(passthrough?.said.choices).toEqual(decoded?.said.choices);
+      expect(passthrough?.said.choices[0]?.content).toContain('\ufffd');
     }
   });
 
   it('takes a text only from where text is', async () => {
     const twice = (one: string) => event({ ...chunkOf({ reasoning_content: one }), note: { content: `note ${one}` } });
-    const [verbatim, decoded] = await throughBothLanes(
+    const [passthrough, decoded] = await throughBothLanes(
       twice('a') + twice('b') + twice('c') + stop + usageEvent(usual) + done,
     );
-    expect(verbatim?.text).toBe(decoded?.text);
-    expect(verbatim?.text).toContain('note c');
+    expect(passthrough?.text).toBe(decoded?.text);
+    expect(passthrough?.text).toContain('note c');
   });
 
   it('keeps apart choices that take turns', async () => {
@@ -251,9 +251,9 @@ describe('the verbatim lane', () => {
     const end = (index: number) => event({ id: 'x', choices: [{ index, delta: {}, finish_reason: 'stop' }] });
     const stream =
       Array.from({ length: 30 }, (_, at) => of(at % 4, `${at} `)).join('') + [0, 1, 2, 3].map(end).join('') + done;
-    const [verbatim, decoded] = await throughBothLanes(stream);
-    expect(verbatim?.said.choices).toEqual(decoded?.said.choices);
-    expect(verbatim?.said.choices[3]?.content).toBe('3 7 11 15 19 23 27 ');
+    const [passthrough, decoded] = await throughBothLanes(stream);
+    expect(passthrough?.said.choices).toEqual(decoded?.said.choices);
+    expect(passthrough?.said.choices[3]?.content).toBe('3 7 11 15 19 23 27 ');
   });
 });
 

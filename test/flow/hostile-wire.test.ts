@@ -266,7 +266,7 @@ describe.each(networks)('over %s, an upstream that sends', (network, options) =>
       let redirect: [status: number, location: string] = [301, ''];
       const { post, server } = await under(
         ({ socket }) => void socket.write(answer(result, { location: redirect[1] }, `${redirect[0]} Moved`)),
-        { ...options, health: { failuresToRest: 1000 } },
+        { ...options, health: { failuresToCooldown: 1000 } },
       );
       let sent = 0;
       for (const status of [301, 302, 303, 307, 308]) {

@@ -340,7 +340,7 @@ describe('GET /key', () => {
       rate_limit,
     });
   });
-  it('shows none to a user whom the embedder let in without one', async () => {
+  it('shows none to a user whom the host app let in without one', async () => {
     const { manage } = open({ authenticate: () => ({ permissions: ['inference'], userId: 'user-7' }) });
     const refused = await manage('GET', '/key');
     expect([refused.status, refused.json.error.message]).toEqual([404, 'The request was let in without an API key']);

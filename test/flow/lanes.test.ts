@@ -118,7 +118,7 @@ const stream = fc.record({
 
 describe('the two lanes', () => {
   it('say the same to a client, whatever a stream holds, however it is written and wherever it is cut', async () => {
-    const [verbatim, decoded] = twoLanes() as [TestGateway, TestGateway];
+    const [passthrough, decoded] = twoLanes() as [TestGateway, TestGateway];
     await fc.assert(
       fc.asyncProperty(stream, async ({ events, isSame, style, newline, size, ending }) => {
         const [, firstAround] = events[0] as (typeof events)[number];
@@ -134,13 +134,13 @@ describe('the two lanes', () => {
           .join('');
         const wire = (all + (ending === 'cut' ? '' : 'data: [DONE]\n\n')).replaceAll('\n', newline);
         const pieces = recut(wire, size);
-        expect(await read(verbatim, pieces)).toEqual(await read(decoded, pieces));
+        expect(await read(passthrough, pieces)).toEqual(await read(decoded, pieces));
       }),
       { numRuns: 200 },
     );
   }, 60_000);
   it('say the same when the events change in more than their text', async () => {
-    const [verbatim, decoded] = twoLanes() as [TestGateway, TestGateway];
+    const [passthrough, decoded] = twoLanes() as [TestGateway, TestGateway];
     const of = (index: number, one: object) => ({
       ...chunk({}),
       choices: [{ index, delta: one, finish_reason: null }],
@@ -165,7 +165,7 @@ describe('the two lanes', () => {
     ];
     for (const body of streams) {
       const pieces = recut(body + sse(of(0, {}), of(1, {}), '[DONE]'), 40);
-      expect(await read(verbatim, pieces)).toEqual(await read(decoded, pieces));
+      expect(await read(passthrough, pieces)).toEqual(await read(decoded, pieces));
     }
   });
   it('estimate the same where the provider reports no usage, in any script', async () => {

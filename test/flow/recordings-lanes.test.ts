@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { ByteSource } from '../../src/base/bytes.ts';
 import { createRedactor } from '../../src/base/secrets.ts';
-import { chatWire } from '../../src/convert/chat-wire.ts';
+import { chatEncoder } from '../../src/convert/chat-encoder.ts';
 import { openaiChat } from '../../src/dialects/openai-chat.ts';
 import { eventReader } from '../../src/pipeline/events.ts';
 import { createLane } from '../../src/pipeline/lanes.ts';
@@ -20,9 +20,9 @@ function lanesOf(payloads: string[]): { copied: string[]; decoded: string[] } {
   let wasCopied = false;
   const lane = createLane({
     events: eventReader(nothing, provider, limits),
-    wire: chatWire('service'),
+    wire: chatEncoder('service'),
     head: { id: 'gen-1', created: 1, model: 'acme/replayed', provider: 'Replay' },
-    verbatim: true,
+    passthrough: true,
     steps: [],
     redactor: createRedactor(['sk-0123456789']),
     sink: {
@@ -48,7 +48,7 @@ function shapeOf(payload: string): string {
   return payload.replace(/"(?:[^"\\]|\\.)*"(?=[,}\]])/g, '""').replace(/:\d+/g, ':0');
 }
 
-/** Shapes that carry text or reasoning and nothing else that changes: what the verbatim lane is for. */
+/** Shapes that carry text or reasoning and nothing else that changes: what the passthrough lane is for. */
 function isPlainText(payload: string): boolean {
   if (payload === '[DONE]') return false;
   const { choices, usage } = JSON.parse(payload);
@@ -58,7 +58,7 @@ function isPlainText(payload: string): boolean {
   return [content, reasoning, reasoning_content].some((text) => typeof text === 'string' && text !== '');
 }
 
-describeWithShared('recorded streams on the verbatim lane', () => {
+describeWithShared('recorded streams on the passthrough lane', () => {
   const streams = loadRecordings('openai-chat').filter(({ isStream }) => isStream);
   const byProvider = Map.groupBy(streams, ({ provider: slug }) => slug);
 

@@ -36,7 +36,7 @@ vi.setConfig({ testTimeout: 60_000 });
 describeWithShared('recorded streams', () => {
   const streams = loadRecordings('openai-chat').filter(({ isStream }) => isStream);
   const cases = streams.map((one) => [one.name, one] as const);
-  const verbatim = replayGateway();
+  const passthrough = replayGateway();
   const decoded = replayGateway({ lane: 'decoded' });
   let events = 0;
 
@@ -47,7 +47,7 @@ describeWithShared('recorded streams', () => {
   it.each(cases)('%s says the same through the gateway, on either lane', async (_, recording) => {
     const theirs = readSaidStream(decoder.decode(recording.body));
     const texts = [];
-    for (const replay of [verbatim, decoded]) {
+    for (const replay of [passthrough, decoded]) {
       const answer = await replay.send(answerOf(recording), { stream: true });
       expect(answer.status).toBe(200);
       checkChunks(answer.text);
@@ -57,7 +57,7 @@ describeWithShared('recorded streams', () => {
     }
     // Not only the same meaning: a client can't tell the lanes apart, but for usage that had to be estimated.
     const [one, other] = texts.map((text) =>
-      verbatim.lastRecord().isEstimated ? text.replace(/"usage":.*/, '') : text,
+      passthrough.lastRecord().isEstimated ? text.replace(/"usage":.*/, '') : text,
     );
     expect(one).toBe(other);
   });
@@ -65,14 +65,14 @@ describeWithShared('recorded streams', () => {
   it.each(cases)('%s says the same however it is written', async (_, recording) => {
     const text = decoder.decode(recording.body);
     const theirs = readSaidStream(text);
-    const asRecorded = (await verbatim.send(answerOf(recording), { stream: true })).text;
+    const asRecorded = (await passthrough.send(answerOf(recording), { stream: true })).text;
     for (const [name, respell] of spellings) {
       const body = encoder.encode(respell(text));
       for (const pieces of [
         [body],
         ...(body.length > 20_000 ? [64, 1000] : [1, 7, 64]).map((size) => piecesOf(body, size)),
       ]) {
-        const answer = await verbatim.send({ pieces }, { stream: true });
+        const answer = await passthrough.send({ pieces }, { stream: true });
         expect([name, pieces[0]?.length, answer.status], answer.text).toEqual([name, pieces[0]?.length, 200]);
         // Another choice of lanes may have estimated another usage; else nothing differs.
         if (answer.text === asRecorded) continue;
@@ -90,7 +90,7 @@ describeWithShared('recorded streams', () => {
       if (at % everyNth !== 0 && at < ends.length - 5) continue;
       for (const cut of [end, end + 9]) {
         const part = recording.body.subarray(0, cut);
-        const answer = await verbatim.send({ pieces: part.length === 0 ? [] : [part] }, { stream: true });
+        const answer = await passthrough.send({ pieces: part.length === 0 ? [] : [part] }, { stream: true });
         checkCut(answer, readCut(part), `cut at ${cut}`);
       }
     }
@@ -98,7 +98,7 @@ describeWithShared('recorded streams', () => {
 
   it.each(cases)('%s becomes a whole answer where one was asked', async (_, recording) => {
     const theirs = readSaidStream(decoder.decode(recording.body));
-    const answer = await verbatim.send(answerOf(recording), {});
+    const answer = await passthrough.send(answerOf(recording), {});
     if (theirs.error !== null) {
       expect(answer.status).toBe(502);
       expect(JSON.parse(answer.text).error.message).toBe(theirs.error);

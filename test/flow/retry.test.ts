@@ -141,7 +141,7 @@ describe('a refusal', () => {
     },
   );
   it('of our credentials lets the endpoint rest; what has nothing else is told 503 and when to come back', async () => {
-    const { post, upstream, clock } = testGateway({ retry: { restMs: 30_000 } });
+    const { post, upstream, clock } = testGateway({ retry: { cooldownMs: 30_000 } });
     upstream.answer(broken(401));
     expect((await post({ model: 'acme/fast', messages: hello })).status).toBe(502);
     await clock.advance(10_000);

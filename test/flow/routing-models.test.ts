@@ -116,7 +116,7 @@ describe('how endpoints did', () => {
       },
     ],
     retry: { attemptsPerEndpoint: 1 },
-    health: { failuresToRest: 1000 },
+    health: { failuresToCooldown: 1000 },
   };
   const ask = { model: 'acme/any', messages: hello };
   const failing = { status: 500, body: errorBody('No') };

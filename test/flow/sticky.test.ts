@@ -29,7 +29,7 @@ function options(seed: number): Partial<GatewayOptions> {
     ],
     random: seeded(seed),
     retry: { attemptsPerEndpoint: 1 },
-    health: { failuresToRest: 1000 },
+    health: { failuresToCooldown: 1000 },
   };
 }
 

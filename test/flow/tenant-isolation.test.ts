@@ -156,7 +156,7 @@ describe('a key', () => {
   });
 });
 
-describe('an embedder’s user of one workspace', () => {
+describe('a host app’s user of one workspace', () => {
   it('reaches that one, and no other', async () => {
     let workspaceId: string | undefined;
     const { manage } = tenantGateway({ authenticate: () => ({ permissions: ['management'], workspaceId }) });

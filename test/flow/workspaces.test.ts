@@ -59,7 +59,7 @@ describe('POST /workspaces', () => {
   });
   it.each<[string, string | null, string]>([
     ['the user', 'user-7', 'user-7'],
-    ['the operator, where the embedder names none', null, 'operator'],
+    ['the operator, where the host app names none', null, 'operator'],
   ])('says that it was made by %s', async (_, userId, createdBy) => {
     const { manage } = tenantGateway({ authenticate: () => ({ permissions: ['management'], userId }) });
     expect((await manage('POST', '/workspaces', { name: 'x', slug: 'x' })).json.data.created_by).toBe(createdBy);

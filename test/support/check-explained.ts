@@ -31,7 +31,7 @@ async function randomGateway(roll: Dice) {
     retry: { attemptsPerEndpoint: 1, maxAttempts },
     // A failure shows as a status, however long it took.
     keepAlive: { firstMs: 3_600_000 },
-    health: { failuresToRest: roll.pick([3, 1000]), restMs: 1000 },
+    health: { failuresToCooldown: roll.pick([3, 1000]), cooldownMs: 1000 },
     budgets: {
       includeByok: roll.chance(0.3),
       shrinkToFit: roll.chance(0.3),

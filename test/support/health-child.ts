@@ -22,7 +22,7 @@ export interface HealthAnswer {
   statistics: EndpointStatistics;
   latencyP95: number | null;
   hasOutage: boolean;
-  restsUntil: number | null;
+  cooldownUntil: number | null;
 }
 
 const { at, instance }: HealthChildPlan = JSON.parse(process.argv[2] ?? '');
@@ -35,7 +35,7 @@ const storage = guardStorage(chooseStorage(opened.store, { clock, timeoutMs: 5_0
 const records = healthRecords(storage);
 if (!records) throw new Error('nothing is shared on this store');
 // A rest that is not over before the others hear of it.
-const cooldown = { failuresToRest: 3, restMs: 30_000 };
+const cooldown = { failuresToCooldown: 3, cooldownMs: 30_000 };
 const health = createHealth({ clock, cooldown, sharing: { records, instance: () => instance, logger: null } });
 
 process.on('message', async (request: HealthRequest) => {
@@ -50,7 +50,7 @@ process.on('message', async (request: HealthRequest) => {
       statistics: health.statistics(request.key, nowMs),
       latencyP95: view.latencyP95(request.key),
       hasOutage: view.hasOutage(request.key),
-      restsUntil: view.restsUntil(request.key) ?? null,
+      cooldownUntil: view.cooldownUntil(request.key) ?? null,
     };
     process.send?.({ answer });
     return;

@@ -31,7 +31,7 @@ export async function shareHealthOn(at: StoreAt): Promise<void> {
   // As often as it likes: nothing is counted twice.
   tell(two, { what: 'observe', key: bad, times: 20, seen: { outcome: 'ok' } });
   const both = await until(one, bad, ({ statistics }) => statistics.uptime5m === 50);
-  expect(both.restsUntil).toBe(null);
+  expect(both.cooldownUntil).toBe(null);
   await sleep(3_000);
   expect([await ask(one, bad), await ask(two, bad)]).toMatchObject([
     { statistics: { uptime5m: 50 } },
@@ -39,9 +39,9 @@ export async function shareHealthOn(at: StoreAt): Promise<void> {
   ]);
   // A cooldown is everybody's at once.
   tell(two, { what: 'observe', key: bad, times: 3, seen: { outcome: 'failed' } });
-  const resting = await until(one, bad, ({ restsUntil }) => restsUntil !== null);
+  const resting = await until(one, bad, ({ cooldownUntil }) => cooldownUntil !== null);
   expect(resting.statistics.status).toBe('down');
-  expect(resting.restsUntil).toBe((await ask(two, bad)).restsUntil);
+  expect(resting.cooldownUntil).toBe((await ask(two, bad)).cooldownUntil);
 
   const killed = once(one.child, 'exit');
   one.child.kill('SIGKILL');

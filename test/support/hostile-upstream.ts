@@ -135,7 +135,7 @@ export const mostBytes = 200 * 1024 * 1024;
  * is in use.
  * @returns fails when a timer, a socket or memory is kept of an attack
  */
-export function restWatch(): (server: RawServer, idle?: number) => Promise<void> {
+export function cooldownWatch(): (server: RawServer, idle?: number) => Promise<void> {
   let timers = 0;
   let bytes = 0;
   beforeAll(async () => {

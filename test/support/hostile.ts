@@ -43,7 +43,7 @@ export async function throughBothLanes(
   stream: string | Uint8Array,
 ): Promise<{ lane: string; status: number; text: string; said: Said; replay: Replay }[]> {
   const answers = [];
-  for (const lane of ['verbatim', 'decoded'] as const) {
+  for (const lane of ['passthrough', 'decoded'] as const) {
     const replay = replayGateway({ lane });
     const answer = await replay.send({ pieces: [bytesOf(stream)] }, { stream: true });
     const said =

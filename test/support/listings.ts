@@ -1,5 +1,5 @@
 import type { Caller } from '../../src/call/call.ts';
-import type { OwnCredential } from '../../src/call/facts.ts';
+import type { ByokCredential } from '../../src/call/facts.ts';
 import { endpointKey } from '../../src/call/facts.ts';
 import type { Endpoint, Model, Pricing } from '../../src/call/model.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
@@ -52,15 +52,15 @@ export interface ListingWorld {
   /** By endpoint key. */
   statistics?: Readonly<Record<string, Partial<EndpointStatistics>>>;
   usable?: readonly string[];
-  own?: readonly OwnCredential[];
+  own?: readonly ByokCredential[];
   compat?: 'openrouter';
 }
 
 /** What the listings are given: providers `up`, `alt` and `other`, of which the operator can use the first two. */
 export function listingDeps({ models, statistics = {}, usable = ['up', 'alt'], own = [], compat }: ListingWorld) {
   const names: Record<string, string> = { up: 'Up', alt: 'Alt', other: 'The Other' };
-  const restsNever = {
-    restsUntil: () => undefined,
+  const neverCoolsDown = {
+    cooldownUntil: () => undefined,
     hasOutage: () => false,
     latency: () => null,
     latencyP95: () => null,
@@ -68,11 +68,11 @@ export function listingDeps({ models, statistics = {}, usable = ['up', 'alt'], o
   };
   return {
     catalog: { view: () => ({ model: (slug) => models.find((one) => one.slug === slug) ?? null, models }) },
-    health: { view: () => restsNever, statistics: (key) => ({ ...nothingSeen, ...statistics[key] }) },
+    health: { view: () => neverCoolsDown, statistics: (key) => ({ ...nothingSeen, ...statistics[key] }) },
     clock: manualClock(),
     provider: (slug) => (names[slug] === undefined ? null : { name: names[slug] }),
     usableProviders: new Set(usable),
-    ownCredentials: () => own,
+    byokCredentials: () => own,
     isConfigured: (slug) => usable.includes(slug),
     brand: 'service',
     presentation: presentationOf(compat),

@@ -54,7 +54,7 @@ export async function ownPostgres(programs: string, settings: readonly string[] 
         stdio: 'ignore',
         ...as,
       });
-      for (let tries = 0; tries < 600; tries++) {
+      for (let targets = 0; targets < 600; targets++) {
         if (server.exitCode !== null) throw new Error('The server ended at once');
         if (await isPostgres(port, 'postgres', 'postgres')) return;
         await sleep(50);

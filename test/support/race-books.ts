@@ -94,14 +94,14 @@ export interface Observed {
 
 /**
  * Reads the books all the time, as somebody else on the same store, until it is stopped.
- * @param options  `mayLapse`: what is charged of a hold that has lapsed may become less when it is settled after all
+ * @param options  `mayLapse`: what is charged of a hold that has expired may become less when it is settled after all
  */
 export function observe(
   ledger: Ledger,
   tenant: Tenant,
   windows: readonly Window[],
   now: () => number,
-  { mayLapse = false }: { mayLapse?: boolean } = {},
+  { mayExpire = false }: { mayExpire?: boolean } = {},
 ): { stop(): Promise<Observed> } {
   const observed: Observed = { reads: 0, highestHeldNanoUsd: 0, wrong: [] };
   const limitsOf = windows.map(
@@ -123,7 +123,7 @@ export function observe(
         if (spentNanoUsd + heldNanoUsd > limit) note(`${spentNanoUsd} + ${heldNanoUsd} > ${limit}`);
         if (spentNanoUsd < 0 || heldNanoUsd < 0) note(`${spentNanoUsd} spent, ${heldNanoUsd} held`);
         const spentBefore = before[at]?.spentNanoUsd ?? 0;
-        if (spentNanoUsd < spentBefore && !mayLapse) note(`${spentNanoUsd} spent after ${spentBefore}`);
+        if (spentNanoUsd < spentBefore && !mayExpire) note(`${spentNanoUsd} spent after ${spentBefore}`);
         if (account === 'workspace') {
           observed.highestHeldNanoUsd = Math.max(observed.highestHeldNanoUsd, heldNanoUsd);
         }

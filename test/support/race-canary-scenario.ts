@@ -211,9 +211,9 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
         },
       ],
       secrets: { current: secrets.master },
-      retry: { baseDelayMs: 1, maxDelayMs: 1, restMs: 0, maxRetryAfterMs: 10 },
+      retry: { baseDelayMs: 1, maxDelayMs: 1, cooldownMs: 0, maxRetryAfterMs: 10 },
       // What fails on purpose is to be asked again.
-      health: { failuresToRest: 1_000_000 },
+      health: { failuresToCooldown: 1_000_000 },
       storeTimeoutMs: 20_000,
       ...options,
     });
@@ -386,7 +386,7 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
     }
   }
 
-  tell('a key for the embedder', (await gateway.apiKeys.create({ name: 'Embedder' })).record);
+  tell('a key for the host app', (await gateway.apiKeys.create({ name: 'Embedder' })).record);
   tell('the gateway itself', gateway);
   // Deleted at last, so that what is deleted has been there.
   const third = (await call('POST', '/byok', { provider: 'groq', key: secrets.own, disabled: true })).json.data;

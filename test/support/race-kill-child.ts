@@ -15,7 +15,7 @@ export interface KillPlan {
   nowMs: number;
   keys: readonly string[];
   seed: number;
-  /** Requests under way at once. */
+  /** Requests in flight at once. */
   width: number;
   leaseMs: number;
   journal: string;
@@ -28,7 +28,7 @@ const journal = openJournal(path);
 const storage = chooseStorage(opened.store, { clock, timeoutMs: 30_000, onLostHold: 'charge' });
 const gateway = raceGateway(opened.store, {
   clock,
-  // Most of the time a request waits: many are under way at once, and a new process is not kept from starting.
+  // Most of the time a request waits: many are in flight at once, and a new process is not kept from starting.
   transport: raceTransport({ longestPauseMs: 60 }),
   storeTimeoutMs: 30_000,
   budgets: { leaseMs },

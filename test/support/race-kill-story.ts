@@ -57,7 +57,7 @@ export async function killOn(at: StoreAt): Promise<void> {
     const others = [start(), start(), start()];
     let victim = start();
     await Promise.all([...others, victim].map(go));
-    const watching = observe(storage.ledger, tenant, windows, clock.now, { mayLapse: true });
+    const watching = observe(storage.ledger, tenant, windows, clock.now, { mayExpire: true });
     for (let kill = 0; kill < kills; kill++) {
       const next = start();
       await next.ready;

@@ -9,7 +9,7 @@ export interface RacePlan {
   /** Which of them count what goes through the workspace's own credential. */
   includesByok: readonly boolean[];
   requests: number;
-  /** Requests under way at once. */
+  /** Requests in flight at once. */
   width: number;
   seed: number;
 }

@@ -21,7 +21,7 @@ import { openStore, type StoreAt } from './race-stores.ts';
 
 export const racers = 4;
 export const requestsEach = 2_000;
-/** Requests that one process has under way. */
+/** Requests that one process has in flight. */
 export const width = 24;
 /** Not the seeds of requests that are no part of the race. */
 export const seedOf = (racer: number) => Number(process.env.RACE_SEED ?? 20_261_121) + racer * 10_000;

@@ -66,7 +66,7 @@ export async function command({ url }: { url: string }, args: string[]): Promise
 
 /** Waits until a server sees all slots served, and all three masters. */
 async function untilWhole(node: StartedService): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
+  for (let targets = 0; targets < 600; targets++) {
     const info = await command(node, ['CLUSTER', 'INFO']);
     if (info.includes('cluster_state:ok') && info.includes('cluster_size:3')) return;
     await sleep(50);

@@ -32,7 +32,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export interface ReplayOptions {
   /** `decoded`: the dialect is said not to be ours, so that every event is decoded. Default `verbatim`. */
-  lane?: 'verbatim' | 'decoded';
+  lane?: 'passthrough' | 'decoded';
   /** The gateway's key at the upstream. Default: none. */
   apiKey?: string;
   limits?: GatewayOptions['limits'];
@@ -48,7 +48,7 @@ const usualPricing = { prompt: '0.000001', completion: '0.000002' };
  * the same answer gives the same bytes.
  */
 export function replayGateway({
-  lane = 'verbatim',
+  lane = 'passthrough',
   apiKey,
   limits,
   logger,
@@ -86,7 +86,7 @@ export function replayGateway({
   const gateway = createGateway({
     providers: {
       replay:
-        lane === 'verbatim'
+        lane === 'passthrough'
           ? { baseUrl, apiKey }
           : defineProvider({ slug: 'replay', baseUrl, dialect: { ...openaiChat, nativeChunks: false } }),
     },
@@ -101,7 +101,7 @@ export function replayGateway({
     apiKeys: [{ key }],
     retry: { maxAttempts: 1 },
     // One gateway replays many failures.
-    health: { failuresToRest: 1_000_000 },
+    health: { failuresToCooldown: 1_000_000 },
     transport,
     clock: manualClock(),
     random: () => 0.5,

@@ -92,14 +92,14 @@ export function inputOf(world: World, fields: Partial<ChatRequest> = {}): PlanIn
     brand: 'acme',
     isConfigured: (slug) => usable.has(slug),
     providerName: (slug) => slug,
-    verbatim: () => false,
+    passthrough: () => false,
     facts: {
       health: healthOf(health, endpoints),
       random: () => 0.5,
       pinned: pinOf,
       defaultSort: null,
       usableProviders: usable,
-      ownCredentials: [],
+      byokCredentials: [],
       workspaceId: defaultWorkspaceId,
       apiKeyHash: null,
       nowMs: 0,
@@ -115,7 +115,7 @@ function healthOf(sketch: HealthSketch, endpoints: readonly Endpoint[]): HealthV
     return typeof figure === 'number' ? { p50: figure, p75: figure, p90: figure, p99: figure } : (figure ?? null);
   };
   return {
-    restsUntil: (key) => sketch.rests?.[tags.get(key) ?? ''],
+    cooldownUntil: (key) => sketch.rests?.[tags.get(key) ?? ''],
     hasOutage: (key) => sketch.outages?.includes(tags.get(key) ?? '') ?? false,
     latency: (key) => figures(sketch.latency, key),
     latencyP95: () => null,
@@ -125,13 +125,13 @@ function healthOf(sketch: HealthSketch, endpoints: readonly Endpoint[]): HealthV
 
 /** Tags in the order they are tried; with their model where there are several. */
 export function order(plan: Plan): string[] {
-  const isOne = new Set(plan.tries.map(({ endpoint }) => endpoint.modelSlug)).size < 2;
-  return plan.tries.map(({ endpoint: { tag, modelSlug } }) => (isOne ? tag : `${modelSlug} ${tag}`));
+  const isOne = new Set(plan.targets.map(({ endpoint }) => endpoint.modelSlug)).size < 2;
+  return plan.targets.map(({ endpoint: { tag, modelSlug } }) => (isOne ? tag : `${modelSlug} ${tag}`));
 }
 
 /** Models in the order they are tried, each once. */
 export function modelsOf(plan: Plan): string[] {
-  return [...new Set(plan.tries.map(({ endpoint }) => endpoint.modelSlug))];
+  return [...new Set(plan.targets.map(({ endpoint }) => endpoint.modelSlug))];
 }
 
 /** By tag, the rule that removed it. */

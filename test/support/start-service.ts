@@ -115,7 +115,7 @@ async function ready(child: ChildProcess, isUp: () => Promise<boolean | null>): 
   });
   // The test may be over before the server is: it holds up nothing.
   for (const held of [child, child.stdin, child.stdout, child.stderr]) (held as { unref?: () => void }).unref?.();
-  for (let tries = 0; tries < 600; tries++) {
+  for (let targets = 0; targets < 600; targets++) {
     if (child.exitCode !== null) throw new Error(`The server ended at once: ${errors}`);
     if (pid > 0 && (await isUp())) return pid;
     await sleep(50);

@@ -56,7 +56,7 @@ const operations: Operation[] = [
 
 export interface TenantGateway extends TestGateway {
   /**
-   * A management request, made at once and without moving the clock, so that many can be under way together. Every
+   * A management request, made at once and without moving the clock, so that many can be in flight together. Every
    * answer is checked: a success against the schemas of its operation, ours and the reference's, an error against the
    * envelope.
    */

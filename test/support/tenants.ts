@@ -106,7 +106,7 @@ export function callerOf(rest: Partial<Caller> = {}): Caller {
   };
 }
 
-/** What an embedder, or an attacker with access to the store, would write there. */
+/** What a host app, or an attacker with access to the store, would write there. */
 export async function forge(storage: Storage, at: Address, value: string): Promise<void> {
   await storage.commit([{ at, value, rank: 0 }]);
 }

@@ -1,5 +1,5 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { OwnCredential } from '../../src/call/facts.ts';
+import type { ByokCredential } from '../../src/call/facts.ts';
 import type { WorkspaceId } from '../../src/call/workspace.ts';
 import type { Credential } from '../../src/schema/credential.ts';
 import type { Credentials, createCredentials } from '../../src/stores/credentials.ts';
@@ -24,7 +24,7 @@ describe('credential types', () => {
 
   it('keep the sealed secret out of what is shown and planned with', () => {
     expectTypeOf<Credential>().not.toHaveProperty('sealed');
-    expectTypeOf<OwnCredential>().not.toHaveProperty('sealed');
-    expectTypeOf<Awaited<ReturnType<Credentials['usable']>>>().toEqualTypeOf<readonly OwnCredential[]>();
+    expectTypeOf<ByokCredential>().not.toHaveProperty('sealed');
+    expectTypeOf<Awaited<ReturnType<Credentials['usable']>>>().toEqualTypeOf<readonly ByokCredential[]>();
   });
 });

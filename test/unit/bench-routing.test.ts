@@ -147,23 +147,23 @@ describe('the simulation', () => {
       options: { ...hedges.on.options, onRecord: (one: RequestRecord) => records.push(one) },
     };
     const stalling = { ...scenario, ...hedgeScenario, stalls: 0.1, requests: 1000 };
-    const tally = await simulate(createGateway, stalling, strategy);
+    const usageCounter = await simulate(createGateway, stalling, strategy);
     const attempts = records.flatMap((record) => record.attempts);
-    expect(records).toHaveLength(tally.requests);
-    expect(records.filter(({ outcome }) => outcome === 'ok')).toHaveLength(tally.succeeded);
-    expect(attempts).toHaveLength(tally.attempts);
+    expect(records).toHaveLength(usageCounter.requests);
+    expect(records.filter(({ outcome }) => outcome === 'ok')).toHaveLength(usageCounter.succeeded);
+    expect(attempts).toHaveLength(usageCounter.attempts);
     expect(attempts.filter(({ errorType }) => errorType === 'hedged').length).toBeGreaterThan(5);
-    expect(records.map(({ firstMs }) => firstMs).toSorted()).toEqual(tally.firstTokenMs.toSorted());
+    expect(records.map(({ firstMs }) => firstMs).toSorted()).toEqual(usageCounter.firstTokenMs.toSorted());
   });
   it('spends what the gateway books', async () => {
     let costNanoUsd = 0;
     const onRecord = (record: RequestRecord) => {
       costNanoUsd += record.costNanoUsd ?? 0;
     };
-    const tally = await simulate(createGateway, scenario, { ...strategies.default, options: { onRecord } });
+    const usageCounter = await simulate(createGateway, scenario, { ...strategies.default, options: { onRecord } });
     // Each cost is rounded up to a nano-USD.
-    expect(costNanoUsd * 1000 - tally.spentPicoUsd).toBeGreaterThanOrEqual(0);
-    expect(costNanoUsd * 1000 - tally.spentPicoUsd).toBeLessThan(1000 * tally.requests);
+    expect(costNanoUsd * 1000 - usageCounter.spentPicoUsd).toBeGreaterThanOrEqual(0);
+    expect(costNanoUsd * 1000 - usageCounter.spentPicoUsd).toBeLessThan(1000 * usageCounter.requests);
   });
   it('takes each endpoint in turn where it says so', () => {
     const slugs = ['a', 'b', 'c'];
@@ -179,8 +179,8 @@ describe('the simulation', () => {
 
 describe('what the simulation shows', () => {
   it('is counted over those that succeeded', () => {
-    const tally = { requests: 4, succeeded: 2, attempts: 6, spentPicoUsd: 3e12, firstTokenMs: [100, 300] };
-    expect(summarise(tally)).toEqual({
+    const usageCounter = { requests: 4, succeeded: 2, attempts: 6, spentPicoUsd: 3e12, firstTokenMs: [100, 300] };
+    expect(summarise(usageCounter)).toEqual({
       succeeded: 0.5,
       usdPerThousand: 1500,
       attemptsPerRequest: 1.5,

@@ -6,7 +6,7 @@ import { costNanoUsd, gatewayOptions, managementKey, tenantOptions } from '../..
 import { bundledSources, formatShares, summariseCpu, summariseHeap } from '../../bench/profile-summary.ts';
 import { messageReader } from '../../bench/read-message.ts';
 import { byCpu, type Findings, headline, judge, report, table } from '../../bench/report.ts';
-import { crowdPlan, crowdSize, type Wish, wishes } from '../../bench/routing/crowd.ts';
+import { crowdPlan, crowdSize, defaults, type Wish } from '../../bench/routing/crowd.ts';
 import { median, medianDifference, medianRatio, percentile } from '../../bench/statistics.ts';
 import type { Rounds } from '../../bench/throughput.ts';
 import { endpointKey } from '../../src/call/facts.ts';
@@ -115,22 +115,22 @@ describe('the gateway of the measurements', () => {
 });
 
 describe('the plans of the measurements', () => {
-  it.each(Object.keys(wishes) as Wish[])('try all endpoints whatever is wished: %s', (wish) => {
-    const { tries, excluded } = planRoute(crowdPlan(wish)());
-    expect(tries).toHaveLength(crowdSize);
-    expect(new Set(tries.map(({ endpoint }) => endpoint)).size).toBe(crowdSize);
+  it.each(Object.keys(defaults) as Wish[])('try all endpoints whatever is wished: %s', (wish) => {
+    const { targets, excluded } = planRoute(crowdPlan(wish)());
+    expect(targets).toHaveLength(crowdSize);
+    expect(new Set(targets.map(({ endpoint }) => endpoint)).size).toBe(crowdSize);
     expect(excluded).toEqual([]);
   });
   it('have every preference set, order and sort included', () => {
     const all = Object.keys(providerPreferencesSchema().shape);
-    expect(Object.keys(wishes.order).toSorted()).toEqual(all.toSorted());
-    for (const wish of [wishes.order, wishes.sort, wishes.draw])
+    expect(Object.keys(defaults.order).toSorted()).toEqual(all.toSorted());
+    for (const wish of [defaults.order, defaults.sort, defaults.draw])
       expect(providerPreferencesSchema().parse(wish)).toEqual(wish);
   });
   it('find something measured, and some of it too slow', () => {
     const input = crowdPlan('draw')();
     const { health } = input.facts;
-    const keys = planRoute(input).tries.map(({ endpoint }) => endpointKey(endpoint));
+    const keys = planRoute(input).targets.map(({ endpoint }) => endpointKey(endpoint));
     for (const key of keys) expect([health.latency(key), health.throughput(key)]).not.toContain(null);
     const tooSlow = keys.filter(
       (key) => (health.latency(key)?.p99 ?? 0) > 4000 || (health.throughput(key)?.p50 ?? 0) < 40,

@@ -1,14 +1,14 @@
 /** When a key is left alone after failures. */
 export interface CooldownOptions {
   /** So many failures in a row, without a success in between. Default 5. */
-  failuresToRest: number;
+  failuresToCooldown: number;
   /** How long it then rests; twice as long with each failure after a rest. Default 5,000. */
-  restMs: number;
+  cooldownMs: number;
   /** Default 60,000. */
-  maxRestMs: number;
+  maxCooldownMs: number;
 }
 
-export const defaultCooldown: CooldownOptions = { failuresToRest: 5, restMs: 5_000, maxRestMs: 60_000 };
+export const defaultCooldown: CooldownOptions = { failuresToCooldown: 5, cooldownMs: 5_000, maxCooldownMs: 60_000 };
 
 /** Whoever tries it after a rest has so long to tell how it went; then another may. */
 const probeMs = 60_000;
@@ -35,7 +35,7 @@ export interface Cooldown {
   askedClearedMs: number;
   /** Failures in a row. Only of what was seen here. */
   failures: number;
-  /** When the attempt under way after a rest began; 0: none is. Only here. */
+  /** When the attempt in flight after a rest began; 0: none is. Only here. */
   probeSinceMs: number;
   /** Whether an attempt began since it was asked for: its success ends it. Only here. */
   hasStartedSinceAsked: boolean;
@@ -62,12 +62,12 @@ export function isTripped({ sinceMs, okMs }: Cooldown): boolean {
 }
 
 /** Whether it rests after failures, or one attempt at a time finds out whether it is back. */
-export function restsAfterFailures(cooldown: Cooldown, nowMs: number): boolean {
+export function coolsDownAfterFailures(cooldown: Cooldown, nowMs: number): boolean {
   return isTripped(cooldown) && cooldown.untilMs > nowMs;
 }
 
 /** @returns when it may be used again; undefined: now */
-export function restsUntil(cooldown: Cooldown, nowMs: number): number | undefined {
+export function cooldownUntil(cooldown: Cooldown, nowMs: number): number | undefined {
   const { askedSinceMs, askedClearedMs, askedUntilMs } = cooldown;
   let latestMs = askedSinceMs > askedClearedMs ? askedUntilMs : 0;
   if (isTripped(cooldown)) {
@@ -126,11 +126,16 @@ export function fail(cooldown: Cooldown, nowMs: number, options: CooldownOptions
   if (isTripped(cooldown)) {
     // While it rests, only what began before can fail: nothing new.
     if (cooldown.untilMs <= nowMs) rest(cooldown, nowMs, options, cooldown.lengthMs * 2);
-  } else if (cooldown.failures >= options.failuresToRest) rest(cooldown, nowMs, options, options.restMs);
+  } else if (cooldown.failures >= options.failuresToCooldown) rest(cooldown, nowMs, options, options.cooldownMs);
 }
 
-function rest(cooldown: Cooldown, nowMs: number, { restMs, maxRestMs }: CooldownOptions, askedMs: number): void {
-  cooldown.lengthMs = Math.min(Math.max(askedMs, restMs), maxRestMs);
+function rest(
+  cooldown: Cooldown,
+  nowMs: number,
+  { cooldownMs, maxCooldownMs }: CooldownOptions,
+  askedMs: number,
+): void {
+  cooldown.lengthMs = Math.min(Math.max(askedMs, cooldownMs), maxCooldownMs);
   cooldown.sinceMs = Math.max(nowMs, cooldown.sinceMs, cooldown.okMs + 1);
   cooldown.untilMs = Math.max(cooldown.untilMs, nowMs + cooldown.lengthMs);
 }
@@ -156,7 +161,7 @@ export type SharedCooldown = Pick<
 export function merge(cooldown: Cooldown, other: SharedCooldown): void {
   if (isTripped(cooldown) && other.okMs >= cooldown.sinceMs) end(cooldown, other.okMs);
   else cooldown.okMs = Math.max(cooldown.okMs, other.okMs);
-  if (other.sinceMs > cooldown.okMs && isLater(restOf(other), restOf(cooldown))) {
+  if (other.sinceMs > cooldown.okMs && isLater(cooldownOf(other), cooldownOf(cooldown))) {
     cooldown.sinceMs = other.sinceMs;
     cooldown.untilMs = other.untilMs;
     cooldown.lengthMs = other.lengthMs;
@@ -172,7 +177,7 @@ export function merge(cooldown: Cooldown, other: SharedCooldown): void {
   }
 }
 
-function restOf({ sinceMs, untilMs, lengthMs }: SharedCooldown): number[] {
+function cooldownOf({ sinceMs, untilMs, lengthMs }: SharedCooldown): number[] {
   return [sinceMs, untilMs, lengthMs];
 }
 

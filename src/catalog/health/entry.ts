@@ -66,7 +66,7 @@ function shortSeries({ series, combined }: Entry): Series[] {
 
 /**
  * Whether of the attempts in the last 30 s at least one failed, and at least a fifth. Rate-limited ones are left out.
- * @param slot  the number of the slot under way, for who asks of many
+ * @param slot  the number of the slot in flight, for who asks of many
  */
 export function hasOutage(entry: Entry, nowMs: number, slot = slotNumber(last30s, nowMs)): boolean {
   if (entry.outageVersion === entry.version && entry.outageSlot === slot) return entry.hasOutage;
@@ -79,7 +79,7 @@ export function hasOutage(entry: Entry, nowMs: number, slot = slotNumber(last30s
 
 /**
  * Computed at most once a second, and only after something changed.
- * @param slot  the number of the slot under way, for who asks of many
+ * @param slot  the number of the slot in flight, for who asks of many
  */
 export function figuresOf(entry: Entry, nowMs: number, slot = slotNumber(last5m, nowMs)): Figures {
   const { figures, version } = entry;

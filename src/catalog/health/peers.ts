@@ -2,7 +2,7 @@ import type { HealthKind } from '../../stores/health-records.ts';
 import { merge } from './cooldown.ts';
 import { createEntry, type Entry } from './entry.ts';
 import { combine, createSeries, place, type Series } from './series.ts';
-import { decodeRecord, type SharedRecord } from './wire.ts';
+import { decodeRecord, type SharedRecord } from './shared-record.ts';
 
 /** What other instances say of the endpoints: put beside what was seen here, and replaced by what they say next. */
 export interface Peers {
@@ -30,7 +30,7 @@ export interface PeersDeps {
   instance: string;
   entries: { peek(key: string): Entry | undefined; set(key: string, entry: Entry): unknown };
   /** No cooldown of another instance reaches further. */
-  maxRestMs: number;
+  maxCooldownMs: number;
 }
 
 /** So long after its last record of a kind an instance is gone. */
@@ -38,7 +38,7 @@ const silentMs: Record<HealthKind, number> = { recent: 30 * 60_000, history: 24 
 /** Nothing that somebody else was asked to leave alone rests for longer here. */
 const maxAskedMs = 24 * 3_600_000;
 
-export function createPeers({ instance, entries, maxRestMs }: PeersDeps): Peers {
+export function createPeers({ instance, entries, maxCooldownMs }: PeersDeps): Peers {
   const peers = new Map<string, Peer>();
   /** Whose others have changed. */
   const touched = new Set<Entry>();
@@ -83,8 +83,8 @@ export function createPeers({ instance, entries, maxRestMs }: PeersDeps): Peers 
       if (cooldown === null) continue;
       merge(entryOf(key).cooldown, {
         ...cooldown,
-        untilMs: Math.min(cooldown.untilMs, nowMs + maxRestMs),
-        lengthMs: Math.min(cooldown.lengthMs, maxRestMs),
+        untilMs: Math.min(cooldown.untilMs, nowMs + maxCooldownMs),
+        lengthMs: Math.min(cooldown.lengthMs, maxCooldownMs),
         askedUntilMs: Math.min(cooldown.askedUntilMs, nowMs + maxAskedMs),
       });
     }

@@ -16,7 +16,7 @@ export interface Slot {
 }
 
 /**
- * The windows that roll over time, in slots. A window is the slot under way and those before it, so it holds nothing that
+ * The windows that roll over time, in slots. A window is the slot in flight and those before it, so it holds nothing that
  * is older than it says, and up to one slot less.
  */
 export const windows = [
@@ -34,7 +34,7 @@ export type Window = 0 | 1 | 2 | 3;
 export interface Series {
   /** For each window, its slots in a ring: what is out of date is written over. */
   rings: (Slot | undefined)[][];
-  /** The slots under way, by window, and the number of the shortest, within which they all stay the same. */
+  /** The slots in flight, by window, and the number of the shortest, within which they all stay the same. */
   current: Slot[];
   currentNumber: number;
 }
@@ -72,7 +72,7 @@ function open(series: Series, nowMs: number, number: number): void {
   series.current = windows.map((_, window) => slotAt(series, window as Window, nowMs));
 }
 
-/** The slot under way. */
+/** The slot in flight. */
 function slotAt({ rings }: Series, window: Window, nowMs: number): Slot {
   const number = slotNumber(window, nowMs);
   const ring = rings[window] as (Slot | undefined)[];
@@ -92,7 +92,7 @@ export function place({ rings }: Series, window: Window, slot: Slot): void {
   if (known === undefined || known.number <= slot.number) ring[at] = slot;
 }
 
-/** The number of the slot under way. */
+/** The number of the slot in flight. */
 export function slotNumber(window: Window, nowMs: number): number {
   return Math.floor(nowMs / windows[window].slotMs);
 }

@@ -3,11 +3,11 @@ import { isUuid } from '../../base/ids.ts';
 import type { HealthKind, HealthRecords } from '../../stores/health-records.ts';
 import { type StoreLogger, tell } from '../../stores/storage/logger.ts';
 import { nameOfError } from '../../stores/storage/outage.ts';
-import { restsUntil } from './cooldown.ts';
+import { cooldownUntil } from './cooldown.ts';
 import { activityOf, type Entry } from './entry.ts';
 import { createPeers, type PeersDeps } from './peers.ts';
 import { last1d, last5m, last30m, last30s, slotsOf, type Window, windows } from './series.ts';
-import { encodeRecord, type SharedEntry } from './wire.ts';
+import { encodeRecord, type SharedEntry } from './shared-record.ts';
 
 /**
  * Tells other instances on the same store how endpoints are doing, and hears it from them, beside the requests: none ever
@@ -31,7 +31,7 @@ export interface SharingDeps {
   logger: StoreLogger | null;
   /** The ones used last first. */
   entries: PeersDeps['entries'] & { entries(): Iterable<[string, Entry]> };
-  maxRestMs: number;
+  maxCooldownMs: number;
 }
 
 const everyMs = 2_000;
@@ -40,10 +40,10 @@ const warnEveryMs = 60_000;
 /** Endpoints in a record, those with most attempts; and as many keys that rest. */
 const maxShared = 100;
 /** For so long after something rested, others are told how that ended. */
-const tellRestsMs = 300_000;
+const shareCooldownsMs = 300_000;
 
-export function createSharing({ clock, records, instance, logger, entries, maxRestMs }: SharingDeps): Sharing {
-  const peers = createPeers({ instance, entries, maxRestMs });
+export function createSharing({ clock, records, instance, logger, entries, maxCooldownMs }: SharingDeps): Sharing {
+  const peers = createPeers({ instance, entries, maxCooldownMs });
   /** What is to happen next. */
   let next: { isSoon: boolean; cancel: () => void } | null = null;
   let running: Promise<void> | null = null;
@@ -131,7 +131,7 @@ export function createSharing({ clock, records, instance, logger, entries, maxRe
     for (const [key, { cooldown }] of entries.entries()) {
       if (keys.has(key)) continue;
       const begunMs = Math.max(cooldown.sinceMs, cooldown.askedSinceMs);
-      if (begunMs < nowMs - tellRestsMs && restsUntil(cooldown, nowMs) === undefined) continue;
+      if (begunMs < nowMs - shareCooldownsMs && cooldownUntil(cooldown, nowMs) === undefined) continue;
       told.push({ key, cooldown, slots: [] });
       if (++resting === maxShared) break;
     }

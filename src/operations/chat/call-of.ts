@@ -1,9 +1,9 @@
 import { generationId, type Ids } from '../../base/ids.ts';
 import type { StopSignal } from '../../base/stop.ts';
 import type { Call, Caller } from '../../call/call.ts';
+import type { ResponseEncoder } from '../../call/response-encoder.ts';
 import { newTrace, type Trace } from '../../call/trace.ts';
-import type { ClientWire } from '../../call/wire.ts';
-import { chatWire } from '../../convert/chat-wire.ts';
+import { chatEncoder } from '../../convert/chat-encoder.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { OperationInput } from '../operation.ts';
 
@@ -16,7 +16,7 @@ export function chatCalls(ids: Ids, brand: string): (input: ChatInput) => Call {
   const metadataHeaders = [
     ...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata']),
   ];
-  const wire = chatWire(brand);
+  const wire = chatEncoder(brand);
   return (input) => {
     const { body, headers, receivedAtMs } = input;
     const wantsMetadata = metadataHeaders.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled');
@@ -37,10 +37,10 @@ class ChatCall implements Call {
   readonly wantsMetadata: boolean;
   readonly sessionId: string | null;
   opening: number | null = null;
-  readonly wire: ClientWire;
+  readonly wire: ResponseEncoder;
   readonly trace: Trace = newTrace();
 
-  constructor(id: string, input: ChatInput, wantsMetadata: boolean, sessionId: string | null, wire: ClientWire) {
+  constructor(id: string, input: ChatInput, wantsMetadata: boolean, sessionId: string | null, wire: ResponseEncoder) {
     this.id = id;
     this.request = input.body;
     this.caller = input.caller;

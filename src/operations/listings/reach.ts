@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { isGatewayError } from '../../base/errors.ts';
 import type { Caller } from '../../call/call.ts';
-import type { OwnCredential } from '../../call/facts.ts';
+import type { ByokCredential } from '../../call/facts.ts';
 import type { Endpoint, Model } from '../../call/model.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Catalog, CatalogView } from '../../catalog/catalog.ts';
@@ -19,7 +19,7 @@ export interface ListingDeps {
   /** Providers for which the operator has a credential, or that need none. */
   usableProviders: ReadonlySet<string>;
   /** The workspace's own credentials. @throws GatewayError unavailable (503) */
-  ownCredentials: (workspaceId: WorkspaceId) => readonly OwnCredential[] | Promise<readonly OwnCredential[]>;
+  byokCredentials: (workspaceId: WorkspaceId) => readonly ByokCredential[] | Promise<readonly ByokCredential[]>;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
   /** Author of the router models. */
@@ -42,17 +42,17 @@ export interface ReachedModel {
  * one of them. One for certain keys counts for those, and for who cannot make requests but manages the workspace.
  */
 export async function reachOf(
-  { usableProviders, ownCredentials }: Pick<ListingDeps, 'usableProviders' | 'ownCredentials'>,
+  { usableProviders, byokCredentials }: Pick<ListingDeps, 'usableProviders' | 'byokCredentials'>,
   caller: Caller,
 ): Promise<Reaches> {
-  const own = await ownCredentials(caller.workspaceId);
+  const own = await byokCredentials(caller.workspaceId);
   if (own.length === 0) return ({ providerSlug }) => usableProviders.has(providerSlug);
   return ({ providerSlug, modelSlug }) =>
     usableProviders.has(providerSlug) ||
     own.some((one) => one.provider === providerSlug && mayFit(one, modelSlug, caller));
 }
 
-function mayFit(credential: OwnCredential, model: string, { permissions, apiKeyHash }: Caller): boolean {
+function mayFit(credential: ByokCredential, model: string, { permissions, apiKeyHash }: Caller): boolean {
   const { allowedUserIds, allowedApiKeyHashes } = credential;
   return credentialFits(credential, {
     model,

@@ -25,10 +25,10 @@ export async function resolveModel(
   { author, slug }: Readonly<Record<string, string>>,
 ): Promise<ResolvedModel> {
   const wanted = `${author}/${slug}`;
-  const [reaches, view, ownCredentials] = await Promise.all([
+  const [reaches, view, byokCredentials] = await Promise.all([
     reachOf(deps, caller),
     deps.catalog.view(slugsToKnow([wanted])),
-    deps.ownCredentials(caller.workspaceId),
+    deps.byokCredentials(caller.workspaceId),
   ]);
   const nowMs = deps.clock.now();
   const choice = chosen(wanted, view, deps, {
@@ -37,7 +37,7 @@ export async function resolveModel(
     pinned: () => null,
     defaultSort: null,
     usableProviders: deps.usableProviders,
-    ownCredentials,
+    byokCredentials,
     workspaceId: caller.workspaceId,
     apiKeyHash: caller.apiKeyHash,
     nowMs,

@@ -10,7 +10,7 @@ export function timestamp(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-/** Who made something: a user of the embedder, else the beginning of an api key's hash. */
+/** Who made something: a user of the host app, else the beginning of an api key's hash. */
 export function creatorOf({ userId, apiKeyHash }: Caller): string {
   return userId ?? (apiKeyHash === null ? 'operator' : `key:${apiKeyHash.slice(0, 8)}`);
 }

@@ -40,7 +40,7 @@ const tool = lazily(() =>
   }),
 );
 
-const wireRequest = lazily(() =>
+const encodeWireRequest = lazily(() =>
   z.looseObject({
     model: z.string(),
     messages: z.array(message()).min(1),
@@ -122,7 +122,7 @@ export function readRequest(body: string): SandboxRequest {
   } catch {
     throw new Refusal('The body is not valid JSON.');
   }
-  const parsed = wireRequest().safeParse(json);
+  const parsed = encodeWireRequest().safeParse(json);
   if (!parsed.success) {
     const issue = parsed.error.issues[0];
     const path = issue?.path.join('.') ?? '';

@@ -1,5 +1,5 @@
 import { maskSecret } from '../../base/secrets.ts';
-import type { OwnCredential } from '../../call/facts.ts';
+import type { ByokCredential } from '../../call/facts.ts';
 import { type Credential, credentialSchema, type StoredCredential } from '../../schema/credential.ts';
 
 export const credentialKind = 'credential';
@@ -10,7 +10,7 @@ export function shownCredential(record: StoredCredential): Credential {
 }
 
 /** What planning needs. */
-export function ownCredential(record: StoredCredential): OwnCredential {
+export function ownCredential(record: StoredCredential): ByokCredential {
   return {
     id: record.id,
     provider: record.provider,

@@ -45,7 +45,7 @@ export type HoldOutcome = { isHeld: true } | { isHeld: false; states: WindowStat
 /** What became of the end of a hold. */
 export type EndOutcome =
   | 'ended'
-  /** The hold had lapsed; what was charged for it has been replaced by what is said now. */
+  /** The hold had expired; what was charged for it has been replaced by what is said now. */
   | 'late'
   /** There is no such hold: it has ended before, or was never made. */
   | 'unknown';
@@ -66,14 +66,14 @@ export interface Addition {
 export interface Ledger {
   /**
    * Holds the amount in all windows, or in none when it does not fit into one of them. Before, holds of the workspace
-   * whose lease has run out lapse (see `lapse`). An id that was released before is refused.
+   * whose lease has run out expire (see `expire`). An id that was released before is refused.
    */
   hold(request: HoldRequest): Promise<HoldOutcome>;
   /** Ends a hold: books the actual sum in all of its windows, though it be more than was held. */
   settle(workspaceId: WorkspaceId, id: string, actualNanoUsd: number, nowMs: number): Promise<EndOutcome>;
   /**
    * Ends a hold that was not used. One that is not known is remembered for a day, so that a hold of that id which was
-   * under way for longer than its release is refused.
+   * in flight for longer than its release is refused.
    */
   release(workspaceId: WorkspaceId, id: string, nowMs: number): Promise<EndOutcome>;
   /** Puts off the lease of holds that are there. */
@@ -83,10 +83,10 @@ export interface Ledger {
    * the ledger was told when it was made. A settlement that comes later (within a day) still replaces that.
    * @returns how many
    */
-  lapse(workspaceId: WorkspaceId, nowMs: number): Promise<number>;
+  expire(workspaceId: WorkspaceId, nowMs: number): Promise<number>;
   /** Books sums without a hold. `id` is a UUID: a second call with it does nothing, within a day. */
   add(workspaceId: WorkspaceId, id: string, additions: readonly Addition[], nowMs: number): Promise<void>;
-  /** How windows stand, in the order asked, after lapsing what has run out. */
+  /** How windows stand, in the order asked, after expiring what has run out. */
   read(workspaceId: WorkspaceId, windows: readonly Window[], nowMs: number): Promise<WindowState[]>;
   /** Forgets all of a workspace that was deleted. */
   forget(workspaceId: WorkspaceId): Promise<void>;
@@ -105,7 +105,7 @@ export interface LedgerOptions {
 
 /** How long ended windows are kept. */
 export const keepWindowsMs = 40 * 86_400_000;
-/** How long ids of lapsed and of released holds, and of additions, are remembered. */
+/** How long ids of expired and of released holds, and of additions, are remembered. */
 export const keepEndedMs = 86_400_000;
 /** How many lost holds one step ends at most. */
-export const lapseBatch = 200;
+export const expireBatch = 200;

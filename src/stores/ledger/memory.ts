@@ -1,12 +1,12 @@
 import type { WorkspaceId } from '../../call/workspace.ts';
 import {
+  expireBatch,
   type HoldOutcome,
   keepEndedMs,
   keepWindowsMs,
   type Ledger,
   type LedgerOptions,
   type LimitedWindow,
-  lapseBatch,
   type RequestSteps,
   type Window,
   type WindowState,
@@ -23,7 +23,7 @@ interface Hold {
   leaseUntilMs: number;
 }
 
-interface Lapsed {
+interface Expired {
   chargedNanoUsd: number;
   sums: readonly Sum[];
   atMs: number;
@@ -32,12 +32,12 @@ interface Lapsed {
 interface Books {
   sums: Map<string, Sum>;
   holds: Map<string, Hold>;
-  /** In the order of lapsing. */
-  lapsed: Map<string, Lapsed>;
+  /** In the order of expiring. */
+  expired: Map<string, Expired>;
   /** Ids of releases and additions, and since when; in the order of coming. */
   seen: Map<string, number>;
   /** No lease runs out before this. */
-  nextLapseMs: number;
+  nextExpiryMs: number;
   /** When windows that are old are looked for. */
   nextSweepMs: number;
 }
@@ -60,9 +60,9 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
       books = {
         sums: new Map(),
         holds: new Map(),
-        lapsed: new Map(),
+        expired: new Map(),
         seen: new Map(),
-        nextLapseMs: Number.POSITIVE_INFINITY,
+        nextExpiryMs: Number.POSITIVE_INFINITY,
         nextSweepMs: 0,
       };
       workspaces.set(workspaceId, books);
@@ -70,30 +70,30 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
     return books;
   }
 
-  /** @returns how many holds have lapsed */
-  function lapse(books: Books, nowMs: number): number {
-    if (books.lapsed.size > 0) dropOld(books.lapsed, ({ atMs }) => atMs + keepEndedMs <= nowMs);
-    if (nowMs < books.nextLapseMs) return 0;
-    let lapsed = 0;
-    books.nextLapseMs = Number.POSITIVE_INFINITY;
+  /** @returns how many holds have expired */
+  function expire(books: Books, nowMs: number): number {
+    if (books.expired.size > 0) dropOld(books.expired, ({ atMs }) => atMs + keepEndedMs <= nowMs);
+    if (nowMs < books.nextExpiryMs) return 0;
+    let expired = 0;
+    books.nextExpiryMs = Number.POSITIVE_INFINITY;
     for (const [id, { amountNanoUsd, sums, leaseUntilMs }] of books.holds) {
-      if (leaseUntilMs > nowMs || lapsed === lapseBatch) {
-        books.nextLapseMs = Math.min(books.nextLapseMs, leaseUntilMs);
+      if (leaseUntilMs > nowMs || expired === expireBatch) {
+        books.nextExpiryMs = Math.min(books.nextExpiryMs, leaseUntilMs);
         continue;
       }
       const chargedNanoUsd = onLostHold === 'charge' ? amountNanoUsd : 0;
       book(sums, chargedNanoUsd, -amountNanoUsd);
       books.holds.delete(id);
-      books.lapsed.set(id, { chargedNanoUsd, sums, atMs: nowMs });
-      lapsed++;
+      books.expired.set(id, { chargedNanoUsd, sums, atMs: nowMs });
+      expired++;
     }
-    return lapsed;
+    return expired;
   }
 
   function hold(books: Books, { id, amountNanoUsd, windows, nowMs, leaseUntilMs }: HoldSought): boolean {
-    lapse(books, nowMs);
+    expire(books, nowMs);
     if (books.holds.has(id)) return true;
-    if (books.lapsed.has(id) || books.seen.has(id)) return false;
+    if (books.expired.has(id) || books.seen.has(id)) return false;
     for (const window of windows) {
       const { spentNanoUsd, heldNanoUsd } = books.sums.get(keyOf(window)) ?? zero;
       // Taken away one by one: added up, they might pass the largest exact integer.
@@ -102,11 +102,11 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
     const sums = windows.map((window) => sumOf(books, window, nowMs));
     book(sums, 0, amountNanoUsd);
     books.holds.set(id, { amountNanoUsd, sums, leaseUntilMs });
-    books.nextLapseMs = Math.min(books.nextLapseMs, leaseUntilMs);
+    books.nextExpiryMs = Math.min(books.nextExpiryMs, leaseUntilMs);
     return true;
   }
 
-  /** Ends a hold, or what was charged for one that lapsed. */
+  /** Ends a hold, or what was charged for one that expired. */
   function end(books: Books, id: string, actualNanoUsd: number) {
     const held = books.holds.get(id);
     if (held) {
@@ -114,10 +114,10 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
       book(held.sums, actualNanoUsd, -held.amountNanoUsd);
       return 'ended';
     }
-    const lapsed = books.lapsed.get(id);
-    if (!lapsed) return 'unknown';
-    books.lapsed.delete(id);
-    book(lapsed.sums, actualNanoUsd - lapsed.chargedNanoUsd, 0);
+    const expired = books.expired.get(id);
+    if (!expired) return 'unknown';
+    books.expired.delete(id);
+    book(expired.sums, actualNanoUsd - expired.chargedNanoUsd, 0);
     return 'late';
   }
 
@@ -143,10 +143,10 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
         const held = books.holds.get(id);
         if (held) held.leaseUntilMs = leaseUntilMs;
       }
-      books.nextLapseMs = Math.min(books.nextLapseMs, leaseUntilMs);
+      books.nextExpiryMs = Math.min(books.nextExpiryMs, leaseUntilMs);
     },
-    async lapse(workspaceId, nowMs) {
-      return lapse(open(workspaceId), nowMs);
+    async expire(workspaceId, nowMs) {
+      return expire(open(workspaceId), nowMs);
     },
     async add(workspaceId, id, additions, nowMs) {
       const books = open(workspaceId);
@@ -156,7 +156,7 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
     },
     async read(workspaceId, windows, nowMs) {
       const books = open(workspaceId);
-      lapse(books, nowMs);
+      expire(books, nowMs);
       return statesOf(books, windows);
     },
     async forget(workspaceId) {

@@ -1,5 +1,5 @@
 import { type Definition, defineFunction, lockFor, type PostgresNames } from '../storage/postgres-sql.ts';
-import { keepEndedMs, keepWindowsMs, lapseBatch } from './ledger.ts';
+import { expireBatch, keepEndedMs, keepWindowsMs } from './ledger.ts';
 import { ledgerNames } from './postgres-tables.ts';
 
 /** How much of what is old one step removes at most: more than it adds. */
@@ -16,7 +16,7 @@ const isAsked = `w.namespace = p_namespace AND w.workspace = p_workspace
         AND w.account = asked.account AND w."interval" = asked."interval" AND w.start_ms = asked."startMs"`;
 
 export function defineLedgerFunctions(names: PostgresNames): Definition[] {
-  const { windows, holds, additions, book, lapse, states, take } = ledgerNames(names);
+  const { windows, holds, additions, book, expire, states, take } = ledgerNames(names);
   /** What is given is added to windows that are there, and the beginning of those that are not. */
   const into = `${windows} AS w (namespace, workspace, account, "interval", start_ms, end_ms, spent, held)`;
   const orAdd = `ON CONFLICT (namespace, workspace, account, "interval", start_ms)
@@ -69,7 +69,7 @@ END`,
     // Ends holds whose lease has run out, and says how many.
     defineFunction({
       isPart: true,
-      name: lapse,
+      name: expire,
       parameters: 'p_namespace text, p_workspace text, p_charges boolean, p_now bigint',
       returns: 'integer',
       body: `DECLARE
@@ -78,8 +78,8 @@ BEGIN
   PERFORM FROM ${holds} WHERE ${isDue} LIMIT 1;
   IF NOT FOUND THEN RETURN 0; END IF;
   WITH ended AS (
-    UPDATE ${holds} SET state = 'lapsed', charged = CASE WHEN p_charges THEN amount ELSE 0 END, ended_ms = p_now
-    WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${holds} WHERE ${isDue} ORDER BY lease_until_ms LIMIT ${lapseBatch}))
+    UPDATE ${holds} SET state = 'expired', charged = CASE WHEN p_charges THEN amount ELSE 0 END, ended_ms = p_now
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${holds} WHERE ${isDue} ORDER BY lease_until_ms LIMIT ${expireBatch}))
     RETURNING amount, charged, windows
   ), booked AS (
     INSERT INTO ${into}
@@ -111,7 +111,7 @@ BEGIN
     CASE v_step->>'kind'
 
     WHEN 'hold' THEN
-      PERFORM ${lapse}(p_namespace, p_workspace, p_charges, v_now);
+      PERFORM ${expire}(p_namespace, p_workspace, p_charges, v_now);
       SELECT state INTO v_hold FROM ${holds} WHERE ${ofStep};
       IF v_hold.state = 'held' THEN
         RETURN NEXT '{"isHeld":true}';
@@ -176,8 +176,8 @@ BEGIN
           AND id = ANY (ARRAY(SELECT value FROM jsonb_array_elements_text(v_step->'ids')));
       RETURN NEXT 'null';
 
-    WHEN 'lapse' THEN
-      RETURN NEXT to_jsonb(${lapse}(p_namespace, p_workspace, p_charges, v_now));
+    WHEN 'expire' THEN
+      RETURN NEXT to_jsonb(${expire}(p_namespace, p_workspace, p_charges, v_now));
 
     WHEN 'add' THEN
       INSERT INTO ${additions} (namespace, workspace, id, at_ms)
@@ -192,7 +192,7 @@ BEGIN
       RETURN NEXT 'null';
 
     WHEN 'read' THEN
-      PERFORM ${lapse}(p_namespace, p_workspace, p_charges, v_now);
+      PERFORM ${expire}(p_namespace, p_workspace, p_charges, v_now);
       RETURN NEXT ${states}(p_namespace, p_workspace, v_step->'windows');
 
     WHEN 'forget' THEN

@@ -7,7 +7,7 @@ export interface LedgerNames {
   additions: string;
   /** Functions. With another text goes another number: old and new processes may run side by side. */
   book: string;
-  lapse: string;
+  expire: string;
   states: string;
   take: string;
 }
@@ -18,14 +18,14 @@ export function ledgerNames(names: PostgresNames): LedgerNames {
     holds: names.of('holds'),
     additions: names.of('additions'),
     book: names.of('book_1'),
-    lapse: names.of('lapse_1'),
+    expire: names.of('expire_1'),
     states: names.of('states_1'),
-    take: names.of('take_1'),
+    take: names.of('take_2'),
   };
 }
 
 /**
- * A hold is `held`, then gone, `lapsed` or `released`; `charged` is what its lapsing has cost. Of additions only the ids
+ * A hold is `held`, then gone, `expired` or `released`; `charged` is what its expiring has cost. Of additions only the ids
  * are kept.
  */
 export function defineLedgerTables(names: PostgresNames): Definition[] {

@@ -26,7 +26,7 @@ type Step =
   | { kind: 'settle'; id: string; actualNanoUsd: number; nowMs: number }
   | { kind: 'release'; id: string; nowMs: number }
   | { kind: 'renew'; ids: readonly string[]; leaseUntilMs: number }
-  | { kind: 'lapse'; nowMs: number }
+  | { kind: 'expire'; nowMs: number }
   | { kind: 'add'; id: string; additions: readonly Addition[]; nowMs: number }
   | { kind: 'read'; windows: readonly Window[]; nowMs: number }
   | { kind: 'forget' };
@@ -44,7 +44,7 @@ const maxSteps = 128;
  * One function, which takes the steps of one workspace in one transaction under a lock of that workspace: nobody waits
  * for two locks, so there is no deadlock.
  *
- * While a workspace's steps are under way, the next ones wait here and then go together: a crowd costs one transaction
+ * While a workspace's steps are in flight, the next ones wait here and then go together: a crowd costs one transaction
  * at a time, not a connection each.
  */
 export function postgresLedger(
@@ -112,7 +112,7 @@ export function postgresLedger(
       ask<EndOutcome>(workspaceId, { kind: 'settle', id, actualNanoUsd, nowMs }),
     release: (workspaceId, id, nowMs) => ask<EndOutcome>(workspaceId, { kind: 'release', id, nowMs }),
     renew: (workspaceId, ids, leaseUntilMs) => ask(workspaceId, { kind: 'renew', ids, leaseUntilMs }),
-    lapse: (workspaceId, nowMs) => ask<number>(workspaceId, { kind: 'lapse', nowMs }),
+    expire: (workspaceId, nowMs) => ask<number>(workspaceId, { kind: 'expire', nowMs }),
     add: (workspaceId, id, additions, nowMs) => ask(workspaceId, { kind: 'add', id, additions, nowMs }),
     read: (workspaceId, windows, nowMs) => ask<WindowState[]>(workspaceId, { kind: 'read', windows, nowMs }),
     forget: (workspaceId) => ask(workspaceId, { kind: 'forget' }),

@@ -1,4 +1,4 @@
-import { keepEndedMs, lapseBatch } from './ledger.ts';
+import { expireBatch, keepEndedMs } from './ledger.ts';
 
 /**
  * The keys of a workspace, in the order in which every script is given them.
@@ -7,9 +7,9 @@ import { keepEndedMs, lapseBatch } from './ledger.ts';
  * - holds: hash, id → what `pack` makes of the amount held and the windows
  * - leases: sorted set of ids of holds, by the end of their lease
  * - ended: sorted set of ids that must not come back, by the time from which they may be forgotten
- * - lapsed: hash, id → what `pack` makes of the amount that was charged and the windows
+ * - expired: hash, id → what `pack` makes of the amount that was charged and the windows
  */
-export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'lapsed'] as const;
+export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'expired'] as const;
 
 /**
  * All arguments are one, a line each: every further one would cost the client more than the server takes to cut them.
@@ -19,7 +19,7 @@ export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'lapse
  * as they are needed after the last of them, so that a workspace nobody uses any more leaves none behind.
  */
 const shared = `
-local windows, ends, holds, leases, ended, lapsed = unpack(KEYS)
+local windows, ends, holds, leases, ended, expired = unpack(KEYS)
 local args = {}
 for line in string.gmatch(ARGV[1], '([^\\n]*)\\n') do args[#args + 1] = line end
 local now = tonumber(args[1])
@@ -73,13 +73,13 @@ end
 
 local function remember(id)
   local due = takeDue(ended)
-  if #due > 0 then redis.call('HDEL', lapsed, unpack(due)) end
+  if #due > 0 then redis.call('HDEL', expired, unpack(due)) end
   redis.call('ZADD', ended, now + ${keepEndedMs}, id)
   redis.call('PEXPIRE', ended, ${2 * keepEndedMs})
 end
 
-local function lapse(isCharged)
-  local ids = redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', 0, ${lapseBatch})
+local function expire(isCharged)
+  local ids = redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', 0, ${expireBatch})
   for _, id in ipairs(ids) do
     local held = redis.call('HGET', holds, id)
     redis.call('ZREM', leases, id)
@@ -89,8 +89,8 @@ local function lapse(isCharged)
       redis.call('HDEL', holds, id)
       book(names, charged, -amount)
       remember(id)
-      redis.call('HSET', lapsed, id, pack(charged, names))
-      redis.call('PEXPIRE', lapsed, ${2 * keepEndedMs})
+      redis.call('HSET', expired, id, pack(charged, names))
+      redis.call('PEXPIRE', expired, ${2 * keepEndedMs})
     end
   end
   return #ids
@@ -106,10 +106,10 @@ local function finish(id, actual)
     book(names, actual, -amount)
     return 'ended'
   end
-  local late = redis.call('HGET', lapsed, id)
+  local late = redis.call('HGET', expired, id)
   if late then
     local charged, names = unpacked(late)
-    redis.call('HDEL', lapsed, id)
+    redis.call('HDEL', expired, id)
     book(names, actual - charged, 0)
     return 'late'
   end
@@ -119,7 +119,7 @@ end
 
 /** Arguments: now, whether lost holds are charged, id, amount, lease; of each window: name, limit, when it is dropped. */
 const hold = `
-lapse(args[2])
+expire(args[2])
 local id, amount = args[3], tonumber(args[4])
 if redis.call('HEXISTS', holds, id) == 1 then return 1 end
 local names = {}
@@ -175,7 +175,7 @@ end
 
 /** Arguments: now, whether lost holds are charged, windows. */
 const read = `
-lapse(args[2])
+expire(args[2])
 local states = {}
 for i = 3, #args do states[#states + 1] = redis.call('HGET', windows, args[i]) or '0 0' end
 return states
@@ -187,7 +187,7 @@ export const ledgerScripts = {
   settle: shared + settle,
   release: shared + release,
   renew: shared + renew,
-  lapse: `${shared}return lapse(args[2])`,
+  expire: `${shared}return expire(args[2])`,
   add: shared + add,
   read: shared + read,
   forget: `redis.call('UNLINK', unpack(KEYS))`,

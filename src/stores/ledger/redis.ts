@@ -45,7 +45,7 @@ export function redisLedger(redis: RedisConnection, { onLostHold }: LedgerOption
     async renew(workspaceId, ids, leaseUntilMs) {
       if (ids.length > 0) await run('renew', workspaceId, [time(leaseUntilMs), ...ids]);
     },
-    lapse: async (workspaceId, nowMs) => Number(await run('lapse', workspaceId, [time(nowMs), isCharged])),
+    expire: async (workspaceId, nowMs) => Number(await run('expire', workspaceId, [time(nowMs), isCharged])),
     async add(workspaceId, id, additions, nowMs) {
       const sums = additions.flatMap(({ window, nanoUsd }) => [nameOf(window), money(nanoUsd), dropAt(window)]);
       await run('add', workspaceId, [time(nowMs), id, ...sums]);

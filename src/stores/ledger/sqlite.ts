@@ -1,11 +1,11 @@
 import { inNamespace, type SqliteDatabase } from '../sqlite-database.ts';
 import {
   type EndOutcome,
+  expireBatch,
   keepEndedMs,
   keepWindowsMs,
   type Ledger,
   type LedgerOptions,
-  lapseBatch,
   type Window,
   type WindowState,
 } from './ledger.ts';
@@ -21,7 +21,7 @@ const schema = [
     (workspace TEXT NOT NULL, id TEXT NOT NULL, amount INTEGER NOT NULL, lease_until_ms REAL NOT NULL,
     windows TEXT NOT NULL, PRIMARY KEY (workspace, id)) STRICT, WITHOUT ROWID`,
   'CREATE INDEX IF NOT EXISTS gateway_holds_lease ON gateway_holds (workspace, lease_until_ms)',
-  // With windows: of a hold that lapsed, and may still be settled. Without: nothing comes after this id.
+  // With windows: of a hold that expired, and may still be settled. Without: nothing comes after this id.
   `CREATE TABLE IF NOT EXISTS gateway_ended
     (workspace TEXT NOT NULL, id TEXT NOT NULL, forget_at_ms REAL NOT NULL, charged INTEGER NOT NULL, windows TEXT,
     PRIMARY KEY (workspace, id)) STRICT`,
@@ -116,8 +116,8 @@ export function sqliteLedger(
       .all(workspace, nowMs, limit) as HoldRow[];
   }
 
-  function lapse(workspace: string, nowMs: number): number {
-    const lost = lostHolds(workspace, nowMs, lapseBatch);
+  function expire(workspace: string, nowMs: number): number {
+    const lost = lostHolds(workspace, nowMs, expireBatch);
     for (const hold of lost) {
       const charged = onLostHold === 'charge' ? hold.amount : 0;
       close(workspace, hold, charged, nowMs);
@@ -127,9 +127,9 @@ export function sqliteLedger(
   }
 
   /** Reads without asking for the lock of writers, unless there are holds to be ended first. */
-  async function afterLapsing<T>(workspace: string, nowMs: number, read: (lapsed: number) => T): Promise<T> {
+  async function afterExpiring<T>(workspace: string, nowMs: number, read: (expired: number) => T): Promise<T> {
     const seen = await database.read(() => (lostHolds(workspace, nowMs, 1).length > 0 ? null : { value: read(0) }));
-    return seen ? seen.value : database.transact(() => read(lapse(workspace, nowMs)));
+    return seen ? seen.value : database.transact(() => read(expire(workspace, nowMs)));
   }
 
   function end(workspace: string, id: string, spent: number, nowMs: number, isRelease: boolean): EndOutcome {
@@ -154,7 +154,7 @@ export function sqliteLedger(
       checkSum(amountNanoUsd);
       const workspace = inStore(workspaceId);
       return database.transact(() => {
-        lapse(workspace, nowMs);
+        expire(workspace, nowMs);
         if (get(`SELECT 1 FROM gateway_holds WHERE ${whereId}`, workspace, id)) return { isHeld: true };
         const states = windows.map((window) => stateOf(workspace, window));
         const fits = states.every(
@@ -187,7 +187,7 @@ export function sqliteLedger(
         }
       });
     },
-    lapse: (workspaceId, nowMs) => afterLapsing(inStore(workspaceId), nowMs, (lapsed) => lapsed),
+    expire: (workspaceId, nowMs) => afterExpiring(inStore(workspaceId), nowMs, (expired) => expired),
     add: async (workspaceId, id, additions, nowMs) => {
       for (const { nanoUsd } of additions) checkSum(nanoUsd);
       const workspace = inStore(workspaceId);
@@ -201,7 +201,7 @@ export function sqliteLedger(
     },
     read: (workspaceId, windows, nowMs) => {
       const workspace = inStore(workspaceId);
-      return afterLapsing(workspace, nowMs, () => windows.map((window) => stateOf(workspace, window)));
+      return afterExpiring(workspace, nowMs, () => windows.map((window) => stateOf(workspace, window)));
     },
     forget: (workspaceId) =>
       database.transact(() => {

@@ -6,13 +6,13 @@ import { type Interval, intervals, windowOf } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Ledger, WindowState } from '../ledger/ledger.ts';
 import type { StoreLogger } from '../storage/logger.ts';
-import { createDeliveries } from './deliveries.ts';
 import { createHeartbeat } from './heartbeat.ts';
 import { createHolds, isHold } from './holds.ts';
+import { createOutbox } from './outbox.ts';
 import { refuse } from './refuse.ts';
 import { FreeReservation, LimitedReservation } from './reservation.ts';
 import type { Held, HoldScope, Spending } from './spending.ts';
-import { createTally } from './tally.ts';
+import { createUsageCounter } from './usage-counter.ts';
 import { type Limited, rememberLimits } from './windows.ts';
 
 export interface SpendingDeps {
@@ -34,7 +34,7 @@ export interface SpendingDeps {
   giveUpMs?: number;
 }
 
-/** Deleted workspaces whose calls may still be under way. Their ids do not come back. */
+/** Deleted workspaces whose calls may still be in flight. Their ids do not come back. */
 const maxForgotten = 1_000;
 
 export function createSpending({
@@ -49,12 +49,12 @@ export function createSpending({
   giveUpMs = 86_400_000,
 }: SpendingDeps): Spending {
   const forgotten = new Set<WorkspaceId>();
-  const deliveries = createDeliveries({ clock, random, logger, giveUpMs });
+  const outbox = createOutbox({ clock, random, logger, giveUpMs });
   const heartbeat = createHeartbeat(ledger, clock, leaseMs, logger);
-  const holds = createHolds({ ledger, clock, ids, deliveries, heartbeat, logger, leaseMs, forgotten });
-  const tally = createTally({ ledger, clock, ids, deliveries, flushMs, forgotten });
+  const holds = createHolds({ ledger, clock, ids, outbox, heartbeat, logger, leaseMs, forgotten });
+  const usageCounter = createUsageCounter({ ledger, clock, ids, outbox, flushMs, forgotten });
   const limitedIn = rememberLimits();
-  const books = { holds, tally, logger };
+  const books = { holds, usageCounter, logger };
   let isClosed = false;
 
   function take(scope: HoldScope, limited: Limited, amountNanoUsd: number): Held | Promise<Held> {
@@ -72,14 +72,14 @@ export function createSpending({
       const limited = limitedIn(scope);
       if (isClosed) throw new GatewayError('unavailable', 'The gateway is closing', { retryAfterMs: 1_000 });
       // What was spent here before there was a limit.
-      const unsent = tally.flushFor(scope, limited);
+      const unsent = usageCounter.flushFor(scope, limited);
       return unsent ? unsent.then(() => take(scope, limited, amountNanoUsd)) : take(scope, limited, amountNanoUsd);
     },
     async preview(scope) {
       const { windows } = limitedIn(scope);
       if (windows.length === 0) return { windows: [], refusalOf: () => null };
       const { workspaceId } = scope;
-      await Promise.all([deliveries.underWay(workspaceId), tally.flush(workspaceId)]);
+      await Promise.all([outbox.inFlight(workspaceId), usageCounter.flush(workspaceId)]);
       const states = await ledger.read(workspaceId, windows, clock.now());
       const standing = windows.map((window, at) => ({ ...window, ...(states[at] as WindowState) }));
       const isShort = (amountNanoUsd: number) =>
@@ -90,7 +90,7 @@ export function createSpending({
       };
     },
     async read(workspaceId, account, nowMs) {
-      await Promise.all([deliveries.underWay(workspaceId), tally.flush(workspaceId)]);
+      await Promise.all([outbox.inFlight(workspaceId), usageCounter.flush(workspaceId)]);
       const windows = intervals.map((interval) => ({ account, interval, ...windowOf(interval, nowMs) }));
       const states = await ledger.read(workspaceId, windows, nowMs);
       return Object.fromEntries(intervals.map((interval, at) => [interval, states[at]])) as Record<
@@ -103,17 +103,17 @@ export function createSpending({
       const [oldest] = forgotten;
       if (forgotten.size > maxForgotten) forgotten.delete(oldest as WorkspaceId);
       heartbeat.forget(workspaceId);
-      tally.forget(workspaceId);
-      deliveries.forget(workspaceId);
+      usageCounter.forget(workspaceId);
+      outbox.forget(workspaceId);
       await ledger.forget(workspaceId);
     },
-    flush: () => tally.flushAll(),
+    flush: () => usageCounter.flushAll(),
     async close() {
       isClosed = true;
       // Not waited for by itself: it is a delivery like others, and they have their time.
-      void tally.close();
+      void usageCounter.close();
       // Calls that were just cut off say in a moment what they spent.
-      await deliveries.drain(drainMs, heartbeat.whenIdle());
+      await outbox.drain(drainMs, heartbeat.whenIdle());
       heartbeat.stop();
     },
   };

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { type StoreLogger, tell } from '../storage/logger.ts';
 import { nameOfError } from '../storage/outage.ts';
 
-/** Keeps holds from lapsing for as long as this process lives and needs them. */
+/** Keeps holds from expiring for as long as this process lives and needs them. */
 export interface Heartbeat {
   add(workspaceId: WorkspaceId, id: string): void;
   remove(workspaceId: WorkspaceId, id: string): void;

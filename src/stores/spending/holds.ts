@@ -13,8 +13,8 @@ import {
 import { requestSteps } from '../ledger/memory.ts';
 import { wasNotSent } from '../storage/circuit.ts';
 import { type StoreLogger, tell } from '../storage/logger.ts';
-import type { Deliveries } from './deliveries.ts';
 import type { Heartbeat } from './heartbeat.ts';
+import type { Outbox } from './outbox.ts';
 
 /** Holds in the ledger, from the first question to the confirmed end. */
 export interface Holds {
@@ -43,7 +43,7 @@ export interface HoldsDeps {
   ledger: Ledger;
   clock: Clock;
   ids: Ids;
-  deliveries: Deliveries;
+  outbox: Outbox;
   heartbeat: Heartbeat;
   logger: StoreLogger | null;
   leaseMs: number;
@@ -51,7 +51,7 @@ export interface HoldsDeps {
   forgotten: ReadonlySet<WorkspaceId>;
 }
 
-export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest }: HoldsDeps): Holds {
+export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...rest }: HoldsDeps): Holds {
   const { logger, leaseMs, forgotten } = rest;
   const steps = requestSteps(ledger);
 
@@ -63,7 +63,7 @@ export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest
     const id = ids.uuid();
     const nowMs = clock.now();
     const answered = (outcome: HoldOutcome): Taken => {
-      deliveries.wake();
+      outbox.wake();
       if (!outcome.isHeld) return outcome.states;
       heartbeat.add(workspaceId, id);
       return { id, workspaceId, windows, nanoUsd: amountNanoUsd, sinceMs: nowMs };
@@ -80,7 +80,7 @@ export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest
   /** It may have been made, or will be: the release is then what comes first or last, and either way it counts. */
   function releaseUnknown(workspaceId: WorkspaceId, id: string, error: unknown): void {
     if (wasNotSent(error)) return;
-    deliveries.deliver({
+    outbox.deliver({
       workspaceId,
       kind: 'release',
       send: async () => void (await ledger.release(workspaceId, id, clock.now())),
@@ -100,12 +100,12 @@ export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest
         logger,
         'warn',
         { workspaceId, actualNanoUsd },
-        'a hold lapsed before it was settled; now it is booked as it was',
+        'a hold expired before it was settled; now it is booked as it was',
       );
     }
     // Of a repeated settlement that says nothing: the first may have arrived.
     if (outcome !== 'unknown' || isRepeat || actualNanoUsd === 0 || forgotten.has(workspaceId)) return;
-    // As old as this it has lapsed, and what it held was charged.
+    // As old as this it has expired, and what it held was charged.
     if (clock.now() - sinceMs >= keepEndedMs) return;
     tell(
       logger,
@@ -114,7 +114,7 @@ export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest
       'the store has lost a hold; what was spent of it is booked anew',
     );
     const addition = ids.uuid();
-    deliveries.deliver({
+    outbox.deliver({
       workspaceId,
       kind: 'addition',
       send: () =>
@@ -132,14 +132,14 @@ export function createHolds({ ledger, clock, ids, deliveries, heartbeat, ...rest
       const again = (first: Taken): Taken | Promise<Taken> => {
         if (isHold(first)) return first;
         // Who calls one after the other is not refused because what the last one left is still on its way to the store.
-        const underWay = deliveries.underWay(workspaceId);
-        return underWay ? underWay.then(() => ask(workspaceId, windows, amountNanoUsd)) : first;
+        const inFlight = outbox.inFlight(workspaceId);
+        return inFlight ? inFlight.then(() => ask(workspaceId, windows, amountNanoUsd)) : first;
       };
       return andThen(ask(workspaceId, windows, amountNanoUsd), again);
     },
     end(hold, actualNanoUsd) {
       const { workspaceId, id } = hold;
-      deliveries.deliver({
+      outbox.deliver({
         workspaceId,
         kind: 'settlement',
         send: (isRepeat) => settle(hold, actualNanoUsd, isRepeat),

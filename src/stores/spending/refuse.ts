@@ -39,7 +39,7 @@ function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number): 
   const message = [
     `This request may cost up to ${dollars(amountNanoUsd)}, which ${limit} does not cover:`,
     `of ${dollars(limitNanoUsd)}, ${dollars(spentNanoUsd)} are spent`,
-    `and ${dollars(heldNanoUsd)} are held for requests under way.`,
+    `and ${dollars(heldNanoUsd)} are held for requests in flight.`,
     resetsAt === null ? 'It never resets.' : `It resets at ${resetsAt}.`,
   ].join(' ');
   return new GatewayError('payment_required', message, {

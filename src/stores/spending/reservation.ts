@@ -1,13 +1,13 @@
 import { type StoreLogger, tell } from '../storage/logger.ts';
 import { type Hold, type Holds, isHold } from './holds.ts';
 import type { Actual, HoldScope, Reservation } from './spending.ts';
-import type { Tally } from './tally.ts';
+import type { UsageCounter } from './usage-counter.ts';
 import { type Limited, nowhere } from './windows.ts';
 
 /** Where a reservation's money goes. */
 export interface Books {
   holds: Holds;
-  tally: Tally;
+  usageCounter: UsageCounter;
   logger: StoreLogger | null;
 }
 
@@ -58,7 +58,7 @@ export class LimitedReservation implements Reservation {
   settle(actual: Actual): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    const { tally, logger } = this.#books;
+    const { usageCounter, logger } = this.#books;
     const spent = checked(actual, this.#nanoUsd, logger);
     if (spent.nanoUsd > this.#nanoUsd) {
       const { workspaceId } = this.#scope;
@@ -66,7 +66,7 @@ export class LimitedReservation implements Reservation {
       tell(logger, 'warn', fields, 'a call cost more than was held for it');
     }
     this.#end(spent.nanoUsd);
-    tally.count(this.#scope, this.#limited, spent);
+    usageCounter.count(this.#scope, this.#limited, spent);
   }
 
   /** To each hold no more than it held, so that at no time more is spent and held than the limit; the last takes what is beyond. */
@@ -106,8 +106,8 @@ export class FreeReservation implements Reservation {
   settle(actual: Actual): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    const { tally, logger } = this.#books;
-    tally.count(this.#scope, nowhere, checked(actual, 0, logger));
+    const { usageCounter, logger } = this.#books;
+    usageCounter.count(this.#scope, nowhere, checked(actual, 0, logger));
   }
 }
 

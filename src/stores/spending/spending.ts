@@ -35,7 +35,7 @@ export interface Spending {
   forget(workspaceId: WorkspaceId): Promise<void>;
   /** Sends what was only counted to the store; what that does not take is sent again later. Never rejects. */
   flush(): Promise<void>;
-  /** Sends all that is left and waits for it, but not for long. Calls that are still under way may settle meanwhile. Never rejects. */
+  /** Sends all that is left and waits for it, but not for long. Calls that are still in flight may settle meanwhile. Never rejects. */
   close(): Promise<void>;
 }
 

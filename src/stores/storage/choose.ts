@@ -19,12 +19,12 @@ export interface ChooseStorageOptions extends LedgerOptions {
   /** Of a store that is reached through Keyv alone: how long one call may take. */
   timeoutMs: number;
   logger?: StoreLogger | null;
-  /** Replaces the ledger of the store. It holds for all processes, or the embedder would not have given it. */
+  /** Replaces the ledger of the store. It holds for all processes, or the host app would not have given it. */
   ledger?: Ledger;
 }
 
 /**
- * The storage for what the embedder passed as `store`: a Keyv, an adapter of one, or a Map; absent: in memory. Looks by shape
+ * The storage for what the host app passed as `store`: a Keyv, an adapter of one, or a Map; absent: in memory. Looks by shape
  * for the server behind it, since adapters come from other packages, or from two copies of one. Connects when it is used.
  * @throws TypeError for what is no store, and for a Keyv whose encryption would not be applied
  */
@@ -142,7 +142,7 @@ const logEveryMs = 1000;
 
 /**
  * Without a listener, a lost connection is an uncaught exception; the calls fail all the same. It stays when the gateway
- * closes, since the connection is the embedder's and may outlive us.
+ * closes, since the connection is the host app's and may outlive us.
  */
 function listen(store: object, { clock, logger }: ChooseStorageOptions): void {
   const { on } = store as { on?: unknown };

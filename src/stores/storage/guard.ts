@@ -66,7 +66,7 @@ function guardLedger(ledger: Ledger, bound: Bound): Ledger {
       bound(() => ledger.settle(workspaceId, id, actualNanoUsd, nowMs)),
     release: (...hold) => bound(() => ledger.release(...hold)),
     renew: (...holds) => bound(() => ledger.renew(...holds)),
-    lapse: (...at) => bound(() => ledger.lapse(...at)),
+    expire: (...at) => bound(() => ledger.expire(...at)),
     add: (...additions) => bound(() => ledger.add(...additions)),
     read: (...windows) => bound(() => ledger.read(...windows)),
     forget: (workspaceId) => bound(() => ledger.forget(workspaceId)),

@@ -9,7 +9,7 @@ interface Held {
 }
 
 /**
- * The storage where the embedder names none: in this process, and gone with it. Without Keyv, which would have to be
+ * The storage where the host app names none: in this process, and gone with it. Without Keyv, which would have to be
  * loaded first, and might take longer than a store may.
  */
 export function memoryStorage(ledger: Ledger): Storage {

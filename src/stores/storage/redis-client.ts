@@ -19,7 +19,7 @@ export interface RedisLink {
 
 export interface RedisClient extends RedisLink {
   connect(): Promise<unknown>;
-  /** Waits for the answers that are under way. */
+  /** Waits for the answers that are in flight. */
   close(): Promise<unknown>;
   destroy(): unknown;
   evalSha(sha1: string, call: RedisCall): Promise<unknown>;

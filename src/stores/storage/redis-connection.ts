@@ -21,7 +21,7 @@ export interface RedisConnection {
    * @throws Error when the server cannot be reached, at once rather than when it is back
    */
   run(script: RedisScript, keys: string[], args: string[]): Promise<unknown>;
-  /** Closes what was opened here; what the embedder had opened stays open. */
+  /** Closes what was opened here; what the host app had opened stays open. */
   close(): Promise<void>;
 }
 

@@ -69,7 +69,7 @@ export function sqliteStorage({ namespace, database }: SqliteAdapter, options: L
       }),
     ledger: sqliteLedger(database, { ...options, namespace }),
     isShared: database.isShared,
-    // The connection is the embedder's.
+    // The connection is the host app's.
     close: async () => {},
   };
 }

@@ -26,7 +26,7 @@ export interface Storage {
    * `commit` promises then holds per process, too.
    */
   readonly isShared: boolean;
-  /** Lets go of what this object opened itself; what the embedder opened stays open. */
+  /** Lets go of what this object opened itself; what the host app opened stays open. */
   close(): Promise<void>;
 }
 

@@ -21,7 +21,7 @@ type Step =
   | { kind: 'hold'; amount: number; limits: Record<number, number> }
   | { kind: 'hold again' | 'release' | 'renew'; which: number }
   | { kind: 'settle'; which: number; actual: number }
-  | { kind: 'lapse' | 'read' | 'release early' }
+  | { kind: 'expire' | 'read' | 'release early' }
   | { kind: 'add'; into: number; amount: number; twice: boolean }
   | { kind: 'wait'; ms: number };
 
@@ -49,7 +49,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
     },
     {
       weight: 4,
-      arbitrary: fc.record({ kind: fc.constantFrom('lapse' as const, 'read' as const, 'release early' as const) }),
+      arbitrary: fc.record({ kind: fc.constantFrom('expire' as const, 'read' as const, 'release early' as const) }),
     },
     {
       weight: 2,
@@ -126,9 +126,9 @@ async function follow(sequence: readonly Step[], ledger: Ledger, model: Model): 
         expect(outcome).toBe(model.end(id, step.actual, false));
       }
     }
-    if (step.kind === 'lapse') expect(await ledger.lapse(workspaceId, nowMs)).toBe(model.lapse(nowMs));
+    if (step.kind === 'expire') expect(await ledger.expire(workspaceId, nowMs)).toBe(model.expire(nowMs));
     if (step.kind === 'read') {
-      model.lapse(nowMs);
+      model.expire(nowMs);
       expect(await ledger.read(workspaceId, windows, nowMs)).toEqual(windows.map((_, index) => model.state(index)));
     }
     if (step.kind === 'add') {
@@ -138,7 +138,7 @@ async function follow(sequence: readonly Step[], ledger: Ledger, model: Model): 
       model.add(step.into, step.amount);
     }
   }
-  model.lapse(nowMs);
+  model.expire(nowMs);
   expect(await ledger.read(workspaceId, windows, nowMs)).toEqual(windows.map((_, index) => model.state(index)));
   await ledger.forget(workspaceId);
 }
@@ -155,7 +155,7 @@ type Model = ReturnType<typeof createModel>;
 /** The contract in its plainest form: every hold ever asked for is kept, and sums are made anew each time. */
 function createModel(onLostHold: LedgerOptions['onLostHold']) {
   interface Hold {
-    status: 'open' | 'lapsed' | 'settled' | 'released';
+    status: 'open' | 'expired' | 'settled' | 'released';
     windows: number[];
     held: number;
     spent: number;
@@ -174,27 +174,27 @@ function createModel(onLostHold: LedgerOptions['onLostHold']) {
     return { spentNanoUsd, heldNanoUsd };
   }
 
-  function lapse(nowMs: number): number {
-    let lapsed = 0;
+  function expire(nowMs: number): number {
+    let expired = 0;
     for (const hold of all.values()) {
       if (hold.status !== 'open' || hold.leaseUntilMs > nowMs) continue;
-      hold.status = 'lapsed';
+      hold.status = 'expired';
       hold.spent = onLostHold === 'charge' ? hold.held : 0;
-      lapsed++;
+      expired++;
     }
-    return lapsed;
+    return expired;
   }
 
   return {
     state,
-    lapse,
+    expire,
     /** A hold is repeated at once after a failure: not after it was settled, nor after its lease. */
     mayRepeat(id: string, nowMs: number): boolean {
       const hold = all.get(id);
       return !hold || hold.status === 'released' || (hold.status === 'open' && hold.leaseUntilMs > nowMs);
     },
     hold(id: string, amount: number, asked: readonly LimitedWindow[], nowMs: number): boolean {
-      lapse(nowMs);
+      expire(nowMs);
       const known = all.get(id);
       if (known) return known.status === 'open';
       const fits = asked.every((window) => {

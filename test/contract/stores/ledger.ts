@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Interval, windowOf } from '../../../src/base/windows.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
 import {
+  expireBatch,
   type HoldOutcome,
   keepEndedMs,
   keepWindowsMs,
   type Ledger,
   type LedgerOptions,
   type LimitedWindow,
-  lapseBatch,
   type Window,
   type WindowState,
 } from '../../../src/stores/ledger/ledger.ts';
@@ -45,7 +45,7 @@ export function testLedger(name: string, open: OpenLedger): void {
 
     describe('hold', () => holds(bench));
     describe('settle and release', () => ends(bench));
-    describe('holds whose process died', () => lapses(bench, releasingBench));
+    describe('holds whose process died', () => expires(bench, releasingBench));
     describe('windows', () => windowsOfTime(bench));
     describe('add, read and forget', () => additions(bench));
     describe('many at once', () => crowds(bench));
@@ -92,7 +92,7 @@ function createBench(ledger: Ledger) {
     },
     settle: (id: string, actualNanoUsd: number, nowMs = noonMs) => ledger.settle(workspaceId, id, actualNanoUsd, nowMs),
     release: (id: string, nowMs = noonMs) => ledger.release(workspaceId, id, nowMs),
-    lapse: (nowMs: number) => ledger.lapse(workspaceId, nowMs),
+    expire: (nowMs: number) => ledger.expire(workspaceId, nowMs),
     renew: (ids: readonly string[], leaseUntilMs: number) => ledger.renew(workspaceId, ids, leaseUntilMs),
     add: (window: Window, nanoUsd: number, { id = randomUUID() as string, nowMs = noonMs } = {}) =>
       ledger.add(workspaceId, id, [{ window, nanoUsd }], nowMs),
@@ -326,46 +326,46 @@ function ends(bench: () => Bench): void {
   });
 }
 
-function lapses(bench: () => Bench, releasingBench: () => Bench): void {
+function expires(bench: () => Bench, releasingBench: () => Bench): void {
   it('are charged at what was held, in every window', async () => {
-    const { held, lapse, read } = bench();
+    const { held, expire, read } = bench();
     const windows = [limited('daily', 100), limited('monthly', 100, { account: 'key:abc' })];
     await held(70, windows);
-    expect(await lapse(noonMs + leaseMs)).toBe(1);
+    expect(await expire(noonMs + leaseMs)).toBe(1);
     expect(await read(windows)).toEqual([state(70, 0), state(70, 0)]);
-    expect(await lapse(noonMs + leaseMs)).toBe(0);
+    expect(await expire(noonMs + leaseMs)).toBe(0);
   });
   it('are released where the ledger was told so', async () => {
-    const { held, lapse, read } = releasingBench();
+    const { held, expire, read } = releasingBench();
     const windows = [limited('daily', 100), limited('monthly', 100, { account: 'key:abc' })];
     await held(70, windows);
-    expect(await lapse(noonMs + leaseMs)).toBe(1);
+    expect(await expire(noonMs + leaseMs)).toBe(1);
     expect(await read(windows)).toEqual([state(0, 0), state(0, 0)]);
   });
-  it('lapse at the end of the lease and not a millisecond before', async () => {
-    const { held, lapse, state: at } = bench();
+  it('expire at the end of the lease and not a millisecond before', async () => {
+    const { held, expire, state: at } = bench();
     const day = limited('daily', 100);
     await held(10, [day], { leaseUntilMs: noonMs + 5_000 });
     await held(20, [day], { leaseUntilMs: noonMs + 6_000 });
-    expect(await lapse(noonMs + 4_999)).toBe(0);
+    expect(await expire(noonMs + 4_999)).toBe(0);
     expect(await at(day, noonMs + 4_999)).toEqual([0, 30]);
-    expect(await lapse(noonMs + 5_000)).toBe(1);
+    expect(await expire(noonMs + 5_000)).toBe(1);
     expect(await at(day, noonMs + 5_999)).toEqual([10, 20]);
   });
-  it('lapse before another is held', async () => {
+  it('expire before another is held', async () => {
     const { hold, held } = releasingBench();
     const day = limited('daily', 100);
     await held(100, [day]);
     expect(await hold(100, [day], { nowMs: noonMs + leaseMs - 1 })).toEqual({ isHeld: false, states: [state(0, 100)] });
     expect(await hold(100, [day], { nowMs: noonMs + leaseMs })).toEqual({ isHeld: true });
   });
-  it('lapse before a hold is refused', async () => {
+  it('expire before a hold is refused', async () => {
     const { hold, held } = bench();
     const day = limited('daily', 100);
     await held(100, [day]);
     expect(await hold(1, [day], { nowMs: noonMs + leaseMs })).toEqual({ isHeld: false, states: [state(100, 0)] });
   });
-  it('lapse before windows are read, also those of which nothing is asked', async () => {
+  it('expire before windows are read, also those of which nothing is asked', async () => {
     const { held, state: at } = bench();
     const [day, week] = [limited('daily', 100), limited('weekly', 100)];
     await held(60, [day]);
@@ -378,32 +378,32 @@ function lapses(bench: () => Bench, releasingBench: () => Bench): void {
     ['as much', 70],
     ['nothing', 0],
   ])('are replaced by what a late settlement says: %s', async (_, actual) => {
-    const { held, lapse, settle, read } = bench();
+    const { held, expire, settle, read } = bench();
     const windows = [limited('daily', 1_000), limited('lifetime', 1_000, { account: 'key:abc' })];
     await settle(await held(5, windows), 5);
     const id = await held(70, windows);
     await held(1, windows, { leaseUntilMs: noonMs + 10 * dayMs });
-    await lapse(noonMs + leaseMs);
+    await expire(noonMs + leaseMs);
     expect(await settle(id, actual, noonMs + leaseMs + keepEndedMs - 1)).toBe('late');
     expect(await read(windows)).toEqual([state(5 + actual, 1), state(5 + actual, 1)]);
     expect(await settle(id, actual, noonMs + leaseMs + keepEndedMs - 1)).toBe('unknown');
     expect(await read(windows)).toEqual([state(5 + actual, 1), state(5 + actual, 1)]);
   });
   it('are booked by a late settlement where they had been released', async () => {
-    const { held, lapse, settle, state: at } = releasingBench();
+    const { held, expire, settle, state: at } = releasingBench();
     const day = limited('daily', 100);
     const id = await held(70, [day]);
-    await lapse(noonMs + leaseMs);
+    await expire(noonMs + leaseMs);
     expect(await settle(id, 30, noonMs + leaseMs)).toBe('late');
     expect(await at(day)).toEqual([30, 0]);
     expect(await settle(id, 30, noonMs + leaseMs)).toBe('unknown');
     expect(await at(day)).toEqual([30, 0]);
   });
   it.each(['charge', 'release'])('cost nothing after a late release (%s)', async (mode) => {
-    const { hold, held, lapse, release, settle, state: at } = mode === 'charge' ? bench() : releasingBench();
+    const { hold, held, expire, release, settle, state: at } = mode === 'charge' ? bench() : releasingBench();
     const day = limited('daily', 100);
     const id = await held(70, [day]);
-    await lapse(noonMs + leaseMs);
+    await expire(noonMs + leaseMs);
     expect(await release(id, noonMs + leaseMs)).toBe('late');
     expect(await at(day)).toEqual([0, 0]);
     expect(await release(id, noonMs + leaseMs)).toBe('unknown');
@@ -412,36 +412,36 @@ function lapses(bench: () => Bench, releasingBench: () => Bench): void {
     expect(await at(day)).toEqual([0, 0]);
   });
   it('are settled as ever when nobody has noticed yet that the lease has run out', async () => {
-    const { held, settle, lapse, state: at } = bench();
+    const { held, settle, expire, state: at } = bench();
     const day = limited('daily', 100);
     const id = await held(70, [day]);
     expect(await settle(id, 30, noonMs + leaseMs)).toBe('ended');
-    expect(await lapse(noonMs + leaseMs)).toBe(0);
+    expect(await expire(noonMs + leaseMs)).toBe(0);
     expect(await at(day)).toEqual([30, 0]);
   });
-  it('do not lapse while their lease is renewed', async () => {
-    const { held, renew, lapse, settle, state: at } = bench();
+  it('do not expire while their lease is renewed', async () => {
+    const { held, renew, expire, settle, state: at } = bench();
     const day = limited('daily', 1_000);
     const [first, second, third] = [await held(10, [day]), await held(200, [day]), await held(5, [day])];
     await renew([first, third], noonMs + 2 * leaseMs);
-    expect(await lapse(noonMs + leaseMs)).toBe(1);
+    expect(await expire(noonMs + leaseMs)).toBe(1);
     expect(await at(day, noonMs + 2 * leaseMs - 1)).toEqual([200, 15]);
-    expect(await lapse(noonMs + 2 * leaseMs)).toBe(2);
+    expect(await expire(noonMs + 2 * leaseMs)).toBe(2);
     expect(await settle(second, 1, noonMs + 2 * leaseMs)).toBe('late');
     expect(await at(day)).toEqual([16, 0]);
   });
   it('are not brought back by a renewal', async () => {
-    const { held, renew, lapse, state: at } = bench();
+    const { held, renew, expire, state: at } = bench();
     const day = limited('daily', 100);
     const id = await held(10, [day]);
-    await lapse(noonMs + leaseMs);
+    await expire(noonMs + leaseMs);
     await renew([id], noonMs + 10 * leaseMs);
     expect(await at(day, noonMs + leaseMs)).toEqual([10, 0]);
-    expect(await lapse(noonMs + 20 * leaseMs)).toBe(0);
+    expect(await expire(noonMs + 20 * leaseMs)).toBe(0);
     expect(await at(day, noonMs + 20 * leaseMs)).toEqual([10, 0]);
   });
   it('renewing what is not there does no harm', async () => {
-    const { hold, held, release, settle, renew, lapse, state: at } = bench();
+    const { hold, held, release, settle, renew, expire, state: at } = bench();
     const day = limited('daily', 100);
     const [settled, released, never] = [await held(10, [day]), await held(10, [day]), randomUUID() as string];
     await settle(settled, 10);
@@ -452,25 +452,25 @@ function lapses(bench: () => Bench, releasingBench: () => Bench): void {
     expect(await at(day)).toEqual([10, 1]);
     expect(await settle(never, 5)).toBe('unknown');
     expect(await hold(5, [day], { id: randomUUID() })).toEqual({ isHeld: true });
-    expect(await lapse(noonMs + leaseMs)).toBe(1);
+    expect(await expire(noonMs + leaseMs)).toBe(1);
   });
-  it('lapse in steps that are bounded, and nothing is lost between two', async () => {
-    const { held, lapse, state: at } = bench();
+  it('expire in steps that are bounded, and nothing is lost between two', async () => {
+    const { held, expire, state: at } = bench();
     const life = limited('lifetime', 1e9);
-    const many = 2 * lapseBatch + 50;
+    const many = 2 * expireBatch + 50;
     await Promise.all(Array.from({ length: many }, () => held(3, [life])));
     await held(1_000, [life], { leaseUntilMs: noonMs + 10 * dayMs });
     expect(await at(life)).toEqual([0, many * 3 + 1_000]);
-    let lapsed = 0;
-    for (let ended = 1; ended > 0; lapsed += ended) {
-      ended = await lapse(noonMs + leaseMs);
-      expect(ended).toBeLessThanOrEqual(lapseBatch);
-      const sum = (lapsed + ended) * 3;
+    let expired = 0;
+    for (let ended = 1; ended > 0; expired += ended) {
+      ended = await expire(noonMs + leaseMs);
+      expect(ended).toBeLessThanOrEqual(expireBatch);
+      const sum = (expired + ended) * 3;
       expect(await at(life, noonMs)).toEqual([sum, many * 3 + 1_000 - sum]);
     }
-    expect(lapsed).toBe(many);
+    expect(expired).toBe(many);
   });
-  it('lapse in batches while others hold and read', async () => {
+  it('expire in batches while others hold and read', async () => {
     const { hold, held, state: at } = releasingBench();
     const life = limited('lifetime', 300);
     await Promise.all(Array.from({ length: 300 }, () => held(1, [life])));
@@ -478,13 +478,13 @@ function lapses(bench: () => Bench, releasingBench: () => Bench): void {
     expect(await at(life, noonMs + leaseMs - 1)).toEqual([0, 300]);
     expect(await at(life, noonMs + leaseMs)).toEqual([0, 200]);
   });
-  it('lapse in their own workspace only', async () => {
+  it('expire in their own workspace only', async () => {
     const { held, state: at } = bench();
     const other = bench();
     const day = limited('daily', 100);
     await held(10, [day]);
     await other.held(20, [day]);
-    expect(await other.lapse(noonMs + leaseMs)).toBe(1);
+    expect(await other.expire(noonMs + leaseMs)).toBe(1);
     expect(await at(day)).toEqual([0, 10]);
     expect(await other.state(day)).toEqual([20, 0]);
   });
@@ -501,7 +501,7 @@ function windowsOfTime(bench: () => Bench): void {
     expect(await at(tomorrow)).toEqual([0, 100]);
   });
   it('book a hold of one day that is settled in the next in the first', async () => {
-    const { held, settle, release, lapse, read } = bench();
+    const { held, settle, release, expire, read } = bench();
     const lateMs = windowOf('daily', noonMs).endMs! - 1;
     const soonMs = lateMs + 10_000;
     const [first, second] = [limited('daily', 100, { atMs: lateMs }), limited('daily', 100, { atMs: soonMs })];
@@ -510,7 +510,7 @@ function windowsOfTime(bench: () => Bench): void {
     await held(20, [first], { nowMs: lateMs });
     await settle(settled, 35, soonMs);
     await release(released, soonMs);
-    expect(await lapse(lateMs + leaseMs)).toBe(1);
+    expect(await expire(lateMs + leaseMs)).toBe(1);
     expect(await read([first, second])).toEqual([state(55, 0), state(0, 0)]);
   });
   it('of different intervals are apart, though they begin at the same instant', async () => {
@@ -530,11 +530,11 @@ function windowsOfTime(bench: () => Bench): void {
     ]);
   });
   it('are kept for 40 days after they have ended, a lifetime for ever', async () => {
-    const { ledger, workspaceId, held, settle, add, lapse, state: at } = bench();
+    const { ledger, workspaceId, held, settle, add, expire, state: at } = bench();
     const [day, life] = [limited('daily', 100), limited('lifetime', 1e9)];
     await settle(await held(40, [day, life]), 33);
     await held(20, [day, life]);
-    await lapse(noonMs + leaseMs);
+    await expire(noonMs + leaseMs);
     const laterMs = day.endMs! + keepWindowsMs - 1;
     // Whatever clears up does it while others work.
     const busy = async (nowMs: number) => {
@@ -542,7 +542,7 @@ function windowsOfTime(bench: () => Bench): void {
       await settle(await held(10, [then, life], { nowMs }), 10, nowMs);
       await add(then, 1, { nowMs });
       await ledger.release(workspaceId, randomUUID(), nowMs);
-      await lapse(nowMs);
+      await expire(nowMs);
     };
     await busy(laterMs);
     expect(await at(day, laterMs)).toEqual([53, 0]);
@@ -639,20 +639,20 @@ function additions(bench: () => Bench): void {
     expect(await read([])).toEqual([]);
   });
   it('forgetting a workspace leaves nothing of it, and all of others', async () => {
-    const { ledger, workspaceId, add, held, lapse, settle, read } = bench();
+    const { ledger, workspaceId, add, held, expire, settle, read } = bench();
     const other = bench();
     const [day, life] = [limited('daily', 100), limited('lifetime', 100)];
     await add(day, 3);
     const open = await held(10, [day, life]);
-    const lapsed = await held(10, [day, life], { leaseUntilMs: noonMs + 1 });
-    await lapse(noonMs + 1);
+    const expired = await held(10, [day, life], { leaseUntilMs: noonMs + 1 });
+    await expire(noonMs + 1);
     await other.held(10, [day, life]);
     await other.add(life, 5);
     await ledger.forget(workspaceId);
     expect(await read([day, life])).toEqual([state(0, 0), state(0, 0)]);
     expect(await settle(open, 10)).toBe('unknown');
-    expect(await settle(lapsed, 10)).toBe('unknown');
-    expect(await lapse(noonMs + leaseMs)).toBe(0);
+    expect(await settle(expired, 10)).toBe('unknown');
+    expect(await expire(noonMs + leaseMs)).toBe(0);
     expect(await read([day, life])).toEqual([state(0, 0), state(0, 0)]);
     expect(await other.read([day, life])).toEqual([state(0, 10), state(5, 10)]);
     await settle(await held(100, [day, life]), 100);
@@ -704,18 +704,18 @@ function crowds(bench: () => Bench): void {
     );
     expect(await at(day)).toEqual([0, 0]);
   });
-  it('lapsing and settling at once books one of the two, and the settlement wins', async () => {
-    const { held, settle, lapse, state: at } = bench();
+  it('expiring and settling at once books one of the two, and the settlement wins', async () => {
+    const { held, settle, expire, state: at } = bench();
     const day = limited('daily', 1e6);
     const ids = await Promise.all(Array.from({ length: 60 }, () => held(100, [day])));
     const outcomes = await Promise.all(
       ids.flatMap((id, index) => {
         const end = settle(id, 7, noonMs + leaseMs);
-        return index % 10 === 5 ? [lapse(noonMs + leaseMs), end] : [end];
+        return index % 10 === 5 ? [expire(noonMs + leaseMs), end] : [end];
       }),
     );
     expect(outcomes).not.toContain('unknown');
-    expect(await lapse(noonMs + leaseMs)).toBe(0);
+    expect(await expire(noonMs + leaseMs)).toBe(0);
     expect(await at(day)).toEqual([60 * 7, 0]);
   });
   it('holds in opposite orders of windows do not lock each other out', async () => {

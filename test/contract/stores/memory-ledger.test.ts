@@ -47,13 +47,13 @@ describe('memory ledger drops what is old:', () => {
       { spentNanoUsd: 7, heldNanoUsd: 0 },
     ]);
   });
-  it('holds that have lapsed after a day', async () => {
+  it('holds that have expired after a day', async () => {
     const workspaceId = newWorkspace();
     const id = randomUUID();
     const windows = [limited('daily', 100)];
     await ledger.hold({ id, workspaceId, amountNanoUsd: 10, windows, nowMs: noonMs, leaseUntilMs: noonMs + 1 });
-    await ledger.lapse(workspaceId, noonMs + 1);
-    await ledger.lapse(workspaceId, noonMs + 1 + keepEndedMs);
+    await ledger.expire(workspaceId, noonMs + 1);
+    await ledger.expire(workspaceId, noonMs + 1 + keepEndedMs);
     expect(await ledger.settle(workspaceId, id, 3, noonMs + 1 + keepEndedMs)).toBe('unknown');
     expect(await ledger.read(workspaceId, windows, noonMs)).toEqual([{ spentNanoUsd: 10, heldNanoUsd: 0 }]);
   });

@@ -107,7 +107,7 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
   ])('%s: every call ends in time with a 503, and afterwards all is well', async (_, forMs, breakIt) => {
     const { storage, load } = await underLoad();
     const mend = await breakIt();
-    // What was under way may still be answered.
+    // What was in flight may still be answered.
     await sleep(timeoutMs);
     const before = load.seen.answered;
     await sleep(forMs);
@@ -277,7 +277,7 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
     const workspaceId = newWorkspace();
     for (let turn = 0; turn < 20; turn++) {
       expect(await refusal(storage.get({ partition: 'p', kind: 'thing', id: 'here' }))).toBe('unavailable');
-      expect(await refusal(storage.ledger.lapse(workspaceId, noonMs))).toBe('unavailable');
+      expect(await refusal(storage.ledger.expire(workspaceId, noonMs))).toBe('unavailable');
       await sleep(50);
     }
     await server.start();
@@ -303,7 +303,7 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
     await expect.poll(() => storage.get({ partition: 'p', kind: 'thing', id: 'here' }).catch(() => 'x')).toBeNull();
   });
 
-  it('that is paused does not hold up a close, with a question under way', async () => {
+  it('that is paused does not hold up a close, with a question in flight', async () => {
     const storage = open();
     await recovered(storage, 10_000);
     await server.pause();
@@ -439,7 +439,7 @@ function startLoad(storage: Storage) {
     seen,
     /** Until nothing has failed for a while. */
     async succeeds(): Promise<void> {
-      for (let tries = 0; tries < 200; tries++) {
+      for (let targets = 0; targets < 200; targets++) {
         const { answered, failed } = seen;
         await sleep(100);
         if (seen.failed === failed && seen.answered > answered + 20) return;

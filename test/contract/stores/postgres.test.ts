@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { KeyvPostgres } from '@keyv/postgres';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { keepEndedMs, keepWindowsMs, lapseBatch } from '../../../src/stores/ledger/ledger.ts';
+import { expireBatch, keepEndedMs, keepWindowsMs } from '../../../src/stores/ledger/ledger.ts';
 import { postgresStorage } from '../../../src/stores/storage/postgres.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { askPostgres, connectTo } from '../../support/postgres-client.ts';
@@ -151,12 +151,12 @@ describeWithPostgres('PostgreSQL', (url) => {
           await ask(`CREATE SCHEMA ${fresh}; GRANT USAGE ON SCHEMA ${fresh} TO ${role}`);
           const storage = await open({ schema: fresh, uri: uri.href });
           await expect(storage.get(at('a'))).rejects.toThrow(/did not make .* permission denied for schema/);
-          await expect(storage.ledger.lapse(newWorkspace(), noonMs)).rejects.toThrow(/permission denied for schema/);
+          await expect(storage.ledger.expire(newWorkspace(), noonMs)).rejects.toThrow(/permission denied for schema/);
           await (await open({ schema: fresh })).get(at('a'));
           await ask(`GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${fresh} TO ${role}`);
           expect(await storage.commit([{ at: at('a'), expect: null, value: 'x' }])).toBe(true);
           expect(await storage.get(at('a'))).toBe('x');
-          expect(await storage.ledger.lapse(newWorkspace(), noonMs)).toBe(0);
+          expect(await storage.ledger.expire(newWorkspace(), noonMs)).toBe(0);
         } finally {
           await ask(`DROP SCHEMA ${fresh} CASCADE; DROP ROLE ${role}`);
         }
@@ -270,13 +270,13 @@ describeWithPostgres('PostgreSQL', (url) => {
         expect(await storage.ledger.read(workspaceId, [window], noonMs)).toEqual([{ spentNanoUsd: 2, heldNanoUsd: 0 }]);
         expect(await storage.get(at('a'))).toBe('before');
       });
-      it('on which the embedder has text read as something else give no answer rather than a wrong one', async () => {
+      it('on which the host app has text read as something else give no answer rather than a wrong one', async () => {
         const types = { getTypeParser: () => (text: string) => ({ text }) };
         await (await open()).commit([{ at: at('a'), value: 'x' }]);
         const storage = await open({ types: types as never });
         await expect(storage.get(at('a'))).rejects.toThrow(/something else than text/);
         await expect(storage.commit([{ at: at('a'), value: 'x' }])).rejects.toThrow(/something else than text/);
-        await expect(storage.ledger.lapse(newWorkspace(), noonMs)).rejects.toThrow(/something else than text/);
+        await expect(storage.ledger.expire(newWorkspace(), noonMs)).rejects.toThrow(/something else than text/);
         const numbers = { getTypeParser: () => (text: string) => text };
         const other = await open({ types: numbers as never });
         await other.ledger.add(newWorkspace(), randomUUID(), [{ window: limited('daily', 1), nanoUsd: 7 }], noonMs);
@@ -287,7 +287,7 @@ describeWithPostgres('PostgreSQL', (url) => {
         await Promise.all(Array.from({ length: 5 }, () => storage.get(at('a'))));
         await storage.close();
         await expect(storage.get(at('a'))).rejects.toThrow(/closed/);
-        await expect(storage.ledger.lapse(newWorkspace(), noonMs)).rejects.toThrow(/closed/);
+        await expect(storage.ledger.expire(newWorkspace(), noonMs)).rejects.toThrow(/closed/);
         const count = async () =>
           (await ask('SELECT count(*) FROM pg_stat_activity WHERE application_name = $1', [schema]))[0]?.count;
         // The server takes a moment to see that they are gone.
@@ -357,13 +357,13 @@ describeWithPostgres('PostgreSQL', (url) => {
         const state = await storage.ledger.read(workspaceId, [limited('daily', 1, { atMs: heldAtMs })], noonMs);
         expect(state).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 1 }]);
       });
-      it('is dropped after a day: ids of holds that have lapsed or were released, and of additions', async () => {
+      it('is dropped after a day: ids of holds that have expired or were released, and of additions', async () => {
         const storage = await open();
         const workspaceId = newWorkspace();
         for (let n = 0; n < 3; n++) await hold(storage, workspaceId, noonMs, 1);
         await storage.ledger.release(workspaceId, randomUUID(), noonMs);
         await storage.ledger.release(workspaceId, await hold(storage, workspaceId, noonMs), noonMs);
-        await storage.ledger.lapse(workspaceId, noonMs + 1);
+        await storage.ledger.expire(workspaceId, noonMs + 1);
         await storage.ledger.add(workspaceId, randomUUID(), [{ window: limited('daily', 1), nanoUsd: 1 }], noonMs);
         expect([await count('holds', workspaceId), await count('additions', workspaceId)]).toEqual([5, 1]);
         await storage.ledger.release(workspaceId, randomUUID(), noonMs + keepEndedMs - 1);
@@ -373,13 +373,13 @@ describeWithPostgres('PostgreSQL', (url) => {
         await storage.ledger.add(workspaceId, randomUUID(), [{ window: limited('daily', 1), nanoUsd: 1 }], laterMs);
         expect([await count('holds', workspaceId), await count('additions', workspaceId)]).toEqual([2, 1]);
       });
-      it('is dropped after a day also where holds only ever lapse', async () => {
+      it('is dropped after a day also where holds only ever expire', async () => {
         const storage = await open();
         const workspaceId = newWorkspace();
         await hold(storage, workspaceId, noonMs, 1);
-        await storage.ledger.lapse(workspaceId, noonMs + 1);
+        await storage.ledger.expire(workspaceId, noonMs + 1);
         await hold(storage, workspaceId, noonMs, 2);
-        await storage.ledger.lapse(workspaceId, noonMs + 1 + keepEndedMs);
+        await storage.ledger.expire(workspaceId, noonMs + 1 + keepEndedMs);
         expect(await count('holds', workspaceId)).toBe(1);
       });
       it('goes faster than it comes, and in steps that are bounded', async () => {
@@ -398,7 +398,7 @@ describeWithPostgres('PostgreSQL', (url) => {
         const storage = await open();
         const workspaceId = newWorkspace();
         await hold(storage, workspaceId, noonMs, 1);
-        await storage.ledger.lapse(workspaceId, noonMs + 1);
+        await storage.ledger.expire(workspaceId, noonMs + 1);
         await hold(storage, workspaceId, noonMs);
         await storage.ledger.add(workspaceId, randomUUID(), [{ window: limited('daily', 1), nanoUsd: 1 }], noonMs);
         await storage.ledger.forget(workspaceId);
@@ -458,8 +458,8 @@ describeWithPostgres('PostgreSQL', (url) => {
       await storage.ledger.hold({ ...request, leaseUntilMs: noonMs + 10 });
       await storage.ledger.renew(workspaceId, [id], noonMs + 30);
       await storage.ledger.renew(workspaceId, [id], noonMs + 20);
-      expect(await storage.ledger.lapse(workspaceId, noonMs + 29)).toBe(0);
-      expect(await storage.ledger.lapse(workspaceId, noonMs + 30)).toBe(1);
+      expect(await storage.ledger.expire(workspaceId, noonMs + 29)).toBe(0);
+      expect(await storage.ledger.expire(workspaceId, noonMs + 30)).toBe(1);
     });
     it('ends holds that are lost a batch at a time, however many there are', async () => {
       const storage = await open();
@@ -474,10 +474,10 @@ describeWithPostgres('PostgreSQL', (url) => {
           nowMs: noonMs,
           leaseUntilMs: noonMs + 1,
         });
-      await Promise.all(Array.from({ length: lapseBatch + 1 }, hold));
-      expect(await storage.ledger.lapse(workspaceId, noonMs + 1)).toBe(lapseBatch);
-      expect(await storage.ledger.lapse(workspaceId, noonMs + 1)).toBe(1);
-      const charged = (lapseBatch + 1) * 3;
+      await Promise.all(Array.from({ length: expireBatch + 1 }, hold));
+      expect(await storage.ledger.expire(workspaceId, noonMs + 1)).toBe(expireBatch);
+      expect(await storage.ledger.expire(workspaceId, noonMs + 1)).toBe(1);
+      const charged = (expireBatch + 1) * 3;
       expect(await storage.ledger.read(workspaceId, windows, noonMs)).toEqual(
         windows.map(() => ({ spentNanoUsd: charged, heldNanoUsd: 0 })),
       );

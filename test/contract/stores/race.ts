@@ -71,9 +71,9 @@ export async function observe(ledger: Ledger, workspaceId: WorkspaceId, isOver: 
 /** What must be so when all calls are over. */
 export async function expectRight(ledger: Ledger, workspaceId: WorkspaceId, outcomes: readonly RaceOutcome[]) {
   const windows = allRaceWindows();
-  // Beyond every lease: what was never ended has lapsed.
+  // Beyond every lease: what was never ended has expired.
   const nowMs = Date.now() + 10 * 60_000;
-  while ((await ledger.lapse(workspaceId, nowMs)) > 0);
+  while ((await ledger.expire(workspaceId, nowMs)) > 0);
   const states = await ledger.read(workspaceId, windows, nowMs);
   const told = JSON.stringify(outcomes.map(({ wrong, ...counts }) => counts));
   expect(outcomes.flatMap(({ wrong }) => wrong)).toEqual([]);
@@ -201,7 +201,7 @@ export function testRace(place: () => Promise<LedgerAt>): void {
 
 /** Until a process has noted so many steps. */
 async function untilSteps(journal: string, count: number): Promise<void> {
-  for (let tries = 0; tries < 3_000; tries++) {
+  for (let targets = 0; targets < 3_000; targets++) {
     try {
       if (readJournal(journal).length >= count) return;
     } catch {

@@ -56,7 +56,7 @@ describeWithOwnRedis('on a cluster of three masters', () => {
       const hold = { workspaceId, amountNanoUsd: 1, windows, nowMs: noonMs };
       await ledger.hold({ ...hold, id: randomUUID(), leaseUntilMs: noonMs + 1 });
       await ledger.hold({ ...hold, id: randomUUID(), leaseUntilMs: noonMs + 60_000 });
-      await ledger.lapse(workspaceId, noonMs + 1);
+      await ledger.expire(workspaceId, noonMs + 1);
     }
     const keys = await Promise.all(cluster.nodes.map(async (node) => (await command(node, ['KEYS', '*'])).split(',')));
     const used = new Set<number>();

@@ -144,7 +144,7 @@ describeWithOwnRedis('a Redis that fails', (program) => {
       const calls = [
         storage.get(at),
         storage.commit([{ at, value: 'x' }]),
-        storage.ledger.lapse(newWorkspace(), noonMs),
+        storage.ledger.expire(newWorkspace(), noonMs),
       ];
       const startedMs = performance.now();
       for (const outcome of await Promise.allSettled(calls)) expect(faultOf(outcome)).toBe('unavailable');

@@ -78,11 +78,11 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
         return id;
       },
       async sizes() {
-        const [windows, holds, lapsed] = await Promise.all(
-          ['windows', 'holds', 'lapsed'].map((n) => client.hLen(key(n))),
+        const [windows, holds, expired] = await Promise.all(
+          ['windows', 'holds', 'expired'].map((n) => client.hLen(key(n))),
         );
         const [ends, leases, ended] = await Promise.all(['ends', 'leases', 'ended'].map((n) => client.zCard(key(n))));
-        return { windows, ends, holds, leases, ended, lapsed };
+        return { windows, ends, holds, leases, ended, expired };
       },
     };
   }
@@ -139,7 +139,7 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
     expect(await warm(() => ledger.add(workspaceId, randomUUID(), [{ window: windows[0]!, nanoUsd: 1 }], noonMs))).toBe(
       1,
     );
-    expect(await warm(() => ledger.lapse(workspaceId, noonMs))).toBe(1);
+    expect(await warm(() => ledger.expire(workspaceId, noonMs))).toBe(1);
     expect(await warm(() => ledger.read(workspaceId, windows, noonMs))).toBe(1);
     expect(await warm(() => ledger.forget(workspaceId))).toBe(1);
   });
@@ -157,7 +157,7 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
   it('leaves nothing of holds that were settled', async () => {
     const { ledger, workspaceId, hold, sizes } = tenant();
     for (let n = 0; n < 50; n++) await ledger.settle(workspaceId, await hold(), 7, noonMs);
-    expect(await sizes()).toEqual({ windows: 2, ends: 1, holds: 0, leases: 0, ended: 0, lapsed: 0 });
+    expect(await sizes()).toEqual({ windows: 2, ends: 1, holds: 0, leases: 0, ended: 0, expired: 0 });
   });
 
   it('forgets ids a day after they have ended, a few with each that follows', async () => {
@@ -167,20 +167,20 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
       await ledger.add(workspaceId, randomUUID(), [{ window: windows[0]!, nanoUsd: 1 }], noonMs);
       await hold(randomUUID(), { leaseMs: 1 });
     }
-    await ledger.lapse(workspaceId, noonMs + 1);
-    expect(await sizes()).toMatchObject({ holds: 0, leases: 0, ended: 60, lapsed: 20 });
+    await ledger.expire(workspaceId, noonMs + 1);
+    expect(await sizes()).toMatchObject({ holds: 0, leases: 0, ended: 60, expired: 20 });
     for (let n = 0; n < 6; n++) await ledger.release(workspaceId, randomUUID(), noonMs + keepEndedMs);
-    expect(await sizes()).toMatchObject({ ended: 26, lapsed: 20 });
+    expect(await sizes()).toMatchObject({ ended: 26, expired: 20 });
     for (let n = 0; n < 6; n++) await ledger.release(workspaceId, randomUUID(), noonMs + 1 + keepEndedMs);
-    expect(await sizes()).toMatchObject({ ended: 12, lapsed: 0 });
+    expect(await sizes()).toMatchObject({ ended: 12, expired: 0 });
   });
 
   it('lets the server drop the ids of a workspace that nobody uses, but no money and no hold', async () => {
     const { ledger, workspaceId, key, hold } = tenant();
     await hold();
     await hold(randomUUID(), { leaseMs: 1 });
-    await ledger.lapse(workspaceId, noonMs + 1);
-    for (const name of ['ended', 'lapsed']) {
+    await ledger.expire(workspaceId, noonMs + 1);
+    for (const name of ['ended', 'expired']) {
       const leftMs = await client.pTTL(key(name));
       // By its own clock, which is not the caller's.
       expect(leftMs).toBeGreaterThan(keepEndedMs);
@@ -226,7 +226,7 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
     ['a negative sum', (t: Tenant) => t.ledger.settle(t.workspaceId, randomUUID(), -1, noonMs)],
     ['a sum beyond what is exact', (t: Tenant) => t.ledger.settle(t.workspaceId, randomUUID(), 2 ** 53, noonMs)],
     ['no sum', (t: Tenant) => t.ledger.settle(t.workspaceId, randomUUID(), Number.NaN, noonMs)],
-    ['no time', (t: Tenant) => t.ledger.lapse(t.workspaceId, Number.NaN)],
+    ['no time', (t: Tenant) => t.ledger.expire(t.workspaceId, Number.NaN)],
     ['an endless lease', (t: Tenant) => t.ledger.renew(t.workspaceId, [randomUUID()], Number.POSITIVE_INFINITY)],
     [
       'an account of two lines',
@@ -242,8 +242,8 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
   it('takes the time of a clock that is finer than a millisecond', async () => {
     const { ledger, workspaceId, hold } = tenant();
     await hold(randomUUID(), { nowMs: noonMs + 0.75, leaseMs: 100 });
-    expect(await ledger.lapse(workspaceId, noonMs + 99.9)).toBe(0);
-    expect(await ledger.lapse(workspaceId, noonMs + 100.8)).toBe(1);
+    expect(await ledger.expire(workspaceId, noonMs + 99.9)).toBe(0);
+    expect(await ledger.expire(workspaceId, noonMs + 100.8)).toBe(1);
   });
 
   it('counts no further than is exact, rather than to lose what is above', async () => {
@@ -360,7 +360,7 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
       });
       expect(await ledger.settle(workspaceId, id, 3, noonMs)).toBe('ended');
       expect(await ledger.settle(workspaceId, id, 3, noonMs)).toBe('unknown');
-      expect(await ledger.lapse(workspaceId, noonMs)).toBe(0);
+      expect(await ledger.expire(workspaceId, noonMs)).toBe(0);
     });
 
     it('is connected by the first call, and calls at once share the connection', async () => {
@@ -396,7 +396,7 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
       }
     });
 
-    it('is closed where the storage opened it, and left open where the embedder did', async () => {
+    it('is closed where the storage opened it, and left open where the host app did', async () => {
       const lazy = new KeyvRedis(server.url);
       const ready = new KeyvRedis(server.url);
       await ready.getClient();

@@ -56,7 +56,7 @@ describe('the ledger on SQLite', () => {
       await hold(`settled-${day}`, nowMs);
       await ledger.settle(workspaceId, `settled-${day}`, 1, nowMs);
       await hold(`lost-${day}`, nowMs);
-      await ledger.lapse(workspaceId, nowMs + 60_000);
+      await ledger.expire(workspaceId, nowMs + 60_000);
       await ledger.release(workspaceId, `never-${day}`, nowMs);
       await ledger.add(workspaceId, `added-${day}`, [{ window: dayAt(nowMs), nanoUsd: 1 }], nowMs);
     }
@@ -112,7 +112,7 @@ describe('the ledger on SQLite', () => {
     const { store, ledger, hold } = open();
     await hold('h', startMs, dayAt(startMs), startMs + 60_000);
     await ledger.renew(workspaceId, ['h'], startMs + 30_000);
-    expect(await ledger.lapse(workspaceId, startMs + 59_999)).toBe(0);
+    expect(await ledger.expire(workspaceId, startMs + 59_999)).toBe(0);
     await store.disconnect();
   });
 });

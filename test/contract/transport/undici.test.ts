@@ -56,7 +56,7 @@ describe('undiciTransport on its own', () => {
     await transport.close?.();
   });
 
-  it('closes what is idle, and then what is under way once it has ended', async () => {
+  it('closes what is idle, and then what is in flight once it has ended', async () => {
     const transport = undiciTransport();
     const server = await serve(({ socket }, { body }) => {
       socket.write(body === 'idle' ? answer('{}') : 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nab');

@@ -43,7 +43,7 @@ export async function startService({ mockUrl, options = {} } = {}) {
     // The clients' own retries are looked at here.
     retry: { attemptsPerEndpoint: 1 },
     // Some models fail on purpose, in one check after the other.
-    health: { failuresToRest: 1000 },
+    health: { failuresToCooldown: 1000 },
     onRecord: records.add,
     ...options,
   });

@@ -33,7 +33,7 @@ async function checkOn(name, env, folder, report) {
   report(`multi-instance: three instances on ${name} run to the end`, code === 0, output);
   const [, spent, limit] = /Spent \$([\d.]+) of \$([\d.]+): never more than the budget/.exec(output) ?? [];
   report(`multi-instance: on ${name} the budget holds`, Number(spent) <= Number(limit), output);
-  // Not all of it: while requests are under way more is held than they will cost, and the last ones are refused meanwhile.
+  // Not all of it: while requests are in flight more is held than they will cost, and the last ones are refused meanwhile.
   report(`multi-instance: on ${name} it can be used`, Number(spent) > 0.5 * Number(limit), output);
   const counted = [...output.matchAll(/ counts \$([\d.]+)/g)].map(([, usd]) => usd);
   report(`multi-instance: all count the same on ${name}`, counted.join() === [spent, spent, spent].join(), output);

@@ -7,7 +7,7 @@ export interface RacePlan {
   workspaceId: WorkspaceId;
   windows: readonly LimitedWindow[];
   calls: number;
-  /** Calls under way at once. */
+  /** Calls in flight at once. */
   width: number;
   seed: number;
 }
@@ -21,7 +21,7 @@ export interface RaceOutcome {
   refused: number;
   extended: number;
   released: number;
-  /** Never ended: they lapse, and count as spent. */
+  /** Never ended: they expire, and count as spent. */
   lost: number;
   /** Settled after their lease. */
   late: number;

@@ -106,7 +106,7 @@ it("takes what is built in for a provider's own name of a model, also where it i
   expect(view.model('openai/vendor/fast')?.endpoints[0]).toMatchObject({ pricing: null, contextLength: null });
 });
 
-it("leaves a slug that starts with the embedder's own provider to that provider", async () => {
+it("leaves a slug that starts with the host app's own provider to that provider", async () => {
   const loadBuiltIn = async () => [model('up/x', 'groq'), model('openai/x', 'groq')];
   const view = await catalogOf({ loadBuiltIn }).view([]);
   expect(view.model('up/x')).toMatchObject({ isPassThrough: true, endpoints: [{ providerSlug: 'up' }] });

@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest';
 import {
   ask,
   type Cooldown,
+  cooldownUntil,
   createCooldown,
   endProbe,
   fail,
   isTripped,
   merge,
-  restsUntil,
   start,
   succeed,
 } from '../../../src/catalog/health/cooldown.ts';
 
-const options = { failuresToRest: 3, restMs: 5_000, maxRestMs: 60_000 };
+const options = { failuresToCooldown: 3, cooldownMs: 5_000, maxCooldownMs: 60_000 };
 /** Some time after the epoch, in ms. */
 const t = 1_000_000;
 
@@ -29,7 +29,7 @@ function play(steps: readonly Step[]): void {
   for (const [second, event, rests] of steps) {
     const nowMs = t + second * 1000;
     apply(cooldown, event, nowMs);
-    const until = restsUntil(cooldown, nowMs);
+    const until = cooldownUntil(cooldown, nowMs);
     expect([second, event, until === undefined ? null : (until - t) / 1000]).toEqual([second, event, rests]);
   }
 }
@@ -175,7 +175,7 @@ describe('an endpoint', () => {
   it('does not rest for longer because a clock was set back', () => {
     const cooldown = tripped();
     start(cooldown, t + 6_000);
-    expect(restsUntil(cooldown, t + 5_500)).toBe(undefined);
+    expect(cooldownUntil(cooldown, t + 5_500)).toBe(undefined);
   });
 });
 
@@ -184,27 +184,27 @@ describe('what another instance says', () => {
     const cooldown = tripped();
     fail(cooldown, t + 5_000, options);
     merge(cooldown, { ...createCooldown(), okMs: t + 6_000 });
-    expect(restsUntil(cooldown, t + 6_000)).toBe(undefined);
+    expect(cooldownUntil(cooldown, t + 6_000)).toBe(undefined);
     for (let i = 0; i < 2; i++) fail(cooldown, t + 7_000, options);
-    expect(restsUntil(cooldown, t + 7_000)).toBe(undefined);
+    expect(cooldownUntil(cooldown, t + 7_000)).toBe(undefined);
     fail(cooldown, t + 7_000, options);
-    expect(restsUntil(cooldown, t + 7_000)).toBe(t + 12_000);
+    expect(cooldownUntil(cooldown, t + 7_000)).toBe(t + 12_000);
   });
   it('of a rest that began before the last success is of no use any more', () => {
     const cooldown = createCooldown();
     succeed(cooldown, t + 1_000);
     merge(cooldown, { ...createCooldown(), sinceMs: t, untilMs: t + 60_000, lengthMs: 60_000 });
-    expect(restsUntil(cooldown, t + 1_000)).toBe(undefined);
+    expect(cooldownUntil(cooldown, t + 1_000)).toBe(undefined);
     for (let i = 0; i < 3; i++) fail(cooldown, t + 2_000, options);
-    expect(restsUntil(cooldown, t + 2_000)).toBe(t + 7_000);
+    expect(cooldownUntil(cooldown, t + 2_000)).toBe(t + 7_000);
   });
   it('ends what was asked for before it was known to be over, and nothing later', () => {
     const cooldown = createCooldown();
     ask(cooldown, t, t + 60_000);
     merge(cooldown, { ...createCooldown(), askedClearedMs: t + 1_000 });
-    expect(restsUntil(cooldown, t + 1_000)).toBe(undefined);
+    expect(cooldownUntil(cooldown, t + 1_000)).toBe(undefined);
     merge(cooldown, { ...createCooldown(), askedSinceMs: t + 1_100, askedUntilMs: t + 20_000 });
-    expect(restsUntil(cooldown, t + 1_100)).toBe(t + 20_000);
+    expect(cooldownUntil(cooldown, t + 1_100)).toBe(t + 20_000);
     ask(cooldown, t + 2_000, t + 30_000);
     merge(cooldown, {
       ...createCooldown(),
@@ -212,7 +212,7 @@ describe('what another instance says', () => {
       askedSinceMs: t + 1_200,
       askedUntilMs: t + 90_000,
     });
-    expect(restsUntil(cooldown, t + 2_000)).toBe(t + 30_000);
+    expect(cooldownUntil(cooldown, t + 2_000)).toBe(t + 30_000);
   });
 });
 
@@ -226,20 +226,20 @@ describe('of what instances tell each other', () => {
     ['the last that was asked for is taken', [asked(0, 9_000), asked(1, 2_000)], t + 2_000],
     ['a success ends only what was asked for before it', [asked(0, 9_000), asked(1, 2_000), clearedAt(0)], t + 2_000],
     ['a success ends all that was asked for before it', [asked(0, 9_000), asked(1, 2_000), clearedAt(1)], undefined],
-    ['the last rest is taken', [restedAt(0, 9_000), restedAt(1, 2_000)], t + 2_000],
-    ['a success ends only the rests before it', [restedAt(0, 9_000), restedAt(1, 2_000), okAt(0)], t + 2_000],
+    ['the last rest is taken', [cooledDownAt(0, 9_000), cooledDownAt(1, 2_000)], t + 2_000],
+    ['a success ends only the rests before it', [cooledDownAt(0, 9_000), cooledDownAt(1, 2_000), okAt(0)], t + 2_000],
   ])('%s, in any order', (_, told, until) => {
     for (const order of ordersOf(told)) {
       const cooldown = createCooldown();
       for (const one of order) merge(cooldown, one);
-      expect(restsUntil(cooldown, t + 1)).toBe(until);
+      expect(cooldownUntil(cooldown, t + 1)).toBe(until);
     }
   });
 
   function clearedAt(ms: number): Cooldown {
     return { ...createCooldown(), askedClearedMs: t + ms };
   }
-  function restedAt(sinceMs: number, lengthMs: number): Cooldown {
+  function cooledDownAt(sinceMs: number, lengthMs: number): Cooldown {
     return { ...createCooldown(), sinceMs: t + sinceMs, untilMs: t + lengthMs, lengthMs };
   }
   function okAt(ms: number): Cooldown {
@@ -276,9 +276,9 @@ describe('whatever happens', () => {
             expect(cooldown.untilMs).toBeGreaterThanOrEqual(before[0]);
             expect(cooldown.askedUntilMs).toBeGreaterThanOrEqual(before[1]);
           } else expect(isTripped(cooldown)).toBe(false);
-          expect(restsUntil(cooldown, nowMs) ?? 0).toBeLessThanOrEqual(Math.max(askedMs, nowMs + 60_000));
+          expect(cooldownUntil(cooldown, nowMs) ?? 0).toBeLessThanOrEqual(Math.max(askedMs, nowMs + 60_000));
         }
-        expect(restsUntil(cooldown, Math.max(askedMs, nowMs + 60_000))).toBe(undefined);
+        expect(cooldownUntil(cooldown, Math.max(askedMs, nowMs + 60_000))).toBe(undefined);
       }),
     );
   });
@@ -292,7 +292,7 @@ describe('whatever happens', () => {
           nowMs += pauseMs;
           if (what === 'start') {
             const isHalfOpen = isTripped(cooldown) && cooldown.untilMs <= nowMs;
-            const isOpen = restsUntil({ ...cooldown, askedUntilMs: 0 }, nowMs) === undefined;
+            const isOpen = cooldownUntil({ ...cooldown, askedUntilMs: 0 }, nowMs) === undefined;
             const mayStart = start(cooldown, nowMs);
             if (!isHalfOpen) continue;
             expect(mayStart).toBe(isOpen);
@@ -327,7 +327,7 @@ describe('whatever happens', () => {
         const turned = all.toReversed();
         for (let i = 0; i < turned.length * 2; i++) merge(other, turned[(i + seed) % turned.length] as Cooldown);
         for (const atMs of [t, t + 10_000, t + 100_000, t + 1_000_000]) {
-          expect(restsUntil(other, atMs)).toBe(restsUntil(one, atMs));
+          expect(cooldownUntil(other, atMs)).toBe(cooldownUntil(one, atMs));
         }
       }),
     );

@@ -107,9 +107,9 @@ describe('instances on one store', () => {
     expect(two.statistics(key, nowMs)).toEqual(one.statistics(key, nowMs));
     expect(two.statistics(key, nowMs)).toMatchObject({ uptime5m: 75, uptime30m: 75, uptime1d: 75, status: 'down' });
     expect(two.view(nowMs).hasOutage(key)).toBe(true);
-    expect(two.view(nowMs).restsUntil(key)).toBe(one.view(nowMs).restsUntil(key));
-    expect(two.view(nowMs).restsUntil(key)).toBeGreaterThan(nowMs);
-    expect(two.view(nowMs).restsUntil('other key')).toBe(nowMs - 4_000 + hour);
+    expect(two.view(nowMs).cooldownUntil(key)).toBe(one.view(nowMs).cooldownUntil(key));
+    expect(two.view(nowMs).cooldownUntil(key)).toBeGreaterThan(nowMs);
+    expect(two.view(nowMs).cooldownUntil('other key')).toBe(nowMs - 4_000 + hour);
   });
 
   it('know together what one that saw everything would know, whatever happens when', async () => {
@@ -203,14 +203,14 @@ describe('instances on one store', () => {
     const [one, two] = [here.instance('one'), here.instance('two')];
     see(one, 9, { outcome: 'failed' });
     await meet(here, one, two);
-    expect(two.view(clock.now()).restsUntil(key)).toBeDefined();
+    expect(two.view(clock.now()).cooldownUntil(key)).toBeDefined();
     see(two, 1, { outcome: 'ok' });
-    expect(two.view(clock.now()).restsUntil(key)).toBe(undefined);
+    expect(two.view(clock.now()).cooldownUntil(key)).toBe(undefined);
     await clock.advance(500);
-    expect(one.view(clock.now()).restsUntil(key)).toBeDefined();
+    expect(one.view(clock.now()).cooldownUntil(key)).toBeDefined();
     await meet(here, two, one);
-    expect(one.view(clock.now()).restsUntil(key)).toBe(undefined);
-    expect(two.view(clock.now()).restsUntil(key)).toBe(undefined);
+    expect(one.view(clock.now()).cooldownUntil(key)).toBe(undefined);
+    expect(two.view(clock.now()).cooldownUntil(key)).toBe(undefined);
   });
 
   it('use an endpoint again that asked for a pause, when an attempt of another that began after has succeeded', async () => {
@@ -221,12 +221,12 @@ describe('instances on one store', () => {
     await meet(here, one, two);
     see(two, 1, { outcome: 'ok' });
     await meet(here, two, one);
-    expect(one.view(clock.now()).restsUntil(key)).toBeDefined();
+    expect(one.view(clock.now()).cooldownUntil(key)).toBeDefined();
     two.started(key);
     see(two, 1, { outcome: 'ok' });
     await meet(here, two, one);
-    expect(one.view(clock.now()).restsUntil(key)).toBe(undefined);
-    expect(two.view(clock.now()).restsUntil(key)).toBe(undefined);
+    expect(one.view(clock.now()).cooldownUntil(key)).toBe(undefined);
+    expect(two.view(clock.now()).cooldownUntil(key)).toBe(undefined);
   });
 
   it('let an endpoint rest until the later time', async () => {
@@ -237,8 +237,8 @@ describe('instances on one store', () => {
     one.rest(key, nowMs + minute);
     two.rest(key, nowMs + 2 * minute);
     await meet(here, one, two);
-    expect(one.view(clock.now()).restsUntil(key)).toBe(nowMs + 2 * minute);
-    expect(two.view(clock.now()).restsUntil(key)).toBe(nowMs + 2 * minute);
+    expect(one.view(clock.now()).cooldownUntil(key)).toBe(nowMs + 2 * minute);
+    expect(two.view(clock.now()).cooldownUntil(key)).toBe(nowMs + 2 * minute);
   });
 
   it('tell of what is reached with a credential of a workspace only that it rests', async () => {
@@ -250,8 +250,8 @@ describe('instances on one store', () => {
     await meet(here, one, two);
     const view = two.view(clock.now());
     expect([view.latency(ownKey), two.statistics(ownKey, clock.now()).uptime1d]).toEqual([null, null]);
-    expect(view.restsUntil(ownKey)).toBe(clock.now() - 4_000 + minute);
-    expect(view.restsUntil(key)).toBe(undefined);
+    expect(view.cooldownUntil(ownKey)).toBe(clock.now() - 4_000 + minute);
+    expect(view.cooldownUntil(key)).toBe(undefined);
   });
 
   it('know what an instance that is gone saw', async () => {
@@ -332,7 +332,7 @@ describe('sharing', () => {
     const all = Array.from({ length: 500 }, (_, i) => i);
     const known = all.filter((i) => two.view(nowMs).latency(`provider model-${(i * 7) % 500}`) !== null);
     expect(known).toEqual(all.slice(400));
-    expect(all.filter((i) => two.view(nowMs).restsUntil(`rests-${i} model`))).toHaveLength(100);
+    expect(all.filter((i) => two.view(nowMs).cooldownUntil(`rests-${i} model`))).toHaveLength(100);
     for (const { bytes } of here.writes) expect(bytes).toBeLessThan(50_000);
   });
 
@@ -429,14 +429,14 @@ describe('sharing', () => {
     }
     await meet(here, two);
     expect(two.statistics(key, clock.now()).uptime5m).toBe(null);
-    expect(two.view(clock.now()).restsUntil('other key')).toBe(undefined);
+    expect(two.view(clock.now()).cooldownUntil('other key')).toBe(undefined);
     expect(here.warnings).toEqual([]);
     // The same, sound.
     const at = { partition: 'health', kind: 'health-recent', id: 'sound' };
     await here.storage.commit([{ at, value: good, rank: 0 }]);
     await meet(here, two);
     expect(two.statistics(key, clock.now()).uptime5m).toBe(100);
-    expect(two.view(clock.now()).restsUntil('other key')).toBeDefined();
+    expect(two.view(clock.now()).cooldownUntil('other key')).toBeDefined();
   });
 
   it('lets nobody make an endpoint rest for longer than a cooldown, or a day', async () => {
@@ -456,8 +456,8 @@ describe('sharing', () => {
     await here.storage.commit([{ at: { partition: 'health', kind: 'health-recent', id: 'x' }, value, rank: 0 }]);
     two.view(nowMs);
     await clock.advance(0);
-    expect(two.view(nowMs).restsUntil('a a')).toBe(nowMs + minute);
-    expect(two.view(nowMs).restsUntil('b b')).toBe(nowMs + 24 * hour);
+    expect(two.view(nowMs).cooldownUntil('a a')).toBe(nowMs + minute);
+    expect(two.view(nowMs).cooldownUntil('b b')).toBe(nowMs + 24 * hour);
   });
 });
 
@@ -493,7 +493,7 @@ describe('while the store is away', () => {
       trouble.now = how;
       for (let i = 0; i < 90; i++) {
         see(one, 1, { outcome: 'ok', firstTokenMs: 100 });
-        expect(one.view(clock.now()).restsUntil(key)).toBe(undefined);
+        expect(one.view(clock.now()).cooldownUntil(key)).toBe(undefined);
         await clock.advance(1_000);
       }
       expect(one.view(clock.now()).latency(key)).not.toBe(null);
@@ -548,7 +548,7 @@ describe('closing', () => {
 it('is only for stores where records of other instances are seen', () => {
   const storage = memoryStorage(memoryLedger({ onLostHold: 'release' }));
   expect(healthRecords(storage)).toBe(null);
-  // With a ledger of the embedder's own the money is shared, but not the records.
+  // With a ledger of the host app's own the money is shared, but not the records.
   expect(healthRecords({ ...storage, isShared: true })).toBe(null);
   expect(healthRecords({ ...storage, kind: 'keyv', isShared: true })).toBe(null);
   expect(healthRecords({ ...storage, kind: 'sqlite' })).toBe(null);

@@ -15,7 +15,7 @@ interface Setting {
 
 function setting(options: Partial<HealthDeps> = {}): Setting {
   const clock = manualClock();
-  const health = createHealth({ clock, cooldown: { failuresToRest: 3 }, ...options });
+  const health = createHealth({ clock, cooldown: { failuresToCooldown: 3 }, ...options });
   return {
     clock,
     health,
@@ -182,36 +182,36 @@ describe('an outage', () => {
 
 describe('rests', () => {
   it('come after as many failures and last as long as the options say', async () => {
-    const { see, view, clock } = setting({ cooldown: { failuresToRest: 2, restMs: 100, maxRestMs: 150 } });
+    const { see, view, clock } = setting({ cooldown: { failuresToCooldown: 2, cooldownMs: 100, maxCooldownMs: 150 } });
     see(2, { outcome: 'failed' });
-    expect(view().restsUntil(key)).toBe(clock.now() + 100);
+    expect(view().cooldownUntil(key)).toBe(clock.now() + 100);
     await clock.advance(100);
-    expect(view().restsUntil(key)).toBe(undefined);
+    expect(view().cooldownUntil(key)).toBe(undefined);
     see(1, { outcome: 'failed' });
-    expect(view().restsUntil(key)).toBe(clock.now() + 150);
+    expect(view().cooldownUntil(key)).toBe(clock.now() + 150);
   });
   it('end with a success; then one attempt is let through at a time', async () => {
     const { health, see, view, clock } = setting();
     see(3, { outcome: 'failed' });
     await clock.advance(5_000);
     expect(health.started(key)).toBe(true);
-    expect(view().restsUntil(key)).toBe(clock.now() + 60_000);
+    expect(view().cooldownUntil(key)).toBe(clock.now() + 60_000);
     expect(health.started(key)).toBe(false);
     see(1, { tokensPerSecond: 10 });
-    expect(view().restsUntil(key)).toBeDefined();
+    expect(view().cooldownUntil(key)).toBeDefined();
     see(1, {});
-    expect(view().restsUntil(key)).toBe(undefined);
+    expect(view().cooldownUntil(key)).toBe(undefined);
     health.started(key);
     see(1, { outcome: 'limited' });
-    expect(view().restsUntil(key)).toBe(undefined);
+    expect(view().cooldownUntil(key)).toBe(undefined);
     health.started(key);
     see(1, { outcome: 'ok' });
-    expect([health.started(key), health.started(key), view().restsUntil(key)]).toEqual([true, true, undefined]);
+    expect([health.started(key), health.started(key), view().cooldownUntil(key)]).toEqual([true, true, undefined]);
   });
   it('are not for rate limits', () => {
     const { see, view } = setting();
     see(50, { outcome: 'limited' });
-    expect(view().restsUntil(key)).toBe(undefined);
+    expect(view().cooldownUntil(key)).toBe(undefined);
   });
   it('that were asked for last until the later time', () => {
     const { health, view, clock } = setting();
@@ -219,10 +219,10 @@ describe('rests', () => {
     health.rest(key, nowMs + 100);
     health.rest(key, nowMs + 50);
     health.rest('other key', nowMs + 70);
-    expect(view().restsUntil(key)).toBe(nowMs + 100);
-    expect(view().restsUntil('other key')).toBe(nowMs + 70);
-    expect(health.view(nowMs + 99).restsUntil(key)).toBe(nowMs + 100);
-    expect(health.view(nowMs + 100).restsUntil(key)).toBe(undefined);
+    expect(view().cooldownUntil(key)).toBe(nowMs + 100);
+    expect(view().cooldownUntil('other key')).toBe(nowMs + 70);
+    expect(health.view(nowMs + 99).cooldownUntil(key)).toBe(nowMs + 100);
+    expect(health.view(nowMs + 100).cooldownUntil(key)).toBe(undefined);
   });
 });
 
@@ -283,8 +283,8 @@ describe('keys', () => {
     see(30, { outcome: 'failed', firstTokenMs: 10, tokensPerSecond: 10 });
     const view = health.view(clock.now());
     for (const other of ['up up-other', `${key} 7d44c1a8-6a0e-4a52-8ff5-9c5c4f1e9a10`]) {
-      expect(view.restsUntil(key)).toBeDefined();
-      expect(view.restsUntil(other)).toBe(undefined);
+      expect(view.cooldownUntil(key)).toBeDefined();
+      expect(view.cooldownUntil(other)).toBe(undefined);
       expect([view.hasOutage(key), view.hasOutage(other)]).toEqual([true, false]);
       expect([view.latency(other), view.throughput(other), view.latencyP95(other)]).toEqual([null, null, null]);
       expect(view.latency(key)).not.toBe(null);
@@ -298,7 +298,7 @@ describe('keys', () => {
       health.rest(`endpoint-${i}`, untilMs);
       health.rest('endpoint-0', untilMs + i);
     }
-    const resting = Array.from({ length: 1000 }, (_, i) => `endpoint-${i}`).filter((one) => view().restsUntil(one));
+    const resting = Array.from({ length: 1000 }, (_, i) => `endpoint-${i}`).filter((one) => view().cooldownUntil(one));
     expect(resting).toHaveLength(10);
     expect(resting).toContain('endpoint-0');
   });

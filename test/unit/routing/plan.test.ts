@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/base/errors.ts';
-import { type HealthView, type OwnCredential, restKey } from '../../../src/call/facts.ts';
+import { type ByokCredential, type HealthView, healthKey } from '../../../src/call/facts.ts';
 import type { Endpoint, Model } from '../../../src/call/model.ts';
 import type { Plan } from '../../../src/call/plan.ts';
 import { newTrace } from '../../../src/call/trace.ts';
@@ -32,7 +32,7 @@ const model = (slug: string, ...providers: string[]): Model => ({
 
 /** Nothing is known but what rests. */
 const healthWith = (resting: Readonly<Record<string, number>>): HealthView => ({
-  restsUntil: (key) => resting[key],
+  cooldownUntil: (key) => resting[key],
   hasOutage: () => false,
   latency: () => null,
   latencyP95: () => null,
@@ -52,14 +52,14 @@ function plan(models: Model[], fields: Partial<ChatRequest> = {}, facts: Partial
       pinned: () => null,
       defaultSort: null,
       usableProviders: new Set(['a', 'b', 'c']),
-      ownCredentials: [],
+      byokCredentials: [],
       workspaceId: defaultWorkspaceId,
       apiKeyHash: null,
       nowMs: 1000,
       ...facts,
     },
     providerName: (slug) => slug.toUpperCase(),
-    verbatim: (slug) => slug === 'a',
+    passthrough: (slug) => slug === 'a',
   });
 }
 
@@ -73,7 +73,7 @@ function failure(run: () => unknown): GatewayError {
   throw new Error('It did not fail');
 }
 
-const own = (id: string, provider: string, fields: Partial<OwnCredential> = {}): OwnCredential => ({
+const own = (id: string, provider: string, fields: Partial<ByokCredential> = {}): ByokCredential => ({
   id,
   provider,
   isFallback: false,
@@ -83,23 +83,23 @@ const own = (id: string, provider: string, fields: Partial<OwnCredential> = {}):
   ...fields,
 });
 /** Provider of each try, with the id of the workspace's own credential. */
-const withWhom = ({ tries }: Plan) =>
-  tries.map(({ endpoint: { providerSlug }, credential }) =>
-    credential.kind === 'own' ? `${providerSlug}:${credential.id}` : providerSlug,
+const withWhom = ({ targets }: Plan) =>
+  targets.map(({ endpoint: { providerSlug }, credential }) =>
+    credential.kind === 'byok' ? `${providerSlug}:${credential.id}` : providerSlug,
   );
 
 describe("the workspace's own credentials", () => {
   const two = [model('m/1', 'a', 'b')];
 
   it("come first in their order, then the operator's, then those that are fallbacks", () => {
-    const ownCredentials = [own('1', 'b'), own('2', 'a'), own('3', 'a'), own('9', 'a', { isFallback: true })];
-    const planned = plan(two, { model: 'm/1' }, { ownCredentials });
+    const byokCredentials = [own('1', 'b'), own('2', 'a'), own('3', 'a'), own('9', 'a', { isFallback: true })];
+    const planned = plan(two, { model: 'm/1' }, { byokCredentials });
     expect(withWhom(planned)).toEqual(['a:2', 'a:3', 'b:1', 'a', 'b', 'a:9']);
-    expect(planned.tries.map(({ isByok }) => isByok)).toEqual([true, true, true, false, false, true]);
+    expect(planned.targets.map(({ isByok }) => isByok)).toEqual([true, true, true, false, false, true]);
   });
   it('follow the order the caller wishes', () => {
-    const ownCredentials = [own('1', 'a'), own('2', 'b')];
-    expect(withWhom(plan(two, { model: 'm/1', provider: { order: ['b'] } }, { ownCredentials }))).toEqual([
+    const byokCredentials = [own('1', 'a'), own('2', 'b')];
+    expect(withWhom(plan(two, { model: 'm/1', provider: { order: ['b'] } }, { byokCredentials }))).toEqual([
       'b:2',
       'a:1',
       'b',
@@ -107,10 +107,10 @@ describe("the workspace's own credentials", () => {
     ]);
   });
   it('reach a provider for which the operator has none', () => {
-    const planned = plan([model('m/1', 'x')], { model: 'm/1' }, { ownCredentials: [own('1', 'x')] });
+    const planned = plan([model('m/1', 'x')], { model: 'm/1' }, { byokCredentials: [own('1', 'x')] });
     expect([withWhom(planned), planned.excluded]).toEqual([['x:1'], []]);
   });
-  it.each<[string, Partial<OwnCredential>, boolean]>([
+  it.each<[string, Partial<ByokCredential>, boolean]>([
     ['any model', {}, true],
     ['this model', { allowedModels: ['m/1'] }, true],
     ['models by pattern', { allowedModels: ['m/*'] }, true],
@@ -121,27 +121,32 @@ describe("the workspace's own credentials", () => {
     ['another api key', { allowedApiKeyHashes: ['h2'] }, false],
     ['this model, but another user', { allowedModels: ['m/1'], allowedUserIds: ['u2'] }, false],
   ])('for %s', (_, restriction, fits) => {
-    const facts = { ownCredentials: [own('1', 'a', restriction)], apiKeyHash: 'h1' };
+    const facts = { byokCredentials: [own('1', 'a', restriction)], apiKeyHash: 'h1' };
     expect(withWhom(plan([model('m/1', 'a')], { model: 'm/1', user: 'u1' }, facts))).toEqual(
       fits ? ['a:1', 'a'] : ['a'],
     );
   });
   it('do not pass the data policy a caller asks for', () => {
-    const facts = { ownCredentials: [own('1', 'a')] };
+    const facts = { byokCredentials: [own('1', 'a')] };
     const refused = failure(() => plan([model('m/1', 'a')], { model: 'm/1', provider: { zdr: true } }, facts));
     expect(refused.metadata?.excluded).toEqual([{ model: 'm/1', provider: 'a', filter: 'zdr' }]);
   });
   it('rest alone when they were refused', () => {
     const facts = {
-      ownCredentials: [own('1', 'a'), own('2', 'a')],
+      byokCredentials: [own('1', 'a'), own('2', 'a')],
       health: healthWith({
-        [restKey(endpoint('a', 'm/1'), { kind: 'own', provider: 'a', id: '1', workspaceId: defaultWorkspaceId })]: 5000,
+        [healthKey(endpoint('a', 'm/1'), {
+          kind: 'byok',
+          provider: 'a',
+          id: '1',
+          workspaceId: defaultWorkspaceId,
+        })]: 5000,
       }),
     };
     expect(withWhom(plan([model('m/1', 'a')], { model: 'm/1' }, facts))).toEqual(['a:2', 'a']);
   });
   it('are shown as the one endpoint they reach', () => {
-    const planned = plan([model('m/1', 'a')], { model: 'm/1' }, { ownCredentials: [own('1', 'a')] });
+    const planned = plan([model('m/1', 'a')], { model: 'm/1' }, { byokCredentials: [own('1', 'a')] });
     expect(describeRoute(planned, newTrace(), 0, null)).toMatchObject({
       is_byok: true,
       endpoints: { total: 1, available: [{ provider: 'A', model: 'm/1', selected: true }] },
@@ -151,17 +156,17 @@ describe("the workspace's own credentials", () => {
 
 describe('a plan', () => {
   it('tries the endpoints of each model in order, on the lane of their provider, and holds no key', () => {
-    const { tries, strategy, requested, excluded } = plan([model('m/1', 'a', 'b'), model('m/2', 'c')], {
+    const { targets, strategy, requested, excluded } = plan([model('m/1', 'a', 'b'), model('m/2', 'c')], {
       model: 'm/1',
       models: ['m/2'],
     });
-    expect(tries.map(({ providerName, modelIndex, lane }) => [providerName, modelIndex, lane])).toEqual([
-      ['A', 0, 'verbatim'],
+    expect(targets.map(({ providerName, modelIndex, lane }) => [providerName, modelIndex, lane])).toEqual([
+      ['A', 0, 'passthrough'],
       ['B', 0, 'decoded'],
       ['C', 1, 'decoded'],
     ]);
     expect([strategy, requested, excluded]).toEqual(['fallback', 'm/1', []]);
-    expect(tries[0]?.credential).toEqual({ kind: 'operator', provider: 'a' });
+    expect(targets[0]?.credential).toEqual({ kind: 'operator', provider: 'a' });
     expect(plan([model('m/1', 'a')]).strategy).toBe('direct');
   });
   it('is the same for the same input, and changes nothing of it', () => {
@@ -173,10 +178,10 @@ describe('a plan', () => {
   });
   it('leaves out providers without a credential and endpoints that rest, and says so', () => {
     const models = [model('m/1', 'a', 'b', 'c', 'd')];
-    const { tries, excluded } = plan(models, {}, { health: healthWith({ 'b b-m/1': 9000 }) });
-    expect(tries.map(({ providerName }) => providerName)).toEqual(['A', 'C']);
+    const { targets, excluded } = plan(models, {}, { health: healthWith({ 'b b-m/1': 9000 }) });
+    expect(targets.map(({ providerName }) => providerName)).toEqual(['A', 'C']);
     expect(excluded).toEqual([
-      { model: 'm/1', provider: 'b', filter: 'resting' },
+      { model: 'm/1', provider: 'b', filter: 'cooldown' },
       { model: 'm/1', provider: 'd', filter: 'credentials' },
     ]);
   });
@@ -216,8 +221,8 @@ describe('the models of a request', () => {
 });
 
 it('a route that reached nobody is described as such', () => {
-  const { tries, ...rest } = plan([model('m/1', 'a', 'b')]);
-  expect(describeRoute({ tries, ...rest }, newTrace(), -1, null)).toEqual({
+  const { targets, ...rest } = plan([model('m/1', 'a', 'b')]);
+  expect(describeRoute({ targets, ...rest }, newTrace(), -1, null)).toEqual({
     requested: 'm/1',
     strategy: 'direct',
     region: null,

@@ -110,7 +110,7 @@ describe('a preference', () => {
     );
     const provider = { enforce_distillable_text: true };
     const plan = planFor({ models }, { models: ['m/2', 'm/1', 'm/0'], provider });
-    expect(plan.tries.map(({ endpoint }) => endpoint.modelSlug)).toEqual(['m/0']);
+    expect(plan.targets.map(({ endpoint }) => endpoint.modelSlug)).toEqual(['m/0']);
     expect(plan.excluded.map(({ model, filter }) => [model, filter])).toEqual([
       ['m/2', 'enforce_distillable_text'],
       ['m/1', 'enforce_distillable_text'],
@@ -170,9 +170,9 @@ describe('a preference', () => {
 
   it('without fallbacks leaves out no endpoint that another credential would have reached', () => {
     const own = { allowedModels: null, allowedUserIds: null, allowedApiKeyHashes: null, isFallback: false };
-    const facts = { ownCredentials: [{ ...own, id: '1', provider: 'b' }] };
+    const facts = { byokCredentials: [{ ...own, id: '1', provider: 'b' }] };
     const plan = planFor({ ...world, facts }, { provider: { allow_fallbacks: false, only: ['b', 'd'] } });
-    expect([order(plan), plan.tries[0]?.isByok]).toEqual([['b'], true]);
+    expect([order(plan), plan.targets[0]?.isByok]).toEqual([['b'], true]);
     expect(excludedBy(plan)).toEqual({ a: 'only', 'a/turbo': 'only', c: 'only', d: 'allow_fallbacks' });
   });
 

@@ -119,7 +119,7 @@ describe('the order of several models', () => {
   });
   it('leaves the model of the next that is left when one is filtered away', () => {
     const plan = planFor({ models }, { models: ['m/1', 'm/2'], provider: { only: ['c'] } });
-    expect([order(plan), plan.tries.map(({ modelIndex }) => modelIndex)]).toEqual([['c'], [1]]);
+    expect([order(plan), plan.targets.map(({ modelIndex }) => modelIndex)]).toEqual([['c'], [1]]);
   });
 });
 

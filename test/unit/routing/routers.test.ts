@@ -67,7 +67,7 @@ describe('service/auto', () => {
       'service/auto',
       { cost_quality_tradeoff: 7 },
     ]);
-    expect(plan.tries.map(({ modelIndex }) => modelIndex)).toEqual([0, 1, 2]);
+    expect(plan.targets.map(({ modelIndex }) => modelIndex)).toEqual([0, 1, 2]);
     const branded = planFor(ladder, { model: 'acme/auto' });
     expect([modelsOf(branded), branded.router]).toEqual([modelsOf(plan), 'acme/auto']);
   });
@@ -174,8 +174,8 @@ describe('service/free', () => {
     const counts = new Map<string, number>();
     for (let n = 0; n < 4000; n++) {
       const plan = planFor({ models, facts: { random } }, { model: 'service/free' });
-      expect(plan.tries.map(({ endpoint }) => endpoint.tag)).toEqual(['a', 'a', 'a']);
-      const slug = plan.tries[0]?.endpoint.modelSlug ?? '';
+      expect(plan.targets.map(({ endpoint }) => endpoint.tag)).toEqual(['a', 'a', 'a']);
+      const slug = plan.targets[0]?.endpoint.modelSlug ?? '';
       counts.set(slug, (counts.get(slug) ?? 0) + 1);
     }
     expect([...counts.keys()].sort()).toEqual(['m/1', 'm/2', 'm/3', 'm/4']);
@@ -211,7 +211,7 @@ describe('service/free', () => {
     const preferences: ChatRequest['provider'][] = [{}, { sort: 'throughput' }, { order: ['b'] }, { ignore: ['c'] }];
     for (const model of ['service/free', 'service/free:nitro', 'service/free:floor', 'service/free:exacto'])
       for (const provider of preferences)
-        for (const { endpoint } of planFor({ models, facts: { random } }, { model, provider }).tries)
+        for (const { endpoint } of planFor({ models, facts: { random } }, { model, provider }).targets)
           expect(endpoint.pricing).toEqual({ promptPicoUsd: 0, completionPicoUsd: 0 });
   });
   it('is 404 when nothing is free, and says what stood in the way of what is', () => {

@@ -41,7 +41,7 @@ describe('a suffix', () => {
   ])('%s: %j', (slug, expected) => {
     const plan = planFor(world, { model: slug });
     expect([order(plan), plan.requested, plan.strategy]).toEqual([expected, slug, 'direct']);
-    expect(new Set(plan.tries.map(({ endpoint }) => endpoint.modelSlug))).toEqual(new Set(['m/1']));
+    expect(new Set(plan.targets.map(({ endpoint }) => endpoint.modelSlug))).toEqual(new Set(['m/1']));
   });
   it('says which endpoints it left out', () => {
     expect(excludedBy(planFor(world, { model: 'm/1:free' }))).toMatchObject({ b: 'free', c: 'free', d: 'free' });
@@ -72,20 +72,20 @@ describe('a suffix', () => {
     },
   );
   it('asks the model to reason', () => {
-    expect(planFor(world, { model: 'm/1:thinking' }).tries.map(({ reasons }) => reasons)).toEqual([true]);
-    expect(planFor(world, { model: 'm/1' }).tries.map(({ reasons }) => reasons)).toEqual(all.map(() => undefined));
+    expect(planFor(world, { model: 'm/1:thinking' }).targets.map(({ reasons }) => reasons)).toEqual([true]);
+    expect(planFor(world, { model: 'm/1' }).targets.map(({ reasons }) => reasons)).toEqual(all.map(() => undefined));
   });
   it('counts before what is a model of its own', () => {
     const listed = { models: [...world.models, modelOf('m/1:free', { x: { price: 5 }, y: { price: 4 } })] };
     expect(order(planFor(listed, { model: 'm/1:free' }))).toEqual(['y', 'x']);
     const nitro = planFor({ ...listed, health: { throughput: { x: 5 } } }, { model: 'm/1:free:nitro' });
-    expect([order(nitro), nitro.tries[0]?.endpoint.modelSlug]).toEqual([['x', 'y'], 'm/1:free']);
+    expect([order(nitro), nitro.targets[0]?.endpoint.modelSlug]).toEqual([['x', 'y'], 'm/1:free']);
   });
   it('holds for its own model of several', () => {
     const models = [...world.models, modelOf('m/2', { e: { price: 9 }, f: { price: 8 } })];
     const plan = planFor({ models }, { models: ['m/1:thinking', 'm/2', 'm/1:free'] });
     expect(order(plan)).toEqual(['m/1 b', 'm/2 f', 'm/2 e', 'm/1 a']);
-    expect(plan.tries.map(({ reasons }) => reasons ?? false)).toEqual([true, false, false, false]);
+    expect(plan.targets.map(({ reasons }) => reasons ?? false)).toEqual([true, false, false, false]);
   });
 });
 
@@ -134,7 +134,7 @@ describe('a model that is asked for twice', () => {
   });
   it('may do once with reasoning and once without', () => {
     const plan = twice(['m/1:thinking', 'm/1'], { provider: { only: ['b'] } });
-    expect(plan.tries.map(({ endpoint, reasons }) => [endpoint.tag, reasons])).toEqual([
+    expect(plan.targets.map(({ endpoint, reasons }) => [endpoint.tag, reasons])).toEqual([
       ['b', true],
       ['b', undefined],
     ]);
@@ -148,7 +148,7 @@ describe('a model that is not listed', () => {
 
   it.each(['up/x:free', 'up/x:nitro:online', 'up/x:whatever'])('keeps its name, whatever it ends with: %s', (slug) => {
     const plan = planFor(passThrough(slug), { model: slug });
-    expect(plan.tries.map(({ endpoint }) => endpoint.modelSlug)).toEqual([slug]);
+    expect(plan.targets.map(({ endpoint }) => endpoint.modelSlug)).toEqual([slug]);
   });
   it('does not stand for one that is, with a suffix', () => {
     const both: World = { models: [...passThrough('m/1:free').models, ...world.models] };

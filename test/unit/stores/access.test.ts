@@ -56,7 +56,7 @@ describe('a workspace', () => {
     const words = await Promise.all(names.map((name) => refusal(reachableWorkspace(workspaces, bound, name))));
     expect(new Set(words)).toEqual(new Set(['404 There is no workspace with this id or slug']));
   });
-  it('whose slug is the id an embedder gave another is not that one', async () => {
+  it('whose slug is the id a host app gave another is not that one', async () => {
     const { workspaces } = await setUp();
     const caller = callerOf({ managesAll: false, workspaceId: 'own' as WorkspaceId });
     expect(await refusal(reachableWorkspace(workspaces, caller, 'own'))).toMatch(/^404 /);

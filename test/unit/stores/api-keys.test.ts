@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../../src/base/secrets.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
 import { deletionOf } from '../../../src/stores/access.ts';
-import { embedderKeys } from '../../../src/stores/embedder-keys.ts';
+import { hostApiKeys } from '../../../src/stores/host-api-keys.ts';
 import { createOwners } from '../../../src/stores/owners.ts';
 import { apiKeyInput, cacheMs, forge, tenantStores, workspaceInput } from '../../support/tenants.ts';
 
@@ -222,11 +222,11 @@ describe('the keys of a workspace', () => {
   });
 });
 
-describe('the embedder', () => {
+describe('the host app', () => {
   function setUp() {
     const stores = tenantStores();
     const instance = stores.open();
-    return { ...stores, ...instance, keys: embedderKeys(instance) };
+    return { ...stores, ...instance, keys: hostApiKeys(instance) };
   }
   it('makes keys in a workspace named by id or by slug, with a limit in USD', async () => {
     const { keys, workspaces } = setUp();

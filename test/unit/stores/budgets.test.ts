@@ -151,7 +151,7 @@ describe('the limits of a workspace', () => {
     await here.budgets(acme).deleteAll();
     expect((await seen())[0]).toEqual([]);
   });
-  it('are not those from before a change that was under way while they were read', async () => {
+  it('are not those from before a change that was in flight while they were read', async () => {
     const { here, open, acme, interpose } = await setUp();
     await here.budgets(acme).put('daily', 5);
     let early: unknown;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { OwnCredential } from '../../../src/call/facts.ts';
+import type { ByokCredential } from '../../../src/call/facts.ts';
 import { type CredentialUse, credentialFits } from '../../../src/stores/credential-fits.ts';
 
-const open: OwnCredential = {
+const open: ByokCredential = {
   id: 'a',
   provider: 'openai',
   isFallback: false,
@@ -14,7 +14,7 @@ const hash = 'a'.repeat(64);
 const use: CredentialUse = { model: 'openai/gpt-4.1', user: 'ann', apiKeyHash: hash };
 
 describe('a credential fits a request', () => {
-  it.each<[string, Partial<OwnCredential>, Partial<CredentialUse>, boolean]>([
+  it.each<[string, Partial<ByokCredential>, Partial<CredentialUse>, boolean]>([
     ['without restrictions', {}, {}, true],
     ['without restrictions, whoever asks', {}, { user: null, apiKeyHash: null }, true],
     ['whose model is allowed', { allowedModels: ['openai/o3', 'openai/gpt-4.1'] }, {}, true],

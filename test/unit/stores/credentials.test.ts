@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { OwnCredential } from '../../../src/call/facts.ts';
+import type { ByokCredential } from '../../../src/call/facts.ts';
 import { deletionOf } from '../../../src/stores/access.ts';
 import type { Credentials } from '../../../src/stores/credentials.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
@@ -343,7 +343,7 @@ describe('usable credentials', () => {
       allowed_user_ids: ['ann'],
       allowed_api_key_hashes: [hash],
     });
-    expect(await credentials(acme).usable()).toEqual<OwnCredential[]>([
+    expect(await credentials(acme).usable()).toEqual<ByokCredential[]>([
       {
         id: made.id,
         provider: 'openai',

@@ -47,7 +47,7 @@ function bench() {
 const sqlError = (code: string) => Object.assign(new Error(`error ${code}`), { code });
 
 describe('steps in the money of a workspace', () => {
-  it('wait while others are under way, then go together in the order they came', async () => {
+  it('wait while others are in flight, then go together in the order they came', async () => {
     const { calls, outcomes, releaseAll } = bench();
     await releaseAll('a', 'b', 'c');
     expect(calls.map(({ ids }) => ids)).toEqual([['a']]);
@@ -63,7 +63,7 @@ describe('steps in the money of a workspace', () => {
     expect(calls.map(({ ids }) => ids)).toEqual([['a'], ['b', 'c'], ['d']]);
     expect(outcomes).toEqual({ a: 'done a', b: 'done b', c: 'done c', d: 'done d' });
   });
-  it('go at once when nothing is under way any more', async () => {
+  it('go at once when nothing is in flight any more', async () => {
     const { calls, releaseAll } = bench();
     await releaseAll('a');
     calls[0]?.answer();

@@ -15,8 +15,8 @@ describe('functions on the server', () => {
     ['keyv_commit_1', '0c55a57dd3e02fd9'],
     ['keyv_book_1', '1e5eff372f99259f'],
     ['keyv_states_1', 'ba023206c4cfa4bd'],
-    ['keyv_lapse_1', 'e457bfd85b914588'],
-    ['keyv_take_1', '9f628722064ce963'],
+    ['keyv_expire_1', '92126c95bd36354a'],
+    ['keyv_take_2', '76a21d11889bf042'],
   ])('%s has the text that belongs to its number', (name, fingerprint) => {
     const all = [...defineRecords(names), ...defineLedgerFunctions(names)].filter(({ kind }) => kind === 'function');
     expect(all).toHaveLength(7);

@@ -197,7 +197,7 @@ describe('a rotation of secrets', () => {
   });
 });
 
-describe('a sealer of the embedder’s own', () => {
+describe('a sealer of the host app’s own', () => {
   /** Keeps the data keys, as no key service would; gives out tickets. */
   function ticketSealer(): Sealer & { contexts: string[]; keys: Map<string, Uint8Array> } {
     const keys = new Map<string, Uint8Array>();

@@ -66,7 +66,7 @@ export interface Bench {
   /** Holds, and sees that it is held. */
   held(amountNanoUsd: number, scope?: Partial<HoldScope>): Promise<Reservation>;
   refused(amountNanoUsd: number, scope?: Partial<HoldScope>): Promise<Refusal>;
-  /** `[spent, held]` of a window at noon, as the ledger has it; nothing is lapsed for it. */
+  /** `[spent, held]` of a window at noon, as the ledger has it; nothing is expired for it. */
   state(account: string, interval: Interval, atMs?: number): Promise<[number, number]>;
   /** Another process on the same ledger. */
   another(): Bench;

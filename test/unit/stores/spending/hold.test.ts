@@ -125,7 +125,7 @@ describe('a refusal', () => {
     });
     expect(error.message).toBe(
       'This request may cost up to $0.75, which the monthly budget of this workspace does not cover: ' +
-        'of $10.00, $1.25 are spent and $8.000000001 are held for requests under way. It resets at 2026-07-01T00:00:00.000Z.',
+        'of $10.00, $1.25 are spent and $8.000000001 are held for requests in flight. It resets at 2026-07-01T00:00:00.000Z.',
     );
     expect(availableNanoUsd).toBe(usd(0.749999999));
     expect((await held(availableNanoUsd, scope)).nanoUsd).toBe(availableNanoUsd);
@@ -225,13 +225,13 @@ describe('a hold of unknown outcome', () => {
     expect(countOf('release')).toBeLessThan(13);
     expect(clock.pending).toBe(0);
   });
-  it('costs nothing though it has lapsed before the store is back', async () => {
+  it('costs nothing though it has expired before the store is back', async () => {
     const { spending, clock, faults, ledger, state } = createBench();
     faults.hold = replyLost;
     faults.release = away;
     await expect(spending.hold(scopeOf(daily(100)), 60)).rejects.toThrow();
     await clock.advance(90_000);
-    await ledger.lapse(workspaceId, clock.now());
+    await ledger.expire(workspaceId, clock.now());
     expect(await state('workspace', 'daily')).toEqual([60, 0]);
     faults.release = undefined;
     await clock.advance(40_000);

@@ -45,13 +45,13 @@ describe('on a ledger in memory', () => {
     expect(await bench.state('workspace', 'daily')).toEqual([75, 0]);
     expect(bench.warnings).toEqual(['a call cost more than was held for it']);
   });
-  it('a hold that lapsed is booked as it was after all', async () => {
+  it('a hold that expired is booked as it was after all', async () => {
     const { spending, clock, ledger, warnings } = open();
     const { workspaceId, ...scope } = scopeOf(daily(100));
     const held = spending.hold({ workspaceId, ...scope }, 60) as Reservation;
-    expect(await ledger.lapse(workspaceId, clock.now() + 61_000)).toBe(1);
+    expect(await ledger.expire(workspaceId, clock.now() + 61_000)).toBe(1);
     held.settle({ nanoUsd: 10, byokNanoUsd: 0 });
-    expect(warnings).toEqual(['a hold lapsed before it was settled; now it is booked as it was']);
+    expect(warnings).toEqual(['a hold expired before it was settled; now it is booked as it was']);
     expect((await spending.read(workspaceId, 'workspace', noonMs)).daily).toEqual({ spentNanoUsd: 10, heldNanoUsd: 0 });
   });
   it('a close waits for what is still held, and no longer', async () => {

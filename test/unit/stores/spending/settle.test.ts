@@ -151,24 +151,24 @@ describe('a settlement that the store does not take', () => {
     faults.settle = away;
     reservation.settle(cost(40));
     await clock.advance(600_000);
-    expect(await ledger.lapse(workspaceId, clock.now())).toBe(0);
+    expect(await ledger.expire(workspaceId, clock.now())).toBe(0);
     faults.settle = undefined;
     await clock.advance(30_000);
     expect(await state('workspace', 'daily')).toEqual([40, 0]);
-    expect(warnings.filter((warning) => warning.includes('lapsed'))).toEqual([]);
+    expect(warnings.filter((warning) => warning.includes('expired'))).toEqual([]);
   });
-  it('replaces what was charged where the hold has lapsed', async () => {
+  it('replaces what was charged where the hold has expired', async () => {
     const { held, clock, faults, ledger, state, warnings } = createBench();
     const reservation = await held(100, daily(1_000));
     Object.assign(faults, { settle: away, renew: away });
     reservation.settle(cost(40));
     await clock.advance(3_600_000);
-    expect(await ledger.lapse(workspaceId, clock.now())).toBe(1);
+    expect(await ledger.expire(workspaceId, clock.now())).toBe(1);
     expect(await state('workspace', 'daily')).toEqual([100, 0]);
     Object.assign(faults, { settle: undefined, renew: undefined });
     await clock.advance(30_000);
     expect(await state('workspace', 'daily')).toEqual([40, 0]);
-    expect(warnings.at(-1)).toMatch(/lapsed before it was settled/);
+    expect(warnings.at(-1)).toMatch(/expired before it was settled/);
     expect(clock.pending).toBe(0);
   });
   it('is given up after a day, and what was held is charged', async () => {
@@ -179,7 +179,7 @@ describe('a settlement that the store does not take', () => {
     await clock.advance(86_400_000 + 60_000);
     expect(warnings.at(-1)).toMatch(/given up/);
     await clock.advance(60_000);
-    expect(await ledger.lapse(workspaceId, clock.now())).toBe(1);
+    expect(await ledger.expire(workspaceId, clock.now())).toBe(1);
     expect(await state('workspace', 'daily')).toEqual([100, 0]);
     expect(clock.pending).toBe(0);
   });
@@ -269,7 +269,7 @@ describe('the heart beats', () => {
     expect(countOf('renew')).toBe(1);
     await clock.advance(600_000);
     expect(countOf('renew')).toBe(31);
-    expect(await ledger.lapse(workspaceId, clock.now())).toBe(0);
+    expect(await ledger.expire(workspaceId, clock.now())).toBe(0);
     reservation.settle(cost(1));
     await clock.advance(1_000);
     expect([clock.pending, await state('workspace', 'daily')]).toEqual([0, [1, 0]]);
@@ -297,7 +297,7 @@ describe('the heart beats', () => {
     await clock.advance(59_000);
     faults.renew = undefined;
     await clock.advance(1_000);
-    expect(await ledger.lapse(workspaceId, clock.now())).toBe(0);
+    expect(await ledger.expire(workspaceId, clock.now())).toBe(0);
     expect(warnings).toEqual(Array(2).fill('holds could not be renewed'));
   });
   it('no more for a process that died: its holds are charged, and others hold on', async () => {

@@ -123,7 +123,7 @@ describe('the storage of', () => {
 });
 
 describe('the ledger', () => {
-  const ledger = { of: 'the embedder' } as unknown as Ledger;
+  const ledger = { of: 'the host app' } as unknown as Ledger;
   it.each<[string, () => object | undefined]>([
     ['memory', () => undefined],
     ['any Keyv', () => new Keyv({ store: asynchronous() })],

@@ -30,7 +30,7 @@ function scripted(options: Partial<GuardOptions> = {}) {
     settle: method('settle'),
     release: method('release'),
     renew: method('renew'),
-    lapse: method('lapse'),
+    expire: method('expire'),
     add: method('add'),
     read: method('read'),
     forget: method('forget'),
@@ -67,7 +67,7 @@ const calls: [string, (storage: Storage) => Promise<unknown>][] = [
   ['settle', ({ ledger }) => ledger.settle(id, 'x', 1, 0)],
   ['release', ({ ledger }) => ledger.release(id, 'x', 0)],
   ['renew', ({ ledger }) => ledger.renew(id, ['x'], 0)],
-  ['lapse', ({ ledger }) => ledger.lapse(id, 0)],
+  ['expire', ({ ledger }) => ledger.expire(id, 0)],
   ['add', ({ ledger }) => ledger.add(id, 'x', [], 0)],
   ['read', ({ ledger }) => ledger.read(id, [day], 0)],
   ['forget', ({ ledger }) => ledger.forget(id)],
@@ -303,7 +303,7 @@ describe('the circuit of a guarded storage', () => {
     expect(await Promise.all(Array.from({ length: 50 }, () => guarded.get(at)))).toEqual(Array(50).fill('back'));
     expect(script.calls).toHaveLength(50);
   });
-  it('is not opened again by calls that were under way when it closed', async () => {
+  it('is not opened again by calls that were in flight when it closed', async () => {
     const { clock, script, guarded } = await opened();
     await clock.advance(100);
     // Sent while the server was away: it takes its time.

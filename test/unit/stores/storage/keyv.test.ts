@@ -193,7 +193,7 @@ describe('what is stored', () => {
     await clock.advance(1000);
     expect(await open().get(at('a'))).toBeNull();
   });
-  it('is Keyv’s own encoding, so that what the embedder chose for it applies', async () => {
+  it('is Keyv’s own encoding, so that what the host app chose for it applies', async () => {
     const turn = (text: string) => [...text].reverse().join('');
     const { bytes, open } = scripted({ encryption: { encrypt: turn, decrypt: turn } });
     await open().commit([{ at: at('a'), value: 'secret' }]);

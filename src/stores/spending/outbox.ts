@@ -5,9 +5,9 @@ import { type StoreLogger, tell } from '../storage/logger.ts';
 import { nameOfError } from '../storage/outage.ts';
 
 /** Something the store has to hear of. Told again until it is taken, so that it must do nothing twice. */
-export interface Delivery {
+export interface OutboxEntry {
   workspaceId: WorkspaceId;
-  /** `release` may be lost where there are too many: its hold then lapses. */
+  /** `release` may be lost where there are too many: its hold then expires. */
   kind: 'settlement' | 'release' | 'addition';
   /**
    * Without a promise: it was taken at once.
@@ -19,14 +19,14 @@ export interface Delivery {
 }
 
 /** Brings what must reach the store there, however long that takes. */
-export interface Deliveries {
+export interface Outbox {
   /**
    * Sends at once, and again later where that fails.
    * @returns when it was sent once, whatever came of it; without a promise where it was taken at once. Never rejects
    */
-  deliver(delivery: Delivery): void | Promise<void>;
+  deliver(outboxEntry: OutboxEntry): void | Promise<void>;
   /** When all that is on its way for a workspace has arrived or failed; null: nothing is. Never rejects. */
-  underWay(workspaceId: WorkspaceId): Promise<unknown> | null;
+  inFlight(workspaceId: WorkspaceId): Promise<unknown> | null;
   /** The store has just answered: what waits is sent now. */
   wake(): void;
   /** Gives up what waits for a workspace. */
@@ -38,7 +38,7 @@ export interface Deliveries {
   drain(limitMs: number, noMore: Promise<void> | null): Promise<void>;
 }
 
-export interface DeliveriesDeps {
+export interface OutboxDeps {
   clock: Clock;
   /** In [0, 1). */
   random: () => number;
@@ -48,21 +48,21 @@ export interface DeliveriesDeps {
 }
 
 interface Item {
-  delivery: Delivery;
+  outboxEntry: OutboxEntry;
   sinceMs: number;
   wasSent: boolean;
 }
 
-/** Of each kind of queue. Holds fail while the store is away, so that few settlements come: as many as calls were under way. */
+/** Of each kind of queue. Holds fail while the store is away, so that few settlements come: as many as calls were in flight. */
 const maxWaiting = 100_000;
 /** How many are sent at once when the store is back. */
 const width = 16;
-const firstRestMs = 100;
-const longestRestMs = 30_000;
+const firstCooldownMs = 100;
+const longestCooldownMs = 30_000;
 /** An answer to others wakes what waits no sooner than this after a failure: it may fail for a reason of its own. */
 const wakeAfterMs = 1_000;
 
-export function createDeliveries({ clock, random, logger, giveUpMs }: DeliveriesDeps): Deliveries {
+export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): Outbox {
   // Sets keep the order of coming and lose one from the middle at no cost. Releases are the last to be sent.
   const waiting = new Set<Item>();
   const releases = new Set<Item>();
@@ -81,18 +81,18 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
   function attempt(item: Item): void | Promise<void> {
     let sent: void | Promise<void>;
     try {
-      sent = item.delivery.send(item.wasSent);
+      sent = item.outboxEntry.send(item.wasSent);
     } catch (error) {
       sent = Promise.reject(error);
     }
     if (sent instanceof Promise) return follow(item, sent);
-    item.delivery.end?.(true);
+    item.outboxEntry.end?.(true);
     if (sending + countWaiting() === 0) onEmpty?.();
   }
 
   /** Until it has arrived or failed. */
   function follow(item: Item, sent: Promise<void>): Promise<void> {
-    const { workspaceId } = item.delivery;
+    const { workspaceId } = item.outboxEntry;
     sending++;
     const arrived = () => {
       sending--;
@@ -103,7 +103,7 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
     };
     const attempted = sent.then(
       () => {
-        item.delivery.end?.(true);
+        item.outboxEntry.end?.(true);
         arrived();
       },
       (error: unknown) => {
@@ -119,7 +119,7 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
   }
 
   function fail(item: Item, error: unknown): void {
-    const { kind } = item.delivery;
+    const { kind } = item.outboxEntry;
     failedAtMs = clock.now();
     if (isClosed || failedAtMs - item.sinceMs >= giveUpMs) {
       giveUp([item], isClosed ? 'closed' : 'too old');
@@ -138,7 +138,7 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
   }
 
   function enqueue(item: Item): void {
-    const queue = item.delivery.kind === 'release' ? releases : waiting;
+    const queue = item.outboxEntry.kind === 'release' ? releases : waiting;
     queue.add(item);
     if (queue.size <= maxWaiting) return;
     const [oldest] = queue;
@@ -147,18 +147,18 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
   }
 
   function giveUp(items: Iterable<Item>, reason: string): void {
-    for (const { delivery } of items) {
-      const { kind, workspaceId } = delivery;
+    for (const { outboxEntry } of items) {
+      const { kind, workspaceId } = outboxEntry;
       tell(logger, 'warn', { kind, workspaceId, reason }, 'a booking was given up: the store has not taken it');
-      delivery.end?.(false);
+      outboxEntry.end?.(false);
     }
   }
 
   /** Until the store may be back. */
   function rest(): void {
     if (cancelRest !== null) return;
-    const restMs = Math.min(longestRestMs, firstRestMs * 2 ** Math.min(failures++, 20));
-    cancelRest = clock.after(restMs * (0.5 + random() / 2), () => {
+    const cooldownMs = Math.min(longestCooldownMs, firstCooldownMs * 2 ** Math.min(failures++, 20));
+    cancelRest = clock.after(cooldownMs * (0.5 + random() / 2), () => {
       cancelRest = null;
       pump();
     });
@@ -193,8 +193,8 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
   }
 
   return {
-    deliver: (delivery) => attempt({ delivery, sinceMs: clock.now(), wasSent: false }),
-    underWay(workspaceId) {
+    deliver: (outboxEntry) => attempt({ outboxEntry, sinceMs: clock.now(), wasSent: false }),
+    inFlight(workspaceId) {
       const promises = onTheirWay.get(workspaceId);
       return promises ? Promise.all(promises) : null;
     },
@@ -202,9 +202,9 @@ export function createDeliveries({ clock, random, logger, giveUpMs }: Deliveries
     forget(workspaceId) {
       for (const queue of [waiting, releases]) {
         for (const item of queue) {
-          if (item.delivery.workspaceId !== workspaceId) continue;
+          if (item.outboxEntry.workspaceId !== workspaceId) continue;
           queue.delete(item);
-          item.delivery.end?.(false);
+          item.outboxEntry.end?.(false);
         }
       }
     },

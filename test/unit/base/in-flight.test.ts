@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Place, UnderWay } from '../../../src/base/under-way.ts';
+import { InFlight, type Place } from '../../../src/base/in-flight.ts';
 
-describe('what is under way', () => {
+describe('what is in flight', () => {
   it('is what was added and has not left, the last first', () => {
-    const open = new UnderWay<string>();
+    const open = new InFlight<string>();
     open.add('a');
     const b = open.add('b');
     open.add('c');
@@ -13,7 +13,7 @@ describe('what is under way', () => {
     expect(open.all()).toEqual(['c', 'a']);
   });
   it('may leave twice', () => {
-    const open = new UnderWay<string>();
+    const open = new InFlight<string>();
     const a = open.add('a');
     open.delete(a);
     open.add('b');
@@ -21,7 +21,7 @@ describe('what is under way', () => {
     expect(open.all()).toEqual(['b']);
   });
   it('points to nothing any more when it has left', () => {
-    const open = new UnderWay<string>();
+    const open = new InFlight<string>();
     open.add('a');
     const b = open.add('b');
     open.add('c');
@@ -31,7 +31,7 @@ describe('what is under way', () => {
   it('is the same as a Set would say, whoever leaves when', () => {
     fc.assert(
       fc.property(fc.array(fc.option(fc.nat(30))), (steps) => {
-        const open = new UnderWay<number>();
+        const open = new InFlight<number>();
         const places: Place<number>[] = [];
         const expected = new Set<number>();
         for (const leaving of steps) {

@@ -1,12 +1,12 @@
 /**
- * What is under way: things that come and go by the thousand a second.
+ * What is in flight: things that come and go by the thousand a second.
  *
  * A Set is the wrong place for them. It makes itself a new table every few dozen changes, and V8 lets each old table point
  * to the next, for those who are iterating. An old table that was promoted is then garbage which keeps the next one alive,
  * with all that was in it, and that one the next, until a full collection: whatever was ever in the Set survives the
  * cheap collections. Of requests, that was 9 KB each, and a fifth of the CPU. Here, what has left points to nothing.
  */
-export class UnderWay<T> {
+export class InFlight<T> {
   readonly #first: Place<T> = { value: null, previous: null, next: null };
 
   /** @returns what `delete` wants */

@@ -10,7 +10,7 @@ export interface StreamEnd {
 }
 
 /** The head that all chunks of one answer share. */
-export interface AnswerHead {
+export interface ResponseHead {
   id: string;
   created: number;
   /** The gateway's slug of the model that serves. */
@@ -23,18 +23,18 @@ export interface AnswerHead {
  * The wire format the client is answered in; an object per call where it keeps state. Stream methods return the text
  * of whole frames.
  */
-export interface ClientWire {
+export interface ResponseEncoder {
   /** true: its stream chunks are chat chunks, so an upstream's may be forwarded as bytes. */
   chunksAreChat: boolean;
   /** The body of a whole answer. */
-  result(head: AnswerHead, result: ChatResult, end: StreamEnd): unknown;
+  result(head: ResponseHead, result: ChatResult, end: StreamEnd): unknown;
   chunk(chunk: ChatChunk): string;
   /** Shows the body that was sent upstream, before the first chunk. */
-  debug(head: AnswerHead, upstreamBody: Record<string, unknown>): string;
+  debug(head: ResponseHead, upstreamBody: Record<string, unknown>): string;
   /** Closes a whole stream: usage, metadata, the sentinel. */
-  finish(head: AnswerHead, end: StreamEnd): string;
+  finish(head: ResponseHead, end: StreamEnd): string;
   /** Closes a stream that broke: says so, and never looks like the end of a whole one. */
-  fail(head: AnswerHead, error: ErrorBody['error'], end: Partial<StreamEnd>): string;
+  fail(head: ResponseHead, error: ErrorBody['error'], end: Partial<StreamEnd>): string;
   /** A comment that keeps the connection alive. */
   keepAlive: string;
 }

@@ -5,7 +5,7 @@ import { type FindsWorkspaces, noWorkspace } from './access.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import type { Owners } from './owners.ts';
 
-/** Keys callers authenticate with, as the embedder makes and revokes them. A key is shown once, when it is made. */
+/** Keys callers authenticate with, as the host app makes and revokes them. A key is shown once, when it is made. */
 export interface ApiKeys {
   /** @throws ZodError for wrong input; GatewayError not_found (404) for an unknown workspace, unavailable (503) */
   create(input?: NewApiKey): Promise<{ key: string; record: StoredApiKey }>;
@@ -17,14 +17,14 @@ export interface ApiKeys {
   delete(hash: string): Promise<boolean>;
 }
 
-export interface EmbedderKeysDeps {
+export interface HostApiKeysDeps {
   apiKeys: ApiKeyStore;
   owners: Owners;
   workspaces: FindsWorkspaces;
 }
 
 /** What a gateway shows of its api keys to whoever embeds it, and manages all of them. */
-export function embedderKeys({ apiKeys, owners, workspaces }: EmbedderKeysDeps): ApiKeys {
+export function hostApiKeys({ apiKeys, owners, workspaces }: HostApiKeysDeps): ApiKeys {
   const isHash = (text: string) => /^[0-9a-f]{64}$/.test(text);
   const ownerOf = async (hash: string) => (isHash(hash) ? owners.of('api-key', hash) : null);
   return {

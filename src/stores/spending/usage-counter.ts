@@ -4,12 +4,12 @@ import type { Ids } from '../../base/ids.ts';
 import { intervals } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Addition, Ledger } from '../ledger/ledger.ts';
-import type { Deliveries } from './deliveries.ts';
+import type { Outbox } from './outbox.ts';
 import type { Actual, HoldScope } from './spending.ts';
 import { bitOf, dayMs, type IntervalSet, keyAccount, type Limited, windowsAt, workspaceAccount } from './windows.ts';
 
 /** Counts what was spent where nothing limits it, and brings the sums to the ledger now and then. */
-export interface Tally {
+export interface UsageCounter {
   /**
    * Adds what was spent to all windows of the scope's accounts at its instant, but those that are limited: there it is
    * booked as a hold ends. What went through own credentials has accounts of its own, of which nothing is limited.
@@ -28,11 +28,11 @@ export interface Tally {
   close(): Promise<void>;
 }
 
-export interface TallyDeps {
+export interface UsageCounterDeps {
   ledger: Ledger;
   clock: Clock;
   ids: Ids;
-  deliveries: Deliveries;
+  outbox: Outbox;
   /** For how long sums are gathered at most. */
   flushMs: number;
   /** Workspaces that are no more: for them nothing is counted. */
@@ -67,7 +67,7 @@ const nothing: Sums = new Map();
 const intervalSets = 1 << intervals.length;
 const allIntervals: IntervalSet = intervalSets - 1;
 
-export function createTally({ ledger, clock, ids, deliveries, flushMs, forgotten }: TallyDeps): Tally {
+export function createUsageCounter({ ledger, clock, ids, outbox, flushMs, forgotten }: UsageCounterDeps): UsageCounter {
   const all = new Map<WorkspaceId, Counted>();
   let cancel: (() => void) | null = null;
   let isClosed = false;
@@ -105,7 +105,7 @@ export function createTally({ ledger, clock, ids, deliveries, flushMs, forgotten
       const part = additions.slice(at, at + batch);
       counted.unconfirmed++;
       batches.push(
-        deliveries.deliver({
+        outbox.deliver({
           workspaceId,
           kind: 'addition',
           send: () => ledger.add(workspaceId, id, part, clock.now()),

@@ -1,22 +1,22 @@
 import { doneFrame, encodeEvent } from '../base/sse.ts';
-import type { AnswerHead, ClientWire, StreamEnd } from '../call/wire.ts';
+import type { ResponseEncoder, ResponseHead, StreamEnd } from '../call/response-encoder.ts';
 import type { ChatResult } from '../schema/chat.ts';
 
 /**
  * The chat completion wire: results and chunks as they are. Keeps no state: one serves all calls.
  * @param brand  names the metadata field and the keep-alive comment
  */
-export function chatWire(brand: string): ClientWire {
+export function chatEncoder(brand: string): ResponseEncoder {
   const metadataField = `${brand}_metadata`;
   const shownMetadata = ({ metadata }: Partial<StreamEnd>) => (metadata ? { [metadataField]: metadata } : {});
   /** A copy of the answer, with what is ours in it. A field of a provider by our name is overwritten or left out. */
-  const resultOf = (head: AnswerHead, result: ChatResult, { usage, metadata }: StreamEnd) => {
+  const resultOf = (head: ResponseHead, result: ChatResult, { usage, metadata }: StreamEnd) => {
     const { id, created, model, provider } = head;
     const body: Record<string, unknown> = { ...result, id, created, model, provider, usage };
     if (metadata !== undefined || metadataField in result) body[metadataField] = metadata;
     return body;
   };
-  const chunkOf = ({ id, created, model, provider }: AnswerHead) => ({
+  const chunkOf = ({ id, created, model, provider }: ResponseHead) => ({
     id,
     object: 'chat.completion.chunk',
     created,
