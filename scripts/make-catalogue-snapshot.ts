@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ListPrices, loadListPrices } from '../src/catalog/list-prices.ts';
+import { type ListPrices, loadListPrices } from '../src/pricing/list-prices.ts';
 
 /** Decimals of USD per token; null: not known. */
 interface ListedPricing {

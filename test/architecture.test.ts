@@ -9,7 +9,7 @@ const floors = [
   ['base'],
   ['schema'],
   ['call'],
-  ['convert', 'dialects', 'transport', 'stores'],
+  ['convert', 'dialects', 'transport', 'stores', 'pricing'],
   ['providers', 'catalog', 'telemetry'],
   ['routing', 'plugins', 'guardrails'],
   ['pipeline'],

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import type { DataPolicy, Endpoint, Model } from '../call/model.ts';
+import { type ListPrices, mayHaveListPrice } from '../pricing/list-prices.ts';
 import { type StoreLogger, tell } from '../stores/storage/logger.ts';
 import type { CatalogDocument } from './document.ts';
-import { type ListPrices, mayHaveListPrice } from './list-prices.ts';
 import { fillEndpoint, mergeModels } from './merge.ts';
 
 /** The models there are, at one moment. Never changes: what is planned with it stays true for the request. */

@@ -2,7 +2,7 @@ import { andThen } from '../base/and-then.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
-import { affordableTokens, boundPrompt, type Ceiling, ceilingOf, type PromptBound } from '../catalog/ceiling.ts';
+import { affordableTokens, boundPrompt, type Ceiling, ceilingOf, type PromptBound } from '../pricing/ceiling.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { BudgetLimit, HoldScope, Refusal } from '../stores/spending/spending.ts';
 import type { PipelineDeps } from './deps.ts';

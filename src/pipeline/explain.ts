@@ -1,7 +1,7 @@
 import { type GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
-import { boundPrompt, type Ceiling } from '../catalog/ceiling.ts';
+import { boundPrompt, type Ceiling } from '../pricing/ceiling.ts';
 import { standingOfTarget } from '../routing/plan.ts';
 import type { Standing } from '../routing/rank.ts';
 import type { Preview } from '../stores/spending/spending.ts';

@@ -2,7 +2,7 @@ import { StopSwitch } from '../base/stop.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import { newTrace } from '../call/trace.ts';
-import { estimateUsage } from '../catalog/estimate.ts';
+import { estimateUsage } from '../pricing/estimate.ts';
 import type { Attempted, AttemptWatcher } from './attempt.ts';
 import { costAt } from './cost.ts';
 import type { PipelineDeps } from './deps.ts';

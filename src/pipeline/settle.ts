@@ -1,8 +1,8 @@
 import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { Receipt } from '../call/reply.ts';
-import { estimateUsage } from '../catalog/estimate.ts';
-import { usageWithCost } from '../catalog/price.ts';
+import { estimateUsage } from '../pricing/estimate.ts';
+import { usageWithCost } from '../pricing/price.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { RequestRecord } from '../telemetry/record.ts';
 import { keep } from './conversation.ts';

@@ -1,12 +1,12 @@
 // Loaded beforehand: a gateway loads it when it is first needed, which takes time that a manual clock knows nothing of.
 import { calcPrice } from '@pydantic/genai-prices';
 import { expect } from 'vitest';
-import { type ListPrices, listPrices } from '../../src/catalog/list-prices.ts';
-import { priceUsage } from '../../src/catalog/price.ts';
 import { snapshot } from '../../src/catalog/snapshot.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { presentationOf } from '../../src/operations/compat.ts';
 import { type GatewayOptions, OptionsError } from '../../src/options.ts';
+import { type ListPrices, listPrices } from '../../src/pricing/list-prices.ts';
+import { priceUsage } from '../../src/pricing/price.ts';
 import { hello, type TestGateway, testGateway, testKey, testPricing, upstreamKeys } from '../support/gateway.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { completion } from '../support/upstream.ts';

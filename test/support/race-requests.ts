@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { boundPrompt, ceilingOf } from '../../src/catalog/ceiling.ts';
 import type { Gateway } from '../../src/gateway.ts';
+import { boundPrompt, ceilingOf } from '../../src/pricing/ceiling.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import type { ChatRequest } from '../../src/schema/chat.ts';
 import { modelOptions } from '../../src/setup/model-options.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Endpoint, Model, Pricing } from '../../../src/call/model.ts';
 import { type CatalogSources, type CatalogView, createCatalog } from '../../../src/catalog/catalog.ts';
-import type { ListPrices } from '../../../src/catalog/list-prices.ts';
+import type { ListPrices } from '../../../src/pricing/list-prices.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const dataPolicy = { zeroRetention: true, trains: false };

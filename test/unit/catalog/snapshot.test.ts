@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { calcPrice } from '@pydantic/genai-prices';
 import { describe, expect, it } from 'vitest';
-import { listPrices } from '../../../src/catalog/list-prices.ts';
 import { snapshot } from '../../../src/catalog/snapshot.ts';
+import { listPrices } from '../../../src/pricing/list-prices.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
 import { defineProvider } from '../../../src/providers/provider.ts';
 import { catalogDocument, type ModelSettings } from '../../../src/setup/model-options.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { jsonBound, newEffort, quotedBound, textBound } from '../../../src/catalog/token-bound.ts';
+import { jsonBound, newEffort, quotedBound, textBound } from '../../../src/pricing/token-bound.ts';
 import { scripts, scriptText } from '../../support/scripts.ts';
 
 const bytes = (text: string) => Buffer.byteLength(text);

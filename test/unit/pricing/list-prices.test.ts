@@ -1,6 +1,6 @@
 import { calcPrice } from '@pydantic/genai-prices';
 import { describe, expect, it } from 'vitest';
-import { listPrices, mayHaveListPrice } from '../../../src/catalog/list-prices.ts';
+import { listPrices, mayHaveListPrice } from '../../../src/pricing/list-prices.ts';
 
 const nowMs = Date.UTC(2026, 10, 21, 12);
 const real = listPrices(calcPrice);

@@ -7,7 +7,7 @@ import {
   splitCompletion,
   splitPrompt,
   usageWithCost,
-} from '../../../src/catalog/price.ts';
+} from '../../../src/pricing/price.ts';
 import type { Usage } from '../../../src/schema/chat.ts';
 
 const pricing: Pricing = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { estimateUsage } from '../../../src/catalog/estimate.ts';
+import { estimateUsage } from '../../../src/pricing/estimate.ts';
 import type { ChatRequest } from '../../../src/schema/chat.ts';
 
 const promptOf = (messages: ChatRequest['messages'], more: Partial<ChatRequest> = {}) =>

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Endpoint, Pricing } from '../../../src/call/model.ts';
-import { affordableTokens, boundPrompt, type CeilingOptions, ceilingOf } from '../../../src/catalog/ceiling.ts';
-import { estimateUsage } from '../../../src/catalog/estimate.ts';
-import { priceUsage } from '../../../src/catalog/price.ts';
+import { affordableTokens, boundPrompt, type CeilingOptions, ceilingOf } from '../../../src/pricing/ceiling.ts';
+import { estimateUsage } from '../../../src/pricing/estimate.ts';
+import { priceUsage } from '../../../src/pricing/price.ts';
 import type { ChatRequest, Usage } from '../../../src/schema/chat.ts';
 import { scriptText } from '../../support/scripts.ts';
 
