@@ -15,7 +15,7 @@ import { catalogOptions, count, dataPolicyOptions, modelOptions, slug } from './
 import type { StoreOption } from './setup/stores.ts';
 import type { Ledger } from './stores/ledger/ledger.ts';
 import type { Sealer } from './stores/vault.ts';
-import type { Logger, Recorder } from './telemetry/record.ts';
+import type { Logger, OperationRecorder, Recorder } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';
 
 const func = <T>(what: string) =>
@@ -251,6 +251,8 @@ export const optionsSchema = lazily(() =>
       logger: objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
       /** Takes a record of every finished request. */
       onRecord: func<Recorder>('(record) => void').optional(),
+      /** Takes a record of every request that was refused before it was routed, and of every other operation. */
+      onOperation: func<OperationRecorder>('(record) => void').optional(),
       /** The network, by the web's own interface. Default: undici on Node, fetch elsewhere. */
       fetch: func<typeof fetch>('fetch').optional(),
       /** The network, by ours; wins over `fetch`. */

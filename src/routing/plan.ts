@@ -24,8 +24,6 @@ export interface PlanInput {
   providerName: (slug: string) => string;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
-  /** Whether a provider's stream may be forwarded as bytes. */
-  passthrough: (providerSlug: string) => boolean;
 }
 
 /**
@@ -35,7 +33,7 @@ export interface PlanInput {
  *         Retry-After), with the same, when all that is left has to rest
  */
 export function planRoute(input: PlanInput): Plan {
-  const { request, view, facts, brand, isConfigured, providerName, passthrough } = input;
+  const { request, view, facts, brand, isConfigured, providerName } = input;
   const slugs = requestedSlugs(request, input.defaultModel);
   const needs = needsOf(request);
   const { choices, strategy, params, router } = expandModels(slugs, {
@@ -66,7 +64,6 @@ export function planRoute(input: PlanInput): Plan {
       credential,
       isByok: credential.kind === 'byok',
       modelIndex,
-      lane: passthrough(endpoint.providerSlug) ? 'passthrough' : 'decoded',
     };
     targets.push(reasons(entry) ? { ...target, reasons: true } : target);
   };

@@ -83,16 +83,19 @@ export interface Reservation {
   readonly isLimited: boolean;
   /**
    * Holds more, in the same windows.
-   * @returns false: it does not fit, or the reservation was settled; what is held stays as it was
+   * @returns why more is not held; what is held then stays as it was
    * @throws GatewayError unavailable (503) when the store cannot tell; what is held stays as it was
    */
-  extend(moreNanoUsd: number): Promise<boolean>;
+  extend(moreNanoUsd: number): Promise<Extended>;
   /**
    * Books what was spent and frees the rest. The first call counts. Returns at once and never throws: what the store
    * does not take now is booked when it does.
    */
   settle(actual: Actual): void;
 }
+
+/** `refusal` is null where the reservation was settled meanwhile. */
+export type Extended = { isHeld: true } | { isHeld: false; refusal: Refusal | null };
 
 /** Integer nano-USD. */
 export interface Actual {
