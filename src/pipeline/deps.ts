@@ -5,70 +5,18 @@ import type { WorkspaceId } from '../call/workspace.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Health } from '../catalog/health.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
+import type {
+  BudgetSettings,
+  KeepAliveSettings,
+  RetrySettings,
+  TimeoutSettings,
+  UpstreamLimitSettings,
+} from '../schema/settings.ts';
 import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
 import type { Recorder } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Hedging } from './hedging.ts';
-
-/** Bounds on what an upstream may send. */
-export interface UpstreamLimits {
-  /** A whole answer, decompressed. */
-  bodyBytes: number;
-  /** A whole stream, decompressed. */
-  streamBytes: number;
-  /** One event of a stream. */
-  eventBytes: number;
-  /** An error body; what is longer is cut. */
-  errorBytes: number;
-  /** All response headers together. */
-  headerBytes: number;
-  /** Levels of nesting in a JSON body. */
-  depth: number;
-}
-
-export interface Timeouts {
-  /** To the upstream's response headers. */
-  headersMs: number;
-  /** From the headers to the first event of a stream, or between pieces of a whole body. */
-  firstEventMs: number;
-  /** Between two events of a stream. */
-  idleMs: number;
-  /** The whole request, from arrival to the last byte. */
-  totalMs: number;
-}
-
-export interface RetryOptions {
-  /** Attempts of one request, over all endpoints. */
-  maxAttempts: number;
-  /** Attempts at one endpoint before the next is tried. */
-  attemptsPerEndpoint: number;
-  /** The first backoff; doubles with each attempt at the same endpoint. A random half of it is taken off. */
-  baseDelayMs: number;
-  maxDelayMs: number;
-  /** A provider that asks to be left alone for longer is: the next endpoint is tried instead. */
-  maxRetryAfterMs: number;
-  /** How long an endpoint rests that refused our credentials. */
-  cooldownMs: number;
-}
-
-export interface KeepAliveOptions {
-  /** Silence before the first event after which the stream is opened with a comment; failures then travel in-band. */
-  firstMs: number;
-  /** Silence within a stream after which a comment is sent. */
-  everyMs: number;
-}
-
-export interface BudgetOptions {
-  /** true: what goes through the workspace's own credentials counts as well. */
-  includeByok: boolean;
-  /** true: where the worst case does not fit, a smaller largest output is asked for. */
-  shrinkToFit: boolean;
-  /** What becomes of endpoints without a known price where money is limited. */
-  unknownPrice: 'refuse' | 'allow';
-  /** The largest output, in tokens, where neither the caller nor the endpoint names one. */
-  defaultMaxTokens: number;
-}
 
 /** What a workspace wishes where a request does not say. null: nothing. */
 export interface WorkspaceDefaults {
@@ -103,17 +51,17 @@ export interface PipelineDeps {
   /** @throws GatewayError unavailable (503) */
   defaultsOf: (workspaceId: WorkspaceId) => WorkspaceDefaults | Promise<WorkspaceDefaults>;
   spending: Spending;
-  budgets: BudgetOptions;
+  budgets: BudgetSettings;
   /**
    * The one place where a reference becomes a key.
    * @throws UpstreamError operator (the next try is taken) when a credential cannot be opened
    */
   openCredential: (ref: CredentialRef) => Credential | Promise<Credential>;
   transportOf: (provider: Provider) => Transport;
-  limits: UpstreamLimits;
-  timeouts: Timeouts;
-  retry: RetryOptions;
-  keepAlive: KeepAliveOptions;
+  limits: UpstreamLimitSettings;
+  timeouts: TimeoutSettings;
+  retry: RetrySettings;
+  keepAlive: KeepAliveSettings;
   /** Shown in routing metadata; null for none. */
   region: string | null;
   /** For requests that name no model; null for none. */

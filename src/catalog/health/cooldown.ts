@@ -1,14 +1,4 @@
-/** When a key is left alone after failures. */
-export interface CooldownOptions {
-  /** So many failures in a row, without a success in between. Default 5. */
-  failuresToCooldown: number;
-  /** How long it then rests; twice as long with each failure after a rest. Default 5,000. */
-  cooldownMs: number;
-  /** Default 60,000. */
-  maxCooldownMs: number;
-}
-
-export const defaultCooldown: CooldownOptions = { failuresToCooldown: 5, cooldownMs: 5_000, maxCooldownMs: 60_000 };
+import type { CooldownSettings } from '../../schema/settings.ts';
 
 /** Whoever tries it after a rest has so long to tell how it went; then another may. */
 const probeMs = 60_000;
@@ -120,19 +110,19 @@ function endAsked(cooldown: Cooldown, clearedMs: number): void {
   cooldown.askedUntilMs = 0;
 }
 
-export function fail(cooldown: Cooldown, nowMs: number, options: CooldownOptions): void {
+export function fail(cooldown: Cooldown, nowMs: number, settings: CooldownSettings): void {
   cooldown.probeSinceMs = 0;
   cooldown.failures++;
   if (isTripped(cooldown)) {
     // While it rests, only what began before can fail: nothing new.
-    if (cooldown.untilMs <= nowMs) rest(cooldown, nowMs, options, cooldown.lengthMs * 2);
-  } else if (cooldown.failures >= options.failuresToCooldown) rest(cooldown, nowMs, options, options.cooldownMs);
+    if (cooldown.untilMs <= nowMs) rest(cooldown, nowMs, settings, cooldown.lengthMs * 2);
+  } else if (cooldown.failures >= settings.failuresToCooldown) rest(cooldown, nowMs, settings, settings.cooldownMs);
 }
 
 function rest(
   cooldown: Cooldown,
   nowMs: number,
-  { cooldownMs, maxCooldownMs }: CooldownOptions,
+  { cooldownMs, maxCooldownMs }: CooldownSettings,
   askedMs: number,
 ): void {
   cooldown.lengthMs = Math.min(Math.max(askedMs, cooldownMs), maxCooldownMs);
