@@ -8,7 +8,7 @@ import { authorOf, familyOf, newestFirst } from './family.ts';
 import { demandsOf, unmetDemand } from './filter.ts';
 import type { Needs } from './needs.ts';
 import { autoModels, autoSettings, freeModels, type RouterInput, reachable } from './routers.ts';
-import { type Variant, variantOf, withoutSuffix } from './variant.ts';
+import { splitSuffix, type Variant, variantOf } from './variant.ts';
 
 /** A model that may serve, and what the suffixes of its slug ask for. */
 export interface Choice {
@@ -76,7 +76,7 @@ function routerOf(slug: string, brand: string): 'auto' | 'free' | null {
 export function slugsToKnow(slugs: readonly string[]): readonly string[] {
   let known: string[] | null = null;
   for (const slug of slugs) {
-    for (let split = withoutSuffix(slug); split; split = withoutSuffix(split.base)) {
+    for (let split = splitSuffix(slug); split; split = splitSuffix(split.base)) {
       known ??= [...slugs];
       known.push(split.base);
     }
@@ -97,7 +97,7 @@ function expandOne(slug: string, input: ExpandInput): Expanded {
   for (let base = slug; ; ) {
     const found = findListed(base, input);
     if (found) return withSuffixes(found, suffixes, input);
-    const split = withoutSuffix(base);
+    const split = splitSuffix(base);
     if (!split) break;
     suffixes.unshift(split.suffix);
     base = split.base;
@@ -145,7 +145,7 @@ function findLatest(slug: string, { view, facts }: ExpandInput): Expanded | null
   if (!name) return null;
   const [, author, family] = name;
   const members = view.models.filter(
-    (model) => authorOf(model.slug) === author && familyOf(model) === family && withoutSuffix(model.slug) === null,
+    (model) => authorOf(model.slug) === author && familyOf(model) === family && splitSuffix(model.slug) === null,
   );
   const [newest] = newestFirst(members.filter((model) => reachable(model, facts).length > 0));
   const model = newest ?? newestFirst(members)[0];

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { tryParseJson } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
@@ -164,18 +165,10 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       const isLive = ({ disabled, expiresAtMs }: ApiKeyRecord) =>
         !disabled && (expiresAtMs === null || expiresAtMs > clock.now());
       // One that is damaged lets nobody in.
-      const keys = (await allOf(workspaceId)).map(({ value }) => recordSchema().safeParse(parseText(value)));
+      const keys = (await allOf(workspaceId)).map(({ value }) => recordSchema().safeParse(tryParseJson(value)));
       return keys.filter(({ data }) => data !== undefined && isLive(data)).length;
     },
   };
-}
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

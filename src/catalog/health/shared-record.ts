@@ -1,3 +1,4 @@
+import { tryParseJson } from '../../base/json.ts';
 import type { SharedCooldown } from './cooldown.ts';
 import { bucketCount, type Histogram } from './histogram.ts';
 import { type Slot, type Window, windows } from './series.ts';
@@ -51,7 +52,7 @@ function encodeHistogram(histogram: Histogram | null): number[] | null {
  * @returns null: damaged, of another version, or of a clock that is ahead of ours by more than a minute
  */
 export function decodeRecord(text: string, nowMs: number): SharedRecord | null {
-  const parts = parse(text);
+  const parts = tryParseJson(text);
   if (!isTuple(parts, 3) || parts[0] !== version) return null;
   const [, atMs, list] = parts;
   if (!isCount(atMs) || atMs > nowMs + skewMs || !Array.isArray(list) || list.length > maxEntries) return null;
@@ -117,12 +118,4 @@ function isCount(value: unknown): value is number {
 
 function isSmall(value: unknown): value is number {
   return isCount(value) && value <= maxCount;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
