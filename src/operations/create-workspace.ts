@@ -4,7 +4,7 @@ import { createWorkspaceSchema, type WorkspaceSettings, workspaceSchema } from '
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { Operation } from './operation.ts';
 import { answer, creatorOf } from './tenants/answer.ts';
-import { showWorkspace } from './tenants/workspace-answer.ts';
+import { showWorkspace } from './tenants/workspace-response.ts';
 
 export interface CreateWorkspaceDeps {
   workspaces: Workspaces;

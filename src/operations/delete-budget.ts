@@ -4,7 +4,7 @@ import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
-import { intervalOf } from './tenants/budget-answer.ts';
+import { intervalOf } from './tenants/budget-response.ts';
 
 export interface DeleteBudgetDeps {
   workspaces: Workspaces;

@@ -6,7 +6,7 @@ import { type CurrentApiKey, currentApiKeySchema } from '../schema/api-key.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/api-keys.ts';
 import type { Operation } from './operation.ts';
 import { answer, timestamp } from './tenants/answer.ts';
-import { limitAndUsage, type ReadsSpending } from './tenants/api-key-answer.ts';
+import { limitAndUsage, type ReadsSpending } from './tenants/api-key-response.ts';
 
 export interface GetCurrentKeyDeps {
   apiKeys: ApiKeyStore;

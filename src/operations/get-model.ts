@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { GatewayError } from '../base/errors.ts';
 import { modelSchema } from '../schema/model.ts';
-import { showModel } from './listings/model-answer.ts';
+import { showModel } from './listings/model-response.ts';
 import type { ListingDeps } from './listings/reach.ts';
 import { resolveModel } from './listings/resolve-model.ts';
 import type { Operation } from './operation.ts';

@@ -6,7 +6,7 @@ import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
-import { type ReadsSpending, showApiKeys } from './tenants/api-key-answer.ts';
+import { type ReadsSpending, showApiKeys } from './tenants/api-key-response.ts';
 
 export interface ListApiKeysDeps {
   workspaces: Workspaces;

@@ -6,7 +6,7 @@ import type { Workspaces } from '../stores/workspaces.ts';
 import type { Presentation } from './compat.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
-import { showBudget } from './tenants/budget-answer.ts';
+import { showBudget } from './tenants/budget-response.ts';
 
 export interface ListBudgetsDeps {
   presentation: Presentation;

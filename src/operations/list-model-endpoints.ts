@@ -1,6 +1,6 @@
 import { modelEndpointsSchema } from '../schema/model.ts';
 import { showArchitecture } from './listings/architecture.ts';
-import { showEndpoint } from './listings/endpoint-answer.ts';
+import { showEndpoint } from './listings/endpoint-response.ts';
 import type { ListingDeps } from './listings/reach.ts';
 import { resolveModel } from './listings/resolve-model.ts';
 import type { Operation } from './operation.ts';

@@ -1,6 +1,6 @@
 import { type ModelsQuery, modelListSchema, modelsQuery } from '../schema/model.ts';
 import { filterModels } from './listings/filter-models.ts';
-import { showModel } from './listings/model-answer.ts';
+import { showModel } from './listings/model-response.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import { sortModels } from './listings/sort-models.ts';
 import type { Operation } from './operation.ts';

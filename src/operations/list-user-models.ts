@@ -1,5 +1,5 @@
 import { modelListSchema } from '../schema/model.ts';
-import { showModel } from './listings/model-answer.ts';
+import { showModel } from './listings/model-response.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';

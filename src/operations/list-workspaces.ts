@@ -4,7 +4,7 @@ import { workspaceSchema } from '../schema/workspace.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
-import { showWorkspace } from './tenants/workspace-answer.ts';
+import { showWorkspace } from './tenants/workspace-response.ts';
 
 export interface ListWorkspacesDeps {
   workspaces: Workspaces;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { keepsNothing } from '../routing/filter.ts';
 import { list } from '../schema/bounded.ts';
 import { endpointSchema } from '../schema/endpoint.ts';
-import { showEndpoint } from './listings/endpoint-answer.ts';
+import { showEndpoint } from './listings/endpoint-response.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';

@@ -8,7 +8,7 @@ import type { Workspaces } from '../stores/workspaces.ts';
 import type { Presentation } from './compat.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
-import { intervalOf, showBudget } from './tenants/budget-answer.ts';
+import { intervalOf, showBudget } from './tenants/budget-response.ts';
 
 export interface PutBudgetDeps {
   presentation: Presentation;

@@ -4,7 +4,7 @@ import { reachWorkspace } from '../stores/access.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
-import { showWorkspace } from './tenants/workspace-answer.ts';
+import { showWorkspace } from './tenants/workspace-response.ts';
 
 export interface UpdateWorkspaceDeps {
   workspaces: Workspaces;
