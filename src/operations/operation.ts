@@ -41,3 +41,8 @@ export interface Operation<Body = unknown, Query = unknown> {
   contradictions?(body: Body): { path: string; message: string }[];
   run(input: OperationInput<Body, Query>): Promise<Reply>;
 }
+
+/** A success that is JSON. */
+export function jsonReply(body: unknown, status = 200): Reply {
+  return { kind: 'json', status, body };
+}

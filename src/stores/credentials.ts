@@ -1,4 +1,4 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, isoTime } from '../base/clock.ts';
 import { definedOnly } from '../base/defined-only.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Ids } from '../base/ids.ts';
@@ -80,7 +80,7 @@ interface Remembered {
 export function createCredentials(deps: CredentialsDeps): (workspaceId: WorkspaceId) => Credentials {
   const { storage, vault, owners, clock, ids, maxPerWorkspace = 500, warn = () => undefined } = deps;
   const collections = perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema });
-  const nowIso = () => new Date(clock.now()).toISOString();
+  const nowIso = () => isoTime(clock.now());
   const add = createAddCredential({ storage, collections, maxPerWorkspace });
 
   const opened = createOpenedSecrets({
