@@ -6,11 +6,11 @@ import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import { storedApiKeySchema } from '../schema/api-key.ts';
-import { beingDeleted, unlessDeleted } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
 import { readAll } from './credentials/read-all.ts';
 import { damagedRecord } from './damaged.ts';
+import { beingDeleted, unlessDeleted } from './deletion.ts';
 import type { Owners } from './owners.ts';
 import type { Page, Storage } from './storage/storage.ts';
 

@@ -12,9 +12,10 @@ import {
   type UpdateWorkspace,
   type WorkspaceSettings,
 } from '../schema/workspace.ts';
-import { deletionOf, type FindsWorkspaces, noWorkspace } from './access.ts';
+import { type FindsWorkspaces, noWorkspace } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, createCollection } from './collection.ts';
+import { deletionOf } from './deletion.ts';
 import type { Address, Page, Storage } from './storage/storage.ts';
 
 const recordSchema = lazily(() =>
