@@ -11,7 +11,7 @@ import { autoModels, autoSettings, freeModels, type RouterInput, reachable } fro
 import { splitSuffix, type Variant, variantOf } from './variant.ts';
 
 /** A model that may serve, and what the suffixes of its slug ask for. */
-export interface Choice {
+export interface ChosenModel {
   model: Model;
   variants: readonly Variant[];
 }
@@ -19,7 +19,7 @@ export interface Choice {
 /** What a request's slugs come to. */
 export interface Expanded {
   /** In the order in which they are tried. */
-  choices: readonly Choice[];
+  chosen: readonly ChosenModel[];
   strategy: Plan['strategy'];
   /** How a router or an alias decided; shown. */
   params: Plan['params'];
@@ -88,8 +88,8 @@ export function slugsToKnow(slugs: readonly string[]): readonly string[] {
 export function expandModels(slugs: readonly string[], input: ExpandInput): Expanded {
   const [only] = slugs;
   if (only !== undefined && slugs.length === 1) return expandOne(only, input);
-  const choices = slugs.flatMap((slug) => expandOne(slug, input).choices);
-  return { choices, strategy: 'fallback', params: undefined, router: null };
+  const chosen = slugs.flatMap((slug) => expandOne(slug, input).chosen);
+  return { chosen, strategy: 'fallback', params: undefined, router: null };
 }
 
 function expandOne(slug: string, input: ExpandInput): Expanded {
@@ -112,11 +112,11 @@ function withSuffixes(found: Expanded, suffixes: readonly string[], { facts }: E
   if (suffixes.length === 0) return found;
   const plugin = variantOf([], suffixes).find((variant) => variant.plugin)?.plugin;
   if (plugin) throw new GatewayError('invalid_request', `plugin not available: ${plugin}`, { metadata: { plugin } });
-  const choices = found.choices.map(({ model, variants }) => ({
+  const chosen = found.chosen.map(({ model, variants }) => ({
     model,
     variants: [...variants, ...variantOf(reachable(model, facts), suffixes)],
   }));
-  return { ...found, choices };
+  return { ...found, chosen };
 }
 
 function findListed(slug: string, input: ExpandInput): Expanded | null {
@@ -136,7 +136,7 @@ function findPassThrough(slug: string, { view, facts, isConfigured }: ExpandInpu
 }
 
 function direct(model: Model): Expanded {
-  return { choices: [{ model, variants: [] }], strategy: 'direct', params: undefined, router: null };
+  return { chosen: [{ model, variants: [] }], strategy: 'direct', params: undefined, router: null };
 }
 
 /** `~author/family-latest` */
@@ -151,7 +151,7 @@ function findLatest(slug: string, { view, facts }: ExpandInput): Expanded | null
   const model = newest ?? newestFirst(members)[0];
   if (!model) return null;
   return {
-    choices: [{ model, variants: [] }],
+    chosen: [{ model, variants: [] }],
     strategy: 'latest',
     params: { version_group: `${author}/${family}` },
     router: null,
@@ -172,7 +172,7 @@ function findRouter(slug: string, input: ExpandInput): Expanded | null {
   if (router === 'free') {
     const chosen = keepPinned(freeModels(from), slug, facts);
     return {
-      choices: chosen.map((model) => ({ model, variants: variantOf(model.endpoints, ['free']) })),
+      chosen: chosen.map((model) => ({ model, variants: variantOf(model.endpoints, ['free']) })),
       strategy: 'free',
       params: undefined,
       router: slug,
@@ -182,7 +182,7 @@ function findRouter(slug: string, input: ExpandInput): Expanded | null {
   const settings = autoSettings(request);
   const chosen = keepPinned(autoModels(from, settings), slug, facts);
   return {
-    choices: chosen.map((model) => ({ model, variants: [] })),
+    chosen: chosen.map((model) => ({ model, variants: [] })),
     strategy: 'auto',
     params: { cost_quality_tradeoff: settings.tradeoff },
     router: slug,

@@ -1,14 +1,14 @@
 import { tryParseJson } from '../../base/json.ts';
 import type { SharedCooldown } from './cooldown.ts';
 import { bucketCount, type Histogram } from './histogram.ts';
-import { type Slot, type Window, windows } from './series.ts';
+import { type Slot, type Span, spans } from './series.ts';
 
 /** What an instance tells of a key. */
 export interface SharedEntry {
   key: string;
   /** null: nothing worth telling. */
   cooldown: SharedCooldown | null;
-  slots: { window: Window; slot: Slot }[];
+  slots: { span: Span; slot: Slot }[];
 }
 
 export interface SharedRecord {
@@ -38,9 +38,9 @@ function encodeCooldown(cooldown: SharedCooldown): number[] {
   return [okMs, sinceMs, untilMs, lengthMs, askedSinceMs, askedUntilMs, askedClearedMs].map(Math.round);
 }
 
-function encodeSlot({ window, slot }: SharedEntry['slots'][number]): unknown {
+function encodeSlot({ span, slot }: SharedEntry['slots'][number]): unknown {
   const { number, ok, failed, limited, latency, throughput } = slot;
-  return [window, number, ok, failed, limited, encodeHistogram(latency), encodeHistogram(throughput)];
+  return [span, number, ok, failed, limited, encodeHistogram(latency), encodeHistogram(throughput)];
 }
 
 function encodeHistogram(histogram: Histogram | null): number[] | null {
@@ -81,12 +81,12 @@ type Seven = [number, number, number, number, number, number, number];
 
 function decodeSlot(value: unknown): SharedEntry['slots'][number] | null {
   if (!isTuple(value, 7)) return null;
-  const [window, number, ok, failed, limited, first, second] = value;
-  if (!isCount(window) || window >= windows.length || !isCount(number)) return null;
+  const [span, number, ok, failed, limited, first, second] = value;
+  if (!isCount(span) || span >= spans.length || !isCount(number)) return null;
   if (!isSmall(ok) || !isSmall(failed) || !isSmall(limited)) return null;
   const [latency, throughput] = [decodeHistogram(first), decodeHistogram(second)];
   if (latency === undefined || throughput === undefined) return null;
-  return { window: window as Window, slot: { number, ok, failed, limited, latency, throughput } };
+  return { span: span as Span, slot: { number, ok, failed, limited, latency, throughput } };
 }
 
 /** @returns undefined: damaged */
