@@ -62,7 +62,7 @@ export interface EndpointStatistics {
 }
 
 /**
- * How endpoints are doing, as far as this gateway sees it, and which to leave alone. By rest key (see `restKey`), bounded:
+ * How endpoints are doing, as far as this gateway sees it, and which to leave alone. By health key (see `healthKey`), bounded:
  * what nobody uses is forgotten.
  */
 export interface Health {

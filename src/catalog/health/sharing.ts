@@ -193,8 +193,8 @@ function slotsIn(
 }
 
 /**
- * Whether a key is of an endpoint as it is reached with a credential of a workspace's own: what that sees says nothing to
- * others, but may rest for all instances. See `restKey`.
+ * Whether a key is of an endpoint as it is reached with a BYOK credential: what is seen there says nothing of the endpoint
+ * for others, but its cooldown holds for all instances. See `healthKey`.
  */
 function isOwn(key: string): boolean {
   return isUuid(key.slice(key.lastIndexOf(' ') + 1));
