@@ -7,7 +7,7 @@ import type { HandleContext, RequestHandler } from '../src/index.ts';
  * A request and its response as node:http, and whatever is built on it, hands them out. A class, since it lives for as
  * long as the provider thinks: see `Sent` in src/pipeline/attempt.ts.
  */
-export class Exchange {
+export class NodeExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   /** The whole path and query, where a framework has shortened `req.url`. */
@@ -25,7 +25,7 @@ export class Exchange {
  * response's body; a client that reads slowly is waited for.
  * @returns  settles, and never rejects, when the response has been handed to the socket or the client has left
  */
-export async function answer(gateway: RequestHandler, exchange: Exchange, context: HandleContext): Promise<void> {
+export async function answer(gateway: RequestHandler, exchange: NodeExchange, context: HandleContext): Promise<void> {
   const { res } = exchange;
   try {
     const response = await gateway.handle(toRequest(exchange), {
@@ -48,7 +48,7 @@ export async function answer(gateway: RequestHandler, exchange: Exchange, contex
 const plainPath = /^\/[a-z\d/_-]*$/i;
 
 /** undefined: to be found in the request's URL, for which srvx has to look at the host as well. */
-function plainPathOf({ req, url = req.url ?? '' }: Exchange): string | undefined {
+function plainPathOf({ req, url = req.url ?? '' }: NodeExchange): string | undefined {
   return plainPath.test(url) ? url : undefined;
 }
 
@@ -75,7 +75,7 @@ function readText(req: IncomingMessage, done: (text: string) => void, failed: (e
 }
 
 /** Calls back when the connection closes before the response was ended. */
-function onLeave({ req, res }: Exchange, callback: () => void): () => void {
+function onLeave({ req, res }: NodeExchange, callback: () => void): () => void {
   const onClose = () => {
     if (req.errored || !res.writableEnded) callback();
   };
@@ -87,7 +87,7 @@ function onLeave({ req, res }: Exchange, callback: () => void): () => void {
 /** Keeps its body as it was given, so that JSON reaches the socket without a web stream in between. */
 const fastResponse = FastResponse as unknown as typeof Response;
 
-function toRequest({ req, res, url }: Exchange): Request {
+function toRequest({ req, res, url }: NodeExchange): Request {
   const request: Request = new NodeRequest({ req, res });
   const shortened = req.url;
   if (url === undefined || url === shortened) return request;

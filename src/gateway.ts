@@ -160,7 +160,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     region: resolved.region,
     defaultModel: resolved.defaultModel ?? null,
     record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record))),
-    streams: { onCut: 'error' },
+    streams: resolved.streams,
     plugins,
     guardrails,
   };

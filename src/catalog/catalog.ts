@@ -73,8 +73,8 @@ interface Merged {
 export function createCatalog(sources: CatalogSources): Catalog {
   const { models: own, document = null, loadBuiltIn = null, loadPrices = null, providers, clock } = sources;
   const ownSlugs = new Set(own.map(({ slug }) => slug));
-  const builtIn = lazily(loadBuiltIn, [], 'models', sources.logger);
-  const prices = lazily<ListPrices | null>(loadPrices, null, 'prices', sources.logger);
+  const builtIn = readOnce(loadBuiltIn, [], 'models', sources.logger);
+  const prices = readOnce<ListPrices | null>(loadPrices, null, 'prices', sources.logger);
   let known: ReadonlyMap<string, Endpoint> | null = null;
   let merged: Merged | null = null;
   let current: View | null = null;
@@ -104,7 +104,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
     const view = viewAt(clock.now());
     const isUnpriced = (model: Model | null) => model?.endpoints.some(mayBePriced) === true;
     return slugs.some((slug) => {
-      const base = withoutSuffix(slug);
+      const base = withoutSuffixes(slug);
       const model = view.model(slug);
       const baseModel = base === slug ? model : view.model(base);
       // What is no model may be a way to choose one.
@@ -113,7 +113,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
     });
   }
 
-  const isOwn = (slug: string) => ownSlugs.has(slug) || ownSlugs.has(withoutSuffix(slug));
+  const isOwn = (slug: string) => ownSlugs.has(slug) || ownSlugs.has(withoutSuffixes(slug));
 
   /** What has to be known of the document before these slugs are. @throws GatewayError when it is not to be had */
   function awaitDocument(slugs: readonly string[]): Promise<void> | null {
@@ -253,13 +253,13 @@ function passThroughModel(
 }
 
 /** `author/model:nitro` and `author/model:free:online` may ask for `author/model`. */
-function withoutSuffix(slug: string): string {
+function withoutSuffixes(slug: string): string {
   const colon = slug.indexOf(':');
   return colon < 0 ? slug : slug.slice(0, colon);
 }
 
 /** Reads a value once, when it is first asked for. One that cannot be read is done without. */
-function lazily<T>(
+function readOnce<T>(
   load: (() => Promise<T>) | null,
   without: T,
   what: string,

@@ -1,14 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import type { HealthView, Percentiles } from '../call/facts.ts';
+import { type CooldownSettings, cooldownSettingsSchema } from '../schema/settings.ts';
 import type { HealthRecords } from '../stores/health-records.ts';
 import type { StoreLogger } from '../stores/storage/logger.ts';
 import {
   ask,
-  type CooldownOptions,
   cooldownUntil,
   coolsDownAfterFailures,
-  defaultCooldown,
   endProbe,
   fail,
   isTripped,
@@ -63,7 +62,7 @@ export interface EndpointStatistics {
 }
 
 /**
- * How endpoints are doing, as far as this gateway sees it, and which to leave alone. By rest key (see `restKey`), bounded:
+ * How endpoints are doing, as far as this gateway sees it, and which to leave alone. By health key (see `healthKey`), bounded:
  * what nobody uses is forgotten.
  */
 export interface Health {
@@ -85,7 +84,7 @@ export interface Health {
 export interface HealthDeps {
   clock: Clock;
   /** When endpoints rest after failures; what is absent is by default. */
-  cooldown?: Partial<CooldownOptions>;
+  cooldown?: Partial<CooldownSettings>;
   /** How many keys are remembered: those used last. Default 10,000. */
   maxEndpoints?: number;
   /** null: there are no other instances, or no store where they could be heard. */
@@ -108,8 +107,8 @@ const nothingKnown: EndpointStatistics = {
   status: 'default',
 };
 
-export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing = null }: HealthDeps): Health {
-  const options = { ...defaultCooldown, ...cooldown };
+export function createHealth({ clock, cooldown = {}, maxEndpoints = 10_000, sharing = null }: HealthDeps): Health {
+  const settings = cooldownSettingsSchema().parse(cooldown, { jitless: true });
   const entries = new LRUCache<string, Entry>({ max: maxEndpoints });
   let shared: Sharing | null = null;
 
@@ -123,7 +122,7 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing =
         instance: instance(),
         logger,
         entries,
-        maxCooldownMs: options.maxCooldownMs,
+        maxCooldownMs: settings.maxCooldownMs,
       });
     }
     return shared;
@@ -159,7 +158,7 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing =
       record(entry.series, nowMs, outcome, latencyBucket, throughputBucket);
       entry.version++;
       if (outcome === 'ok') succeed(entry.cooldown, nowMs);
-      else if (outcome === 'failed') fail(entry.cooldown, nowMs, options);
+      else if (outcome === 'failed') fail(entry.cooldown, nowMs, settings);
       // Of a rate limit, or a first token, nobody learns whether the endpoint is back: the next may find out.
       else if (outcome === 'limited' || latencyBucket >= 0) endProbe(entry.cooldown);
       share()?.changed();

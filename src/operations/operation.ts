@@ -43,3 +43,8 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly recordsItself?: boolean;
   run(input: OperationInput<Body, Query>): Promise<Reply>;
 }
+
+/** A success that is JSON. */
+export function jsonReply(body: unknown, status = 200): Reply {
+  return { kind: 'json', status, body };
+}

@@ -114,7 +114,7 @@ export async function attempt(
     const outgoing = outgoingRequest(exchange);
     const request = outgoing instanceof Promise ? await outgoing : outgoing;
     if (target.isByok) checkSendable(credential, request.headers);
-    watchdog.arm(timeouts.headersMs, 'response headers');
+    watchdog.arm(call.request.stream === true ? timeouts.headersMs : timeouts.jsonHeadersMs, 'response headers');
     const transport = deps.transportOf(provider);
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
     const response = await send(transport, new Sent(request, signal, limits), limits.streamBytes);

@@ -3,7 +3,13 @@ import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { ChatRequest } from '../schema/chat.ts';
-import { type BudgetLimit, type Held, isRefusal, type Refusal, type Reservation } from '../stores/spending/spending.ts';
+import {
+  type BudgetLimit,
+  isRefusal,
+  type Refusal,
+  type Reservation,
+  type ReservationOutcome,
+} from '../stores/spending/spending.ts';
 import { afford, type BudgetScope, budgetScopesOf, costIn, type HeldOrNot, isLimited, type NotHeld } from './afford.ts';
 import type { MoneyDeps } from './deps.ts';
 
@@ -211,7 +217,7 @@ export class CallHold {
   #holdFirst(amounts: readonly number[]): HeldOrNot<Reservation[]> | Promise<HeldOrNot<Reservation[]>> {
     if (this.#scopes.length > 1) return this.#holdEach(amounts);
     const budgetScope = this.#scopes[0] as BudgetScope;
-    const asked = (held: Held): HeldOrNot<Reservation[]> =>
+    const asked = (held: ReservationOutcome): HeldOrNot<Reservation[]> =>
       isRefusal(held) ? { budgetScope, refusal: held } : { held: [held] };
     const held = this.#deps.spending.hold(budgetScope.scope, amounts[0] as number);
     return held instanceof Promise ? held.then(asked) : asked(held);

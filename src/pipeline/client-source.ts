@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { StopSignal } from '../base/stop.ts';
 import { CallAborted } from '../call/abort.ts';
 import type { ReplyEnd, ReplyStream } from '../call/reply.ts';
-import type { KeepAliveOptions } from './deps.ts';
+import type { KeepAliveSettings } from '../schema/settings.ts';
 
 const encoder = new TextEncoder();
 
@@ -16,7 +16,7 @@ export interface Delivered {
 
 export interface ClientSourceInput {
   clock: Clock;
-  keepAlive: KeepAliveOptions;
+  keepAlive: KeepAliveSettings;
   /** A comment that keeps the connection alive. */
   comment: string;
   /** Of the call. */

@@ -1,6 +1,6 @@
 import type { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
-import type { RetryOptions } from './deps.ts';
+import type { RetrySettings } from '../schema/settings.ts';
 
 /** What is called next after a failed attempt, and how long to wait before. */
 export interface NextTarget {
@@ -27,7 +27,7 @@ export function chooseNext(
   at: number,
   attempts: number,
   error: UpstreamError,
-  retry: RetryOptions,
+  retry: RetrySettings,
   random: () => number,
 ): NextTarget | null {
   const current = targets[at] as Target;
@@ -45,7 +45,7 @@ export function chooseNext(
 }
 
 /** Doubles with each attempt, less a random part of up to half. */
-function backoffMs(retry: RetryOptions, attempts: number, random: () => number): number {
+function backoffMs(retry: RetrySettings, attempts: number, random: () => number): number {
   const full = Math.min(retry.baseDelayMs * 2 ** (attempts - 1), retry.maxDelayMs);
   return Math.round(full * (1 - random() / 2));
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import { fingerprintOf } from '../base/fingerprint.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
+import type { StickySettings } from '../schema/settings.ts';
 
 /**
  * What a conversation used last, so that its next request finds the prompt cache it filled. In this process: instances
@@ -27,12 +28,8 @@ export interface StickyAddress {
 /** What names a conversation: the caller's own key for it, or a fingerprint of how it began. */
 export type Conversation = { kind: 'session'; key: string } | { kind: 'opening'; key: number };
 
-export interface StickyOptions {
+export interface StickyDeps extends StickySettings {
   clock: Clock;
-  /** How long after its last success a conversation is remembered. */
-  ttlMs: number;
-  /** Conversations that are remembered; of more, the latest. */
-  max: number;
 }
 
 interface Pin {
@@ -42,7 +39,7 @@ interface Pin {
   untilMs: number;
 }
 
-export function createSticky({ clock, ttlMs, max }: StickyOptions): Sticky {
+export function createSticky({ clock, ttlMs, max }: StickyDeps): Sticky {
   // Bounded by a size, not by `max`, for which the cache would set aside memory from the start: 6 MB for two of them.
   const newPins = () => new LRUCache<string | number, Pin>({ maxSize: max, sizeCalculation: () => 1 });
   const pins = { session: newPins(), opening: newPins() };

@@ -32,12 +32,14 @@ export function exchange(
   decode: Decode,
 ): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
-    new Exchange(dispatchers, request, target, decode, resolve, reject).dispatch(dispatchers.pooled(target.origin));
+    new UndiciExchange(dispatchers, request, target, decode, resolve, reject).dispatch(
+      dispatchers.pooled(target.origin),
+    );
   });
 }
 
 /** An object rather than closures: ten of them measured 2 KB a request. */
-class Exchange implements Dispatcher.DispatchHandler, Sender {
+class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
   readonly #dispatchers: Dispatchers;
   readonly #request: TransportRequest;
   readonly #target: Target;

@@ -1,25 +1,15 @@
-/** When a key is left alone after failures. */
-export interface CooldownOptions {
-  /** So many failures in a row, without a success in between. Default 5. */
-  failuresToCooldown: number;
-  /** How long it then rests; twice as long with each failure after a rest. Default 5,000. */
-  cooldownMs: number;
-  /** Default 60,000. */
-  maxCooldownMs: number;
-}
+import type { CooldownSettings } from '../../schema/settings.ts';
 
-export const defaultCooldown: CooldownOptions = { failuresToCooldown: 5, cooldownMs: 5_000, maxCooldownMs: 60_000 };
-
-/** Whoever tries it after a rest has so long to tell how it went; then another may. */
+/** The one attempt after a cooldown has so long to report how it went; then another attempt may begin. */
 const probeMs = 60_000;
 
 /**
- * The rests of one key, in epoch ms. Two kinds:
- * - the cooldown, after failures in a row, until the next success. Past `untilMs` it is half open: one attempt at a time.
- * - what was asked for, such as by a Retry-After, until its end.
+ * The cooldowns of one key, in epoch ms. There are two kinds:
+ * - the one after failures in a row lasts until the next success. Past `untilMs` it is half open: one attempt at a time.
+ * - the one that was asked for, such as by a Retry-After, lasts until its end.
  *
- * Each is on when it began later than what ended it. Where several instances know of rests, the one that began last is
- * taken as a whole, and the last end: the result is the same in any order and however often they tell each other.
+ * Each is on while it began later than what ended it. Where several instances know of cooldowns, all fields of the one that
+ * began last are taken, and the last end: the result is the same in any order and however often instances share it.
  */
 export interface Cooldown {
   /** The last success. */
@@ -27,7 +17,7 @@ export interface Cooldown {
   /** When the cooldown began; on while later than `okMs`. */
   sinceMs: number;
   untilMs: number;
-  /** How long this rest is: what the next one is a double of. */
+  /** How long this cooldown is; the next one is twice as long. */
   lengthMs: number;
   askedSinceMs: number;
   askedUntilMs: number;
@@ -35,7 +25,7 @@ export interface Cooldown {
   askedClearedMs: number;
   /** Failures in a row. Only of what was seen here. */
   failures: number;
-  /** When the attempt in flight after a rest began; 0: none is. Only here. */
+  /** When the attempt in flight after a cooldown began; 0: there is none. Of this instance alone. */
   probeSinceMs: number;
   /** Whether an attempt began since it was asked for: its success ends it. Only here. */
   hasStartedSinceAsked: boolean;
@@ -61,7 +51,7 @@ export function isTripped({ sinceMs, okMs }: Cooldown): boolean {
   return sinceMs > okMs;
 }
 
-/** Whether it rests after failures, or one attempt at a time finds out whether it is back. */
+/** Whether the cooldown after failures has not run out. */
 export function coolsDownAfterFailures(cooldown: Cooldown, nowMs: number): boolean {
   return isTripped(cooldown) && cooldown.untilMs > nowMs;
 }
@@ -120,19 +110,19 @@ function endAsked(cooldown: Cooldown, clearedMs: number): void {
   cooldown.askedUntilMs = 0;
 }
 
-export function fail(cooldown: Cooldown, nowMs: number, options: CooldownOptions): void {
+export function fail(cooldown: Cooldown, nowMs: number, settings: CooldownSettings): void {
   cooldown.probeSinceMs = 0;
   cooldown.failures++;
   if (isTripped(cooldown)) {
-    // While it rests, only what began before can fail: nothing new.
-    if (cooldown.untilMs <= nowMs) rest(cooldown, nowMs, options, cooldown.lengthMs * 2);
-  } else if (cooldown.failures >= options.failuresToCooldown) rest(cooldown, nowMs, options, options.cooldownMs);
+    // During a cooldown only attempts that began before it can fail: they say nothing new.
+    if (cooldown.untilMs <= nowMs) begin(cooldown, nowMs, settings, cooldown.lengthMs * 2);
+  } else if (cooldown.failures >= settings.failuresToCooldown) begin(cooldown, nowMs, settings, settings.cooldownMs);
 }
 
-function rest(
+function begin(
   cooldown: Cooldown,
   nowMs: number,
-  { cooldownMs, maxCooldownMs }: CooldownOptions,
+  { cooldownMs, maxCooldownMs }: CooldownSettings,
   askedMs: number,
 ): void {
   cooldown.lengthMs = Math.min(Math.max(askedMs, cooldownMs), maxCooldownMs);
@@ -151,13 +141,13 @@ export function ask(cooldown: Cooldown, nowMs: number, untilMs: number): void {
   cooldown.hasStartedSinceAsked = false;
 }
 
-/** What instances tell each other of a key. */
+/** The fields of a key that instances share. */
 export type SharedCooldown = Pick<
   Cooldown,
   'okMs' | 'sinceMs' | 'untilMs' | 'lengthMs' | 'askedSinceMs' | 'askedUntilMs' | 'askedClearedMs'
 >;
 
-/** Takes over what another instance knows: the last success, and of the rests that began after it the last one. */
+/** Takes over what another instance knows: the last success, and of the cooldowns that began after it the last one. */
 export function merge(cooldown: Cooldown, other: SharedCooldown): void {
   if (isTripped(cooldown) && other.okMs >= cooldown.sinceMs) end(cooldown, other.okMs);
   else cooldown.okMs = Math.max(cooldown.okMs, other.okMs);

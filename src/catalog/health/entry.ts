@@ -9,7 +9,7 @@ export interface Entry {
   series: Series;
   /** What other instances saw, by instance: replaced as a whole, so that nothing is counted twice. null: nothing. */
   others: Map<string, Series> | null;
-  /** Of the others, added up, the two windows that requests ask of; null: nothing. See `combine`. */
+  /** Of the others, added up, the two spans that requests ask of; null: nothing. See `combine`. */
   combined: Series | null;
   cooldown: Cooldown;
   /** Grows with every change of `series` and `others`. */

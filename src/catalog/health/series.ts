@@ -16,10 +16,10 @@ export interface Slot {
 }
 
 /**
- * The windows that roll over time, in slots. A window is the slot in flight and those before it, so it holds nothing that
+ * The spans that roll over time, in slots. A span is the slot in flight and those before it, so it holds nothing that
  * is older than it says, and up to one slot less.
  */
-export const windows = [
+export const spans = [
   // For outages; holds outcomes only.
   { slotMs: 5_000, slots: 6 },
   { slotMs: 60_000, slots: 5 },
@@ -27,20 +27,20 @@ export const windows = [
   { slotMs: 3_600_000, slots: 24 },
 ] as const;
 
-/** Indices of `windows`. */
+/** Indices of `spans`. */
 export const [last30s, last5m, last30m, last1d] = [0, 1, 2, 3] as const;
-export type Window = 0 | 1 | 2 | 3;
+export type Span = 0 | 1 | 2 | 3;
 
 export interface Series {
-  /** For each window, its slots in a ring: what is out of date is written over. */
+  /** For each span, its slots in a ring: what is out of date is written over. */
   rings: (Slot | undefined)[][];
-  /** The slots in flight, by window, and the number of the shortest, within which they all stay the same. */
+  /** The slots in flight, by span, and the number of the shortest, within which they all stay the same. */
   current: Slot[];
   currentNumber: number;
 }
 
 export function createSeries(): Series {
-  return { rings: windows.map(() => []), current: [], currentNumber: -1 };
+  return { rings: spans.map(() => []), current: [], currentNumber: -1 };
 }
 
 /** @param latencyBucket  -1, as of throughput: nothing seen */
@@ -52,16 +52,16 @@ export function record(
   throughputBucket: number,
 ): void {
   const number = slotNumber(last30s, nowMs);
-  // Once for all windows: every other length is a multiple of the shortest.
+  // Once for all spans: every other length is a multiple of the shortest.
   if (number !== series.currentNumber) open(series, nowMs, number);
   const { current } = series;
-  for (let window: Window = last30s; window <= last1d; window++) {
-    const slot = current[window] as Slot;
+  for (let span: Span = last30s; span <= last1d; span++) {
+    const slot = current[span] as Slot;
     // Spelt out: a property by a name that varies is slower.
     if (outcome === 'ok') slot.ok++;
     else if (outcome === 'failed') slot.failed++;
     else if (outcome === 'limited') slot.limited++;
-    if (window === last30s) continue;
+    if (span === last30s) continue;
     if (latencyBucket >= 0) slot.latency = count(slot.latency, latencyBucket);
     if (throughputBucket >= 0) slot.throughput = count(slot.throughput, throughputBucket);
   }
@@ -69,14 +69,14 @@ export function record(
 
 function open(series: Series, nowMs: number, number: number): void {
   series.currentNumber = number;
-  series.current = windows.map((_, window) => slotAt(series, window as Window, nowMs));
+  series.current = spans.map((_, span) => slotAt(series, span as Span, nowMs));
 }
 
 /** The slot in flight. */
-function slotAt({ rings }: Series, window: Window, nowMs: number): Slot {
-  const number = slotNumber(window, nowMs);
-  const ring = rings[window] as (Slot | undefined)[];
-  const at = number % windows[window].slots;
+function slotAt({ rings }: Series, span: Span, nowMs: number): Slot {
+  const number = slotNumber(span, nowMs);
+  const ring = rings[span] as (Slot | undefined)[];
+  const at = number % spans[span].slots;
   const known = ring[at];
   if (known !== undefined && known.number === number) return known;
   const slot: Slot = { number, ok: 0, failed: 0, limited: 0, latency: null, throughput: null };
@@ -85,51 +85,51 @@ function slotAt({ rings }: Series, window: Window, nowMs: number): Slot {
 }
 
 /** Puts a slot in its place, unless what is there is later. */
-export function place({ rings }: Series, window: Window, slot: Slot): void {
-  const ring = rings[window] as (Slot | undefined)[];
-  const at = slot.number % windows[window].slots;
+export function place({ rings }: Series, span: Span, slot: Slot): void {
+  const ring = rings[span] as (Slot | undefined)[];
+  const at = slot.number % spans[span].slots;
   const known = ring[at];
   if (known === undefined || known.number <= slot.number) ring[at] = slot;
 }
 
 /** The number of the slot in flight. */
-export function slotNumber(window: Window, nowMs: number): number {
-  return Math.floor(nowMs / windows[window].slotMs);
+export function slotNumber(span: Span, nowMs: number): number {
+  return Math.floor(nowMs / spans[span].slotMs);
 }
 
 /**
- * The slots of a window, as it is now, in no order.
+ * The slots of a span, as it is now, in no order.
  * @param ahead  also those of so many slots to come, of clocks that are ahead
  */
-export function slotsOf({ rings }: Series, window: Window, nowMs: number, ahead = 0): Slot[] {
-  const now = slotNumber(window, nowMs);
-  const oldest = now - windows[window].slots + 1;
+export function slotsOf({ rings }: Series, span: Span, nowMs: number, ahead = 0): Slot[] {
+  const now = slotNumber(span, nowMs);
+  const oldest = now - spans[span].slots + 1;
   const slots: Slot[] = [];
-  for (const slot of rings[window] as (Slot | undefined)[]) {
+  for (const slot of rings[span] as (Slot | undefined)[]) {
     if (slot !== undefined && slot.number >= oldest && slot.number <= now + ahead) slots.push(slot);
   }
   return slots;
 }
 
 /**
- * Adds up what several saw in the windows that every request asks of, so that it need not.
+ * Adds up what several saw in the spans that every request asks of, so that it need not.
  * @param all  at least one
  */
 export function combine(all: readonly Series[], nowMs: number): Series {
   const [first] = all;
   if (all.length === 1 && first !== undefined) return first;
   const combined = createSeries();
-  for (const window of [last30s, last5m] as const) {
+  for (const span of [last30s, last5m] as const) {
     // Not in a ring: a clock that is ahead must not push out what is now.
     const slots = new Map<number, Slot>();
     for (const series of all) {
-      for (const seen of slotsOf(series, window, nowMs, Number.POSITIVE_INFINITY)) {
+      for (const seen of slotsOf(series, span, nowMs, Number.POSITIVE_INFINITY)) {
         const slot = slots.get(seen.number);
         if (slot === undefined) slots.set(seen.number, { ...seen });
         else add(slot, seen);
       }
     }
-    combined.rings[window] = [...slots.values()];
+    combined.rings[span] = [...slots.values()];
   }
   return combined;
 }
@@ -143,7 +143,7 @@ function add(slot: Slot, { ok, failed, limited, latency, throughput }: Slot): vo
   if (throughput) slot.throughput = slot.throughput === null ? throughput : added(slot.throughput, throughput);
 }
 
-/** What happened in a window. */
+/** What happened in a span. */
 export interface Seen {
   ok: number;
   failed: number;
@@ -152,10 +152,10 @@ export interface Seen {
   throughput: Total;
 }
 
-export function sum(all: Iterable<Series>, window: Window, nowMs: number): Seen {
+export function sum(all: Iterable<Series>, span: Span, nowMs: number): Seen {
   const seen: Seen = { ok: 0, failed: 0, limited: 0, latency: emptyTotal(), throughput: emptyTotal() };
   for (const series of all) {
-    for (const { ok, failed, limited, latency, throughput } of slotsOf(series, window, nowMs)) {
+    for (const { ok, failed, limited, latency, throughput } of slotsOf(series, span, nowMs)) {
       seen.ok += ok;
       seen.failed += failed;
       seen.limited += limited;
@@ -166,11 +166,11 @@ export function sum(all: Iterable<Series>, window: Window, nowMs: number): Seen 
   return seen;
 }
 
-/** How many attempts succeeded and failed in a window: `sum` without the rest of its work. */
-export function outcomesIn(all: Iterable<Series>, window: Window, nowMs: number): { ok: number; failed: number } {
+/** How many attempts succeeded and failed in a span: `sum` without the rest of its work. */
+export function outcomesIn(all: Iterable<Series>, span: Span, nowMs: number): { ok: number; failed: number } {
   const seen = { ok: 0, failed: 0 };
   for (const series of all) {
-    for (const slot of slotsOf(series, window, nowMs)) {
+    for (const slot of slotsOf(series, span, nowMs)) {
       seen.ok += slot.ok;
       seen.failed += slot.failed;
     }

@@ -17,7 +17,7 @@ interface Sum extends WindowState {
   endMs: number | null;
 }
 
-interface Hold {
+interface LiveHold {
   amountNanoUsd: number;
   sums: readonly Sum[];
   leaseUntilMs: number;
@@ -31,7 +31,7 @@ interface Expired {
 
 interface Books {
   sums: Map<string, Sum>;
-  holds: Map<string, Hold>;
+  holds: Map<string, LiveHold>;
   /** In the order of expiring. */
   expired: Map<string, Expired>;
   /** Ids of releases and additions, and since when; in the order of coming. */

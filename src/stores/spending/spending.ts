@@ -19,7 +19,7 @@ export interface Spending {
    * @param amountNanoUsd  integer, not negative
    * @throws GatewayError unavailable (503) when the store cannot tell; nothing is held then, or not for long
    */
-  hold(scope: HoldScope, amountNanoUsd: number): Held | Promise<Held>;
+  hold(scope: HoldScope, amountNanoUsd: number): ReservationOutcome | Promise<ReservationOutcome>;
   /**
    * How the windows stand in which `hold` would hold, without holding anything.
    * @throws GatewayError unavailable (503)
@@ -39,7 +39,7 @@ export interface Spending {
   close(): Promise<void>;
 }
 
-export type Held = Reservation | Refusal;
+export type ReservationOutcome = Reservation | Refusal;
 
 /** On whose account a call is, and what limits it. */
 export interface HoldScope {
@@ -105,6 +105,6 @@ export interface Actual {
   byokNanoUsd: number;
 }
 
-export function isRefusal(held: Held): held is Refusal {
-  return 'error' in held;
+export function isRefusal(outcome: ReservationOutcome): outcome is Refusal {
+  return 'error' in outcome;
 }

@@ -1,3 +1,16 @@
+/** The store did not answer in time. */
+export class StoreTimeoutError extends Error {
+  override readonly name = 'StoreTimeoutError';
+
+  constructor(timeoutMs: number) {
+    super(`the store took longer than ${timeoutMs} ms`);
+  }
+}
+
+export function storeIsLate(timeoutMs: number): StoreTimeoutError {
+  return new StoreTimeoutError(timeoutMs);
+}
+
 /** Node's names of what goes wrong with a connection. */
 const codes = new Set([
   'ECONNREFUSED',
