@@ -50,8 +50,11 @@ export type StreamPart =
   | { kind: 'chunk'; chunk: ChatChunk }
   /** Replaces what an earlier part said: some providers count up. */
   | { kind: 'usage'; usage: Usage }
-  /** The provider broke off. */
-  | { kind: 'error'; error: UpstreamError }
+  /**
+   * The stream broke off. `isReported`: the provider reports an error, which the client must learn of even where the
+   * choices are finished.
+   */
+  | { kind: 'error'; error: UpstreamError; isReported?: boolean }
   /** The provider says that the stream is whole. */
   | { kind: 'done' };
 

@@ -119,7 +119,8 @@ function answerOf({ status, headers, body }: Recording) {
 }
 
 function compare(ours: Said, theirs: Said, why = ''): void {
-  expect([why, ours.isDone, ours.error]).toEqual([why, true, theirs.error]);
+  const error = theirs.error === null ? null : `Provider returned error: ${theirs.error}`;
+  expect([why, ours.isDone, ours.error]).toEqual([why, true, error]);
   const expected = expectedOf(theirs);
   if (theirs.error !== null) {
     for (const choice of Object.values(expected)) choice.finish = 'error';
