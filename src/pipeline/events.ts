@@ -1,6 +1,6 @@
 import type { ByteSource } from '../base/bytes.ts';
+import { type FrameEvent, type Framer, FramingError } from '../base/framing/framing.ts';
 import type { Redactor } from '../base/secrets.ts';
-import { EventFramer, EventTooLarge, readEvent } from '../base/sse.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { chunkFolder } from '../convert/chunks.ts';
 import type { StreamDecoder, StreamPart } from '../dialects/dialect.ts';
@@ -12,7 +12,7 @@ import type { UpstreamLimits } from './deps.ts';
 /** An upstream's stream while it is read: bytes, cut into events, and what they mean. */
 export interface EventReader {
   source: ByteSource;
-  framer: EventFramer;
+  framer: Framer;
   decoder: StreamDecoder;
   provider: Provider;
 }
@@ -20,7 +20,7 @@ export interface EventReader {
 export function eventReader(source: ByteSource, provider: Provider, limits: UpstreamLimits): EventReader {
   return {
     source,
-    framer: new EventFramer(limits.eventBytes),
+    framer: provider.dialect.framing.framer(limits.eventBytes),
     decoder: provider.dialect.streamDecoder(provider.quirks),
     provider,
   };
@@ -31,19 +31,27 @@ export function eventReader(source: ByteSource, provider: Provider, limits: Upst
  * @throws UpstreamError bad_answer
  */
 export function decodeFrame({ framer, decoder }: EventReader, redactor: Redactor | null): StreamPart[] {
-  const event = readEvent(framer.buffer.subarray(framer.start, framer.end));
+  let event: FrameEvent | null;
+  try {
+    event = framer.read();
+  } catch (error) {
+    throw asBadStream(error);
+  }
   if (!event) return [];
   return decoder.decode(redactor === null ? event.data : redactor.redact(event.data), event.name);
 }
 
-/** `framer.next`, in the words of the pipeline. @throws UpstreamError bad_answer for an event beyond the limit */
-export function nextFrame(framer: EventFramer): boolean {
+/** `framer.next`, in the words of the pipeline. @throws UpstreamError bad_answer for bytes that are no event, or too large a one */
+export function nextFrame(framer: Framer): boolean {
   try {
     return framer.next();
   } catch (error) {
-    if (error instanceof EventTooLarge) throw badStream(`The provider's stream broke: ${error.message}.`);
-    throw error;
+    throw asBadStream(error);
   }
+}
+
+function asBadStream(error: unknown): unknown {
+  return error instanceof FramingError ? badStream(`The provider's stream broke: ${error.message}.`) : error;
 }
 
 /** How many parts may come before the first token. */
@@ -159,7 +167,7 @@ export function foldEvents(
   let usage: Usage | null = null;
   let isDone = false;
   framer.push(bytes);
-  while (!isDone && (framer.next() || framer.last())) {
+  while (!isDone && (nextFrame(framer) || framer.last())) {
     for (const part of decodeFrame(events, null)) {
       if (part.kind === 'error') throw withUsage(part.error, usage);
       if (part.kind === 'done') isDone = true;

@@ -1,5 +1,6 @@
 import type { ChatMessage, ChatRequest, ChatTool } from '../../schema/chat.ts';
-import type { DialectRequest, EncodedRequest, Quirks } from '../dialect.ts';
+import type { DialectRequest, EncodedRequest } from '../dialect.ts';
+import type { ChatQuirks } from './quirks.ts';
 
 /** Fields that speak to the gateway, not to a provider. */
 const gatewayFields = new Set([
@@ -30,10 +31,10 @@ const addedMessageFields = ['reasoning', 'reasoning_content', 'reasoning_details
  * Builds the upstream body: unknown fields pass, nulls (which mean "not set") and the gateway's own fields do not, and
  * usage is always asked for.
  */
-export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest): EncodedRequest {
+export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest<ChatQuirks>): EncodedRequest {
   const dropParams = quirks.dropParams;
   const dropped: string[] = [];
-  // Of an empty literal V8 makes no old objects: see `Sent` in pipeline/attempt.ts.
+  // Of an empty literal V8 makes no old objects: see `Sent` in pipeline/attempt/outgoing.ts.
   const payload: Record<string, unknown> = {};
   payload.model = upstreamModel;
   for (const key in request) {
@@ -68,6 +69,7 @@ class Encoded implements EncodedRequest {
   readonly headers: Record<string, string>;
   readonly payload: Record<string, unknown>;
   readonly body: string;
+  readonly choices: number;
   readonly dropped: readonly string[];
 
   constructor(payload: Record<string, unknown>, isStream: boolean, dropped: readonly string[]) {
@@ -77,6 +79,7 @@ class Encoded implements EncodedRequest {
     };
     this.payload = payload;
     this.body = JSON.stringify(payload);
+    this.choices = typeof payload.n === 'number' ? payload.n : 1;
     this.dropped = dropped;
   }
 }
@@ -93,7 +96,7 @@ function largestOutput(request: ChatRequest): number | null {
   return request.max_completion_tokens ?? request.max_tokens ?? null;
 }
 
-function encodeMessages(messages: readonly ChatMessage[], quirks: Quirks): readonly unknown[] {
+function encodeMessages(messages: readonly ChatMessage[], quirks: ChatQuirks): readonly unknown[] {
   let out: unknown[] | null = null;
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i] as ChatMessage;
@@ -107,7 +110,7 @@ function encodeMessages(messages: readonly ChatMessage[], quirks: Quirks): reado
 }
 
 /** The message itself where nothing has to change, which is the usual case. */
-function encodeMessage(message: ChatMessage, quirks: Quirks): unknown {
+function encodeMessage(message: ChatMessage, quirks: ChatQuirks): unknown {
   const asSystem = message.role === 'developer' && quirks.developerRole !== true;
   const added = message.role === 'assistant' && addedMessageFields.some((field) => field in message);
   const parts = message.content;

@@ -1,8 +1,9 @@
 import { JsonError, parseJson } from '../../base/json.ts';
 import type { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
-import type { Quirks, StreamDecoder, StreamPart } from '../dialect.ts';
+import type { StreamDecoder, StreamPart } from '../dialect.ts';
 import { errorIn } from './errors.ts';
+import type { ChatQuirks } from './quirks.ts';
 import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
 import {
@@ -30,7 +31,7 @@ interface ChoiceState {
 const notOfChunks = [...ours, 'usage', 'x_groq'];
 
 /** Reads a stream of chat chunks: normalises what servers do differently, and takes usage out wherever it is put. */
-export function streamDecoder(quirks: Quirks): StreamDecoder {
+export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
   const states = new Map<number, ChoiceState>();
   /** Set when the provider has broken off a choice. */
   let brokenOff: UpstreamError | null = null;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import type { Quirks } from '../../../../src/dialects/dialect.ts';
+import type { ChatQuirks } from '../../../../src/dialects/openai-chat/quirks.ts';
 import { streamDecoder } from '../../../../src/dialects/openai-chat/stream.ts';
 import { chatChunkSchema } from '../../../../src/schema/chunk.ts';
 import { usageSchema } from '../../../../src/schema/usage.ts';
 import { chunk } from '../../../support/upstream.ts';
 
-const decodeAll = (events: readonly unknown[], quirks: Quirks = {}) => {
+const decodeAll = (events: readonly unknown[], quirks: ChatQuirks = {}) => {
   const decoder = streamDecoder(quirks);
   return events.flatMap((event) => decoder.decode(typeof event === 'string' ? event : JSON.stringify(event), ''));
 };
