@@ -16,7 +16,7 @@ import { createHedging } from './pipeline/hedging.ts';
 import { builtInProviders } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
 import { configureCatalog } from './setup/catalog.ts';
-import { credentialOpener } from './setup/credentials.ts';
+import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
 import { configureModels } from './setup/models.ts';
 import { type Configured, configureProviders, SettingsError } from './setup/providers.ts';
@@ -114,7 +114,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   );
   const sinks = [...(resolved.onRecord ? [resolved.onRecord] : []), ...(logger ? [logSink(logger)] : [])];
   const randomBytes = resolved.randomBytes ?? systemRandomBytes;
-  const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes }));
+  const readKey = keyReader((slug) => configured.get(slug)?.provider.credentialShape);
+  const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes, readKey }));
   const health = createHealth({
     clock,
     cooldown: resolved.health,

@@ -44,8 +44,7 @@ export function credentialOf(shape: CredentialShape, parts: Readonly<Record<stri
  * Reads the key that a workspace brings. For a provider whose credentials have parts it is a JSON object of them, or the
  * key alone where no other part is required.
  */
-export function credentialOfKey(shape: CredentialShape | undefined, key: string): PartsResult {
-  if (shape === undefined) return { credential: { secret: key }, secrets: [key] };
+export function credentialOfKey(shape: CredentialShape, key: string): PartsResult {
   if (!key.startsWith('{')) {
     const read = credentialOf(shape, { [keyPart]: key });
     if (!('issues' in read) || Object.hasOwn(shape.parts, keyPart)) return read;

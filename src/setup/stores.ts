@@ -10,6 +10,7 @@ import type { MasterSecrets } from '../schema/master-secrets.ts';
 import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
 import { type BudgetsOf, createBudgets } from '../stores/budgets.ts';
 import { perWorkspace } from '../stores/collection.ts';
+import type { KeyReader } from '../stores/credentials/key.ts';
 import { readAll } from '../stores/credentials/read-all.ts';
 import { credentialKind } from '../stores/credentials/record.ts';
 import { type Rotation, rotateCredentials } from '../stores/credentials/rotate.ts';
@@ -42,6 +43,8 @@ export interface StoreSettings {
   limits: { credentials: number };
   secrets?: MasterSecrets | undefined;
   sealer?: Sealer | undefined;
+  /** What a provider's key means. */
+  readKey?: KeyReader | undefined;
   logger?: Logger | undefined;
   clock: Clock;
   random: () => number;
@@ -99,6 +102,7 @@ export function openStores(settings: StoreSettings): Stores {
     ids,
     cacheMs,
     maxPerWorkspace: limits.credentials,
+    ...(settings.readKey ? { readKey: settings.readKey } : {}),
     ...(logger ? { warn: logger.warn.bind(logger) } : {}),
   });
   const credentials = handles(credentialsOf);

@@ -51,6 +51,22 @@ describe("a provider's error", () => {
 });
 
 describe('an error inside a success', () => {
+  it.each<[Record<string, unknown>, number]>([
+    [{ error: { message: 'No', code: 429 } }, 429],
+    [{ error: { message: 'No', code: '503' } }, 503],
+    [{ error: { message: 'No', status: 400, code: 'bad' } }, 400],
+    [{ error: { message: 'No', status_code: 529 } }, 529],
+    [{ error: 'No', status: 408 }, 408],
+    [{ object: 'error', message: 'No', code: 404 }, 404],
+  ])('is that of the status it names: %j', (body, status) => {
+    expect(errorIn(body)).toMatchObject({ reason: 'status', status, message: 'No' });
+  });
+  it.each([200, 399, 600, 1302, 429.5, '4290', '0x1ad', 'rate_limited', null, [429]])(
+    'is a bad response where it names %j, which is no error status',
+    (code) => {
+      expect(errorIn({ error: { message: 'No', code } })).toMatchObject({ reason: 'bad_answer', status: 502 });
+    },
+  );
   it.each([{ error: { message: 'No' } }, { error: 'No' }, { error: { code: 5 } }])('is found in %j', (body) => {
     expect(errorIn(body)).toMatchObject({ reason: 'bad_answer', status: 502, fault: 'transient' });
   });
