@@ -22,11 +22,11 @@ export interface EncodedRequest {
   body: string;
   /** How many choices the body asks for. */
   choices: number;
-  /** Fields of the request that this dialect or the provider's quirks left out, such as `seed` or `messages[].reasoning`. */
+  /** Request fields that this dialect or the provider's quirks left out, such as `seed` or `messages[].reasoning`. */
   dropped: readonly string[];
 }
 
-/** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is as the provider reported it. */
+/** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is the provider's. */
 export interface DecodedResult {
   result: ChatResult;
   usage: Usage | null;

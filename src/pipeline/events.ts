@@ -58,7 +58,7 @@ function asBadStream(error: unknown): unknown {
 const maxPreamble = 1000;
 
 /**
- * Reads up to the first token, so that whatever fails before it can still be tried elsewhere.
+ * Reads up to the first token, so that another target may take over from whatever fails before it.
  * @throws UpstreamError when the stream fails, or ends, before it
  */
 export async function readToFirstToken(events: EventReader, redactor: Redactor): Promise<StreamPart[]> {
@@ -71,7 +71,7 @@ export async function readToFirstToken(events: EventReader, redactor: Redactor):
   }
 }
 
-/** The latest that a stream said of its usage. */
+/** The latest usage that a stream reported. */
 function usageIn(parts: readonly StreamPart[]): Usage | null {
   const last = parts.findLast((part) => part.kind === 'usage');
   return last?.kind === 'usage' ? last.usage : null;
@@ -85,21 +85,21 @@ function withUsage(error: unknown, usage: Usage | null): unknown {
 async function readParts(events: EventReader, redactor: Redactor, parts: StreamPart[]): Promise<void> {
   const { source, framer } = events;
   for (;;) {
-    const piece = await source.read();
-    if (piece === null && !framer.last()) throw badStream('The provider sent a stream without an answer.');
-    if (piece !== null) framer.push(piece);
-    while (piece === null || nextFrame(framer)) {
+    const bytes = await source.read();
+    if (bytes === null && !framer.last()) throw badStream('The provider sent a stream without an answer.');
+    if (bytes !== null) framer.push(bytes);
+    while (bytes === null || nextFrame(framer)) {
       const decoded = decodeFrame(events, redactor);
       parts.push(...decoded);
       for (const part of decoded) {
         if (part.kind === 'error') throw part.error;
-        // Some whole streams hold no token at all, only a finish_reason; a sentinel after less is an empty answer.
+        // Some complete streams hold no token at all, only a finish_reason; a sentinel after less is an empty response.
         if (part.kind === 'done' && !parts.some(saysSomething))
           throw badStream('The provider sent a stream without an answer.');
       }
       if (parts.some(saysSomething)) return;
       if (parts.length > maxPreamble) throw badStream('The provider sent a stream that does not begin.');
-      if (piece === null) throw badStream('The provider sent a stream without an answer.');
+      if (bytes === null) throw badStream('The provider sent a stream without an answer.');
     }
   }
 }
@@ -120,7 +120,7 @@ export function badStream(message: string): UpstreamError {
   return new UpstreamError(message, { reason: 'bad_answer', status: 502 });
 }
 
-/** Follows which choices have been opened and closed: only a stream whose choices are all closed is whole. */
+/** Follows which choices have been opened and closed: only a stream whose choices are all closed is complete. */
 export interface ChoiceWatch {
   see(chunk: ChatChunk): void;
   /** Everything that was begun is finished. */
@@ -149,7 +149,7 @@ export function choiceWatch(expected: number): ChoiceWatch {
   };
 }
 
-/** A whole stream of events as the answer it adds up to. @throws UpstreamError when it failed or was cut */
+/** A complete stream of events as the response it adds up to. @throws UpstreamError when it failed or was cut */
 export function foldEvents(
   text: string,
   expected: number,

@@ -43,7 +43,7 @@ export interface Credentials {
    * @throws GatewayError invalid_request (400): the key lacks a part that its provider asks for
    */
   update(id: string, patch: UpdateCredential): Promise<StoredCredential | null>;
-  /** Wipes the key with all the rest. false: there is none. */
+  /** Wipes the key with all that belongs to it. false: there is none. */
   delete(id: string): Promise<boolean>;
   /** Wipes all, of a workspace that is deleted; may be done twice. */
   deleteAll(): Promise<void>;

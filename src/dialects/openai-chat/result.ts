@@ -6,7 +6,7 @@ import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
 import {
   argumentsText,
-  badAnswer,
+  badResponse,
   contentText,
   isIndex,
   isObject,
@@ -20,7 +20,7 @@ import {
 
 /** Reads a complete response. A success status proves nothing: the body may be an error, or no completion at all. */
 export function decodeResult(body: unknown): DecodedResult {
-  if (!isObject(body)) throw badAnswer('The provider answered with something that is no chat completion.');
+  if (!isObject(body)) throw badResponse('The provider answered with something that is no chat completion.');
   try {
     return decodeCompletion(body);
   } catch (error) {
@@ -34,7 +34,7 @@ function decodeCompletion(body: Loose): DecodedResult {
   const error = errorIn(body);
   if (error) throw error;
   const choices = body.choices;
-  if (!Array.isArray(choices) || choices.length === 0) throw badAnswer('The provider answered without choices.');
+  if (!Array.isArray(choices) || choices.length === 0) throw badResponse('The provider answered without choices.');
   const ids = idsOf(choices);
   const result: ChatResult = {
     ...without(ours, body),
@@ -74,7 +74,8 @@ function decodeChoice(raw: unknown, position: number, ids: ToolCallIds): ChatCho
     throw noMessage();
   const decoded = decodeMessage(message ?? {}, ids);
   const finishReason = normaliseFinishReason(native ?? 'stop', Boolean(decoded.tool_calls));
-  if (finishReason === 'error') throw badAnswer(`The provider broke off its answer (${native}).`, native ?? undefined);
+  if (finishReason === 'error')
+    throw badResponse(`The provider broke off its answer (${native}).`, native ?? undefined);
   return {
     ...without(notOfChoices, raw),
     index: isIndex(raw.index) ? raw.index : position,
@@ -86,7 +87,7 @@ function decodeChoice(raw: unknown, position: number, ids: ToolCallIds): ChatCho
 }
 
 function noMessage(): UpstreamError {
-  return badAnswer('The provider answered with a choice that has no message.');
+  return badResponse('The provider answered with a choice that has no message.');
 }
 
 /** Set anew where they are what they should be. */
@@ -103,21 +104,21 @@ function decodeMessage(raw: Loose, ids: ToolCallIds): ChatChoice['message'] {
   const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
   if (typeof thought === 'string') message.reasoning = thought;
   if (Array.isArray(toolCalls) && toolCalls.length > 0)
-    message.tool_calls = toolCalls.map((call) => decodeToolCall(call, ids));
+    message.tool_calls = toolCalls.map((call, position) => decodeToolCall(call, position, ids));
   if (message.function_call === null) message.function_call = undefined;
   dropMisshapen(message);
   return message as ChatChoice['message'];
 }
 
-function decodeToolCall(raw: unknown, ids: ToolCallIds): Loose {
+function decodeToolCall(raw: unknown, position: number, ids: ToolCallIds): Loose {
   const call = isObject(raw) ? raw : {};
   const called = isObject(call.function) ? call.function : {};
   if (typeof called.name !== 'string')
-    throw badAnswer('The provider answered with a tool call that names no function.');
+    throw badResponse('The provider answered with a tool call that names no function.');
   const { index: _, ...others } = call;
   return {
     ...others,
-    id: ids.take(call.id) ?? ids.make(),
+    id: ids.take(call.id) ?? ids.make(position),
     type: 'function',
     function: { ...called, name: called.name, arguments: argumentsText(called.arguments) || '{}' },
   };

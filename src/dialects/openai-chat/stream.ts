@@ -8,7 +8,7 @@ import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
 import {
   argumentsText,
-  badAnswer,
+  badResponse,
   contentText,
   isIndex,
   isObject,
@@ -109,7 +109,7 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
     if (probabilities) choice.logprobs = probabilities;
     if (typeof native === 'string' && native !== '') {
       const reason = normaliseFinishReason(native, state.lastTool >= 0);
-      if (reason === 'error') brokenOff ??= badAnswer(`The provider broke off its answer (${native}).`, native);
+      if (reason === 'error') brokenOff ??= badResponse(`The provider broke off its answer (${native}).`, native);
       else {
         choice.finish_reason = reason;
         choice.native_finish_reason = native;
@@ -127,10 +127,10 @@ function parseEvent(data: string): Loose {
   try {
     event = parseJson(data, maxDepth);
   } catch (error) {
-    if (error instanceof JsonError) throw badAnswer(`The provider sent a stream event that is ${error.message}.`);
+    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
     throw error;
   }
-  if (!isObject(event)) throw badAnswer('The provider sent a stream event that is no object.');
+  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
   return event;
 }
 
@@ -169,7 +169,7 @@ function decodeToolCall(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose
   const isFirst = !state.tools.has(index);
   if (isFirst) state.tools.set(index, given === null);
   // Once clients have an id of ours, another would be that of another call.
-  const id = isFirst ? (given ?? ids.make()) : state.tools.get(index) ? null : given;
+  const id = isFirst ? (given ?? ids.make(index)) : state.tools.get(index) ? null : given;
   if (id !== null) call.id = id;
   if (id !== null || raw.type === 'function') call.type = 'function';
   if (isObject(raw.function)) {

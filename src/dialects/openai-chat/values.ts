@@ -26,7 +26,7 @@ export function without(names: readonly string[], value: Loose): Loose {
   return others;
 }
 
-export function badAnswer(message: string, providerCode?: string): UpstreamError {
+export function badResponse(message: string, providerCode?: string): UpstreamError {
   return new UpstreamError(message, { reason: 'bad_answer', status: 502, providerCode });
 }
 
@@ -76,22 +76,23 @@ export function argumentsText(value: unknown): string {
 export interface ToolCallIds {
   /** Notes the provider's own id, and returns it; null for what is none. */
   take(id: unknown): string | null;
-  /** A new id for a call that came without one: `call_<n>`. */
-  make(): string;
+  /** A new id for a call that came without one: `call_<n>`, n being its position or the next number that is free. */
+  make(position: number): string;
 }
 
 export function toolCallIds(): ToolCallIds {
   const taken = new Set<string>();
-  let next = 0;
   return {
     take(id) {
       if (typeof id !== 'string' || id === '') return null;
       taken.add(id);
       return id;
     },
-    make() {
-      while (taken.has(`call_${next}`)) next++;
-      return `call_${next++}`;
+    make(position) {
+      let number = position;
+      while (taken.has(`call_${number}`)) number++;
+      taken.add(`call_${number}`);
+      return `call_${number}`;
     },
   };
 }

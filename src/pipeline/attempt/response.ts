@@ -59,17 +59,13 @@ export function readResponse(
   release: () => void,
 ): Attempted | Promise<Attempted> {
   const { limits, timeouts } = context.settings;
+  const received = isStream ? null : textAtHand(response.body, limits.bodyBytes);
+  if (received !== null) return readComplete(context, received, release);
   context.watchdog.arm(timeouts.firstEventMs, firstOfResponse);
   if (isStream) return openStream(context, response, release);
-  const complete = (text: string) => {
-    const read = readComplete(context, text);
-    release();
-    return read;
-  };
-  const received = textAtHand(response.body, limits.bodyBytes);
-  return received === null
-    ? readText(response.body, limits.bodyBytes, untilComplete(context)).then(complete)
-    : complete(received);
+  return readText(response.body, limits.bodyBytes, untilComplete(context)).then((text) =>
+    readComplete(context, text, release),
+  );
 }
 
 /** For a JSON body: waits for more bytes anew each time, and for nothing after the end of a stream. */
@@ -82,12 +78,14 @@ function untilComplete({ settings, provider, watchdog }: AttemptContext): (bytes
 }
 
 /** JSON was asked for. A stream that came instead is folded into a result. */
-function readComplete(context: AttemptContext, received: string): CompleteResponse {
+function readComplete(context: AttemptContext, received: string, release: () => void): CompleteResponse {
   const { settings, provider, redactor, encoded } = context;
   const text = redactor.redact(received);
-  if (provider.dialect.framing.recognises(text, true) === true)
-    return foldEvents(text, encoded.choices, provider, settings.limits);
-  const { result, usage } = decodeBody(context, text);
+  const { result, usage } =
+    provider.dialect.framing.recognises(text, true) === true
+      ? foldEvents(text, encoded.choices, provider, settings.limits)
+      : decodeBody(context, text);
+  release();
   return { kind: 'result', result, usage };
 }
 

@@ -19,7 +19,7 @@ export interface OpenedSecrets {
 export interface OpenedSecretsDeps {
   clock: Clock;
   open: (workspaceId: WorkspaceId, record: StoredCredential) => Promise<OpenedKey>;
-  /** Told of each that will not open, once in a while. */
+  /** Is called for each that will not open, once in a while. */
   onBroken: (workspaceId: WorkspaceId, record: StoredCredential, error: unknown) => void;
 }
 
