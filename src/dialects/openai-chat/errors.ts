@@ -79,12 +79,24 @@ function textOf(body: Loose): ErrorText {
   };
 }
 
+/** How providers say that a request does not fit the model's context. Agents shorten their conversation on this alone. */
+const fullContext = new RegExp(
+  [
+    'context[_ ](?:length|size|window)',
+    'maximum (?:context|prompt|input) ?(?:length|size|tokens)?',
+    'too many tokens',
+    '(?:prompt|input) (?:is too long|exceeds max)',
+    'input token count .* exceeds',
+    'exceeded model token limit',
+    'reduce the length of (?:the|your) (?:messages|prompt|input)',
+  ].join('|'),
+);
+
 /** The wire's `error_type` where the provider's words say more than its status; undefined where they don't. */
 function errorTypeOf(status: number, code: string | undefined, message: string): string | undefined {
   if (status !== 400 && status !== 413 && status !== 422) return undefined;
   const words = `${code ?? ''} ${message}`.toLowerCase();
-  if (/context[_ ]length|maximum context|context window|too many tokens|prompt is too long/.test(words))
-    return 'context_length_exceeded';
+  if (fullContext.test(words)) return 'context_length_exceeded';
   if (/content[_ ](policy|filter)|content_policy_violation|responsibleai/.test(words))
     return 'content_policy_violation';
   if (/string_above_max_length|string_too_long/.test(words)) return 'string_too_long';

@@ -40,6 +40,12 @@ describe("a provider's error", () => {
   it.each<[string, number, string]>([
     ['{"error":{"message":"x","code":"context_length_exceeded"}}', 400, 'context_length_exceeded'],
     ['{"error":{"message":"prompt is too long: 9 tokens"}}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"This model\'s maximum prompt length is 9 but it has 10"}}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"The input token count (9) exceeds the maximum"}}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"Prompt exceeds max length"}}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"Your request exceeded model token limit: 9"}}', 400, 'context_length_exceeded'],
+    ['{"message":"Input is too long for requested model."}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"max_tokens: at most 9"}}', 400, 'invalid_request'],
     ['{"error":{"message":"x","code":"content_policy_violation"}}', 400, 'content_policy_violation'],
     ['{"error":{"message":"x","code":"string_above_max_length"}}', 400, 'string_too_long'],
     ['{"error":{"message":"maximum context length"}}', 500, 'provider_unavailable'],
