@@ -1,4 +1,5 @@
-/** Server-sent events, cut out of bytes as they arrive. Own code, because the passthrough lane needs each event's bytes. */
+/** Server-sent events, cut out of bytes as they arrive. Own code, because the passthrough needs each event's bytes. */
+import { EventTooLarge, type FrameEvent, type Framer } from './framing/framing.ts';
 
 const empty = new Uint8Array(0);
 const LF = 10;
@@ -6,14 +7,8 @@ const CR = 13;
 /** Drops a byte-order mark by itself. */
 const decoder = new TextDecoder();
 
-/** More bytes than allowed without the end of an event. */
-export class EventTooLarge extends Error {}
-
-/**
- * Cuts a byte stream into events at blank lines (LF, CRLF or CR). After `push`, call `next` until it returns false; each
- * time the event is `buffer.subarray(start, end)`, valid until the next `push`.
- */
-export class EventFramer {
+/** Cuts a byte stream into events at blank lines (LF, CRLF or CR). */
+export class EventFramer implements Framer {
   buffer: Uint8Array = empty;
   start = 0;
   end = 0;
@@ -50,32 +45,32 @@ export class EventFramer {
     this.start = this.end = held === 0 ? 0 : this.end;
   }
 
-  /** Moves to the next whole event. @throws EventTooLarge */
   next(): boolean {
     this.start = this.end;
     const boundary = this.findEnd();
     const size = (boundary < 0 ? this.filled : boundary) - this.start;
-    if (size > this.maxEventBytes)
-      throw new EventTooLarge(`an event of the stream is larger than ${this.maxEventBytes} bytes`);
+    if (size > this.maxEventBytes) throw new EventTooLarge(this.maxEventBytes);
     if (boundary < 0) return false;
     this.end = this.scanned = boundary;
     return true;
   }
 
-  /** At the end of the stream: the last event, where its blank line is missing. */
+  /** The last event, where its blank line is missing. */
   last(): boolean {
     this.start = this.end;
     this.end = this.filled;
     return this.end > this.start;
   }
 
-  /** Moves past bytes the caller has dealt with itself: whole events that start at `end`. */
+  read(): FrameEvent | null {
+    return readEvent(this.buffer.subarray(this.start, this.end));
+  }
+
   skipTo(position: number): void {
     this.start = this.end = position;
     if (this.scanned < position) this.scanned = position;
   }
 
-  /** Lets go of memory that holds nothing any more. */
   release(): void {
     if (this.end < this.filled || this.filled === 0) return;
     this.buffer = empty;
@@ -142,15 +137,8 @@ export class EventFramer {
   }
 }
 
-export interface SseEvent {
-  /** Payload: the data lines, joined by newlines. */
-  data: string;
-  /** The event's name, '' without one. */
-  name: string;
-}
-
-/** Reads one framed event; null for what carries no data: comments, blank lines, a bare name. */
-export function readEvent(bytes: Uint8Array): SseEvent | null {
+/** Reads one framed event: its data lines, joined by newlines. null for comments, blank lines, a bare name. */
+export function readEvent(bytes: Uint8Array): FrameEvent | null {
   const text = decoder.decode(bytes);
   let data: string | null = null;
   let name = '';

@@ -68,7 +68,7 @@ export class StopSwitch implements StopSignal {
   }
 }
 
-/** A class: an array, or what comes of a literal, V8 may put straight among its old objects. See `Sent` in attempt.ts. */
+/** A class: an array, or what comes of a literal, V8 may put straight among its old objects. See `Sent` in outgoing.ts. */
 class Listening {
   readonly listener: () => void;
   next: Listening | null = null;

@@ -13,6 +13,7 @@ import {
 import { createCache } from './cache.ts';
 import { perWorkspace } from './collection.ts';
 import { createAddCredential } from './credentials/add.ts';
+import { type KeyReader, type OpenedKey, plainKey } from './credentials/key.ts';
 import { createOpenedSecrets } from './credentials/opened.ts';
 import { readAll } from './credentials/read-all.ts';
 import { byTrying, credentialKind, labelOf, ownCredential } from './credentials/record.ts';
@@ -30,16 +31,20 @@ import type { SecretOwner, Vault } from './vault.ts';
 export interface Credentials {
   /**
    * The new one is the last of its provider's.
-   * @throws GatewayError invalid_request (400): the workspace has as many as it may; unavailable (503): no master key
+   * @throws GatewayError invalid_request (400): the workspace has as many as it may, or the key lacks a part that its
+   *         provider asks for; unavailable (503): no master key
    */
   create(input: Omit<CreateCredential, 'workspace_id'>): Promise<StoredCredential>;
   /** null: there is none. */
   get(id: string): Promise<StoredCredential | null>;
   /** In the order they were made. */
   list(page: Page & { provider?: string }): Promise<{ records: StoredCredential[]; total: number }>;
-  /** @returns null: there is none */
+  /**
+   * @returns null: there is none
+   * @throws GatewayError invalid_request (400): the key lacks a part that its provider asks for
+   */
   update(id: string, patch: UpdateCredential): Promise<StoredCredential | null>;
-  /** Wipes the key with all the rest. false: there is none. */
+  /** Wipes the key with all that belongs to it. false: there is none. */
   delete(id: string): Promise<boolean>;
   /** Wipes all, of a workspace that is deleted; may be done twice. */
   deleteAll(): Promise<void>;
@@ -53,7 +58,7 @@ export interface Credentials {
    * @throws GatewayError not_found (404): deleted meanwhile; internal (500), logged: it will not open; unavailable (503):
    *         the store or the key service is out of reach. All by rejecting
    */
-  open(id: string): { secret: string } | Promise<{ secret: string }>;
+  open(id: string): OpenedKey | Promise<OpenedKey>;
 }
 
 export interface CredentialsDeps {
@@ -66,7 +71,9 @@ export interface CredentialsDeps {
   cacheMs: number;
   /** How many a workspace may have: every request reads them all. Default 500. */
   maxPerWorkspace?: number;
-  /** Told of keys that do not open. */
+  /** What a key means to its provider. Default: one string. */
+  readKey?: KeyReader;
+  /** Is called for keys that do not open. */
   warn?: (fields: object, message: string) => void;
 }
 
@@ -78,7 +85,16 @@ interface Remembered {
 
 /** There is no way to a credential but by naming its workspace. */
 export function createCredentials(deps: CredentialsDeps): (workspaceId: WorkspaceId) => Credentials {
-  const { storage, vault, owners, clock, ids, maxPerWorkspace = 500, warn = () => undefined } = deps;
+  const {
+    storage,
+    vault,
+    owners,
+    clock,
+    ids,
+    maxPerWorkspace = 500,
+    readKey = plainKey,
+    warn = () => undefined,
+  } = deps;
   const collections = perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema });
   const nowIso = () => isoTime(clock.now());
   const add = createAddCredential({ storage, collections, maxPerWorkspace });
@@ -88,7 +104,7 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
     open: async (workspaceId, record) => {
       const secret = await vault.open(record.sealed, ownerOf(workspaceId, record));
       if (vault.needsReseal(record.sealed)) void resealInBackground(workspaceId, record);
-      return secret;
+      return readStored(record.provider, secret);
     },
     onBroken: (workspaceId, { id, provider }, error) =>
       warn(
@@ -108,6 +124,15 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
       return { records, usable: usable.map(ownCredential) };
     },
   });
+
+  /** Its provider may ask for other parts than when the key was stored. */
+  function readStored(provider: string, secret: string): OpenedKey {
+    try {
+      return readKey(provider, secret).key;
+    } catch (cause) {
+      throw new GatewayError('internal', 'A provider credential lacks what its provider asks for', { cause });
+    }
+  }
 
   async function resealInBackground(workspaceId: WorkspaceId, record: StoredCredential): Promise<void> {
     try {
@@ -136,13 +161,14 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
 
     return {
       async create({ key, provider, ...settings }) {
+        const { labelled } = readKey(provider, key);
         const id = ids.uuid();
         const record: StoredCredential = {
           id,
           workspace_id: workspaceId,
           provider,
           name: null,
-          label: labelOf(key),
+          label: labelOf(labelled),
           disabled: false,
           is_fallback: false,
           sort_order: 0,
@@ -179,7 +205,10 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
           ...definedOnly(settings),
           ...(key === undefined
             ? {}
-            : { label: labelOf(key), sealed: await vault.seal(key, ownerOf(workspaceId, record)) }),
+            : {
+                label: labelOf(readKey(record.provider, key).labelled),
+                sealed: await vault.seal(key, ownerOf(workspaceId, record)),
+              }),
           updated_at: nowIso(),
         });
         const changed = await changing(collection.update(id, change));
