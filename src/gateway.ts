@@ -14,12 +14,12 @@ import { operations } from './operations/index.ts';
 import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions } from './options.ts';
 import type { PipelineDeps } from './pipeline/deps.ts';
 import { createHedging } from './pipeline/hedging.ts';
-import { plugins } from './plugins/index.ts';
 import { builtInProviders } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
 import { configureCatalog } from './setup/catalog.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
+import { allOperations, allPlugins } from './setup/extensions.ts';
 import { configureModels } from './setup/models.ts';
 import { type Configured, configureProviders, SettingsError } from './setup/providers.ts';
 import { openStores, type Stores } from './setup/stores.ts';
@@ -162,12 +162,17 @@ export function createGateway(options: GatewayOptions): Gateway {
     defaultModel: resolved.defaultModel ?? null,
     record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record))),
     streams: resolved.streams,
-    plugins,
-    guardrails,
+    plugins: asOptions(() => allPlugins(resolved.plugins)),
+    guardrails: [...guardrails, ...resolved.guardrails],
   };
   const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth };
   const edge = createEdge({
-    operations: operations({ ids, clock, brand, presentation: presentationOf(resolved.compat), ...stores, pipeline }),
+    operations: asOptions(() =>
+      allOperations(
+        operations({ ids, clock, brand, presentation: presentationOf(resolved.compat), ...stores, pipeline }),
+        resolved.operations,
+      ),
+    ),
     authenticate: authentication(resolved, stores, clock),
     clock,
     limits: bodyLimits,

@@ -2,14 +2,28 @@ export type { ByteSource } from './base/bytes.ts';
 export type { Clock } from './base/clock.ts';
 export { type ErrorKind, GatewayError, isGatewayError } from './base/errors.ts';
 export type { Caller, Permission } from './call/call.ts';
+export type {
+  CompleteResponse,
+  Generation,
+  GenerationLog,
+  ModelResponse,
+  Receipt,
+  ResponseEnd,
+  StreamedResponse,
+} from './call/generation.ts';
+export type { Expense, Generate, PluginContext, PluginHooks, Step } from './call/hooks.ts';
+export type { Reply, ReplyStream } from './call/reply.ts';
 export { CatalogError } from './catalog/document.ts';
 export type { Dialect } from './dialects/dialect.ts';
 export type { ChatQuirks } from './dialects/openai-chat/quirks.ts';
 export { openaiChat } from './dialects/openai-chat.ts';
 export { createGateway, type Gateway, type RequestHandler } from './gateway.ts';
+export { blockedBy, defineGuardrail, type Guardrail } from './guardrails/guardrail.ts';
 export type { HostCaller } from './http/authenticate.ts';
 export type { HandleContext } from './http/edge.ts';
+export { defineOperation, type Operation, type OperationInput } from './operations/operation.ts';
 export { type GatewayOptions, OptionsError } from './options.ts';
+export { definePlugin, type Plugin } from './plugins/plugin.ts';
 export { builtInProviders } from './providers/index.ts';
 export {
   type Auth,

@@ -4,8 +4,11 @@ import type { Ids } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
 import { type DialectName, dialects, type QuirksOf } from './dialects/index.ts';
+import type { Guardrail } from './guardrails/guardrail.ts';
 import type { HostCaller } from './http/authenticate.ts';
 import { brandOf, compatNames } from './operations/compat.ts';
+import type { Operation } from './operations/operation.ts';
+import type { Plugin } from './plugins/plugin.ts';
 import type { Provider } from './providers/provider.ts';
 import { permissionSchema } from './schema/api-key.ts';
 import { expectation } from './schema/expectations.ts';
@@ -51,6 +54,13 @@ const quirks = lazily((): z.ZodType<AnyQuirks, AnyQuirks> => {
   const [only] = schemas;
   return schemas.length === 1 && only ? only : z.union(schemas);
 });
+
+const withId = <T>(what: string) =>
+  z.custom<T>(
+    (value) =>
+      typeof value === 'object' && value !== null && /^\S{1,80}$/.test(String((value as { id?: unknown }).id ?? '')),
+    { error: expectation(`expected ${what}`) },
+  );
 
 const providerOptions = lazily(() =>
   z.strictObject({
@@ -153,6 +163,16 @@ export const optionsSchema = lazily(() =>
       sticky: sectionDefault(stickySettingsSchema()),
       /** One line per request, and unexpected errors. Fits pino. Default: none. */
       logger: objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
+      /** The host app's plugins, beside those that are built in. One may take an id of the interface that is not built in. */
+      plugins: z.array(withId<Plugin>('a plugin: an object with an id')).default([]),
+      /** The host app's guardrails: they act whether a request asks for them or not. */
+      guardrails: z.array(withId<Guardrail>('a guardrail: an object with an id')).default([]),
+      /** The host app's operations, served beside those of the interface. */
+      operations: z
+        .array(
+          objectWith<Operation>(['run', 'result'], 'an operation: name, method, path, permissions, result and run'),
+        )
+        .default([]),
       /** Takes a record of every finished request. */
       onRecord: func<Recorder>('(record) => void').optional(),
       /** Takes a record of every request that was refused before it was routed, and of every other operation. */

@@ -3,6 +3,7 @@ import type { PipelineDeps } from '../pipeline/deps.ts';
 import { serve } from '../pipeline/serve.ts';
 import { type ChatRequest, chatResultSchema } from '../schema/chat.ts';
 import { chatRequestCheck } from '../schema/compiled.ts';
+import { checkWithPlugins } from '../schema/plugin-check.ts';
 import { contradictions } from '../schema/validate.ts';
 import { chatCalls } from './chat/call-of.ts';
 import type { Operation } from './operation.ts';
@@ -21,7 +22,7 @@ export function createChatCompletion({ pipeline, ids, brand }: CreateChatComplet
     method: 'POST',
     path: '/chat/completions',
     permissions: ['inference'],
-    body: chatRequestCheck,
+    body: checkWithPlugins(chatRequestCheck, pipeline.plugins),
     result: chatResultSchema,
     contradictions,
     recordsItself: true,

@@ -10,6 +10,7 @@ import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { chatRequestCheck } from '../schema/compiled.ts';
 import { type Explanation, explanationSchema } from '../schema/explanation.ts';
+import { checkWithPlugins } from '../schema/plugin-check.ts';
 import { contradictions } from '../schema/validate.ts';
 import { chatCalls } from './chat/call-of.ts';
 import { jsonReply, type Operation } from './operation.ts';
@@ -28,7 +29,7 @@ export function explainChatCompletion({ pipeline, ids, brand }: ExplainChatCompl
     method: 'POST',
     path: '/chat/completions/explain',
     permissions: ['inference', 'management'],
-    body: chatRequestCheck,
+    body: checkWithPlugins(chatRequestCheck, pipeline.plugins),
     result: () => z.object({ data: explanationSchema() }),
     contradictions,
     async run(input) {

@@ -44,6 +44,11 @@ export interface Operation<Body = unknown, Query = unknown> {
   run(input: OperationInput<Body, Query>): Promise<Reply>;
 }
 
+/** Keeps the types of an operation together. */
+export function defineOperation<Body = unknown, Query = unknown>(operation: Operation<Body, Query>): Operation {
+  return operation as Operation;
+}
+
 /** A success that is JSON. */
 export function jsonReply(body: unknown, status = 200): Reply {
   return { kind: 'json', status, body };

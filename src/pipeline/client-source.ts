@@ -139,9 +139,13 @@ export class ClientSource implements ReplyStream {
     try {
       frames = this.#delivered === null ? this.#input.failed(error) : null;
     } catch (instead) {
-      return this.#break(instead);
+      this.#break(instead);
+      return;
     }
-    if (frames === null) return this.#break(error);
+    if (frames === null) {
+      this.#break(error);
+      return;
+    }
     this.#finish('sent');
     this.#hand(encoder.encode(frames));
   }

@@ -23,6 +23,8 @@ function sandboxGateway() {
     apiKeys: [{ key, permissions: ['inference'] }],
     clock,
     random: () => 0.5,
+    // Two attempts that wait as long as the default allows are as long as a request may take.
+    timeouts: { jsonHeadersMs: 60_000 },
   });
   return async (body: object) => {
     const request = new Request('http://gateway.test/v1/chat/completions', {

@@ -1,0 +1,68 @@
+import { ZodError, type ZodType } from 'zod';
+import type { ChatRequest } from './chat-request.ts';
+import type { BodyCheck } from './compiled.ts';
+import { pluginIds } from './plugins.ts';
+
+/** A plugin as far as its entry in a request can be checked. */
+export interface CheckedPlugin {
+  id: string;
+  /** Checks the entry. Default: any object. */
+  options?: () => ZodType;
+}
+
+const contractIds: ReadonlySet<string> = new Set(pluginIds);
+/** Stands in for an entry that the interface's own schema does not know. */
+const placeholder = { id: 'auto-router', enabled: false };
+
+/**
+ * The check of a chat request, with the host app's plugins among those that `plugins` may name.
+ * @param check  of the interface alone
+ */
+export function checkWithPlugins(
+  check: () => BodyCheck<ChatRequest>,
+  plugins: readonly CheckedPlugin[],
+): () => BodyCheck<ChatRequest> {
+  const own = new Map(plugins.filter(({ id, options }) => options || !contractIds.has(id)).map((one) => [one.id, one]));
+  if (own.size === 0) return check;
+  const safeParse: BodyCheck<ChatRequest>['safeParse'] = (value) => {
+    const entries = entriesIn(value);
+    const found = entries.flatMap((entry, at) => {
+      const plugin = own.get(idOf(entry));
+      return plugin ? [{ at, entry: entry as object, plugin }] : [];
+    });
+    if (found.length === 0) return check().safeParse(value);
+    const known = entries.map((entry) => {
+      const id = idOf(entry);
+      return own.has(id) && !contractIds.has(id) ? placeholder : entry;
+    });
+    const checked = check().safeParse({ ...(value as object), plugins: known });
+    if (!checked.success) return checked;
+    const parsed = [...(checked.data.plugins ?? [])];
+    for (const { at, entry, plugin } of found) {
+      const options = plugin.options?.().safeParse(entry);
+      if (options?.success === false)
+        return {
+          success: false,
+          error: new ZodError(pathsBelow(options.error.issues, ['plugins', at])) as ZodError<ChatRequest>,
+        };
+      parsed[at] = { ...entry, ...(options?.data as object | undefined) } as (typeof parsed)[number];
+    }
+    return { success: true, data: { ...checked.data, plugins: parsed } };
+  };
+  return () => ({ safeParse });
+}
+
+function entriesIn(value: unknown): readonly unknown[] {
+  const plugins = typeof value === 'object' && value !== null ? (value as { plugins?: unknown }).plugins : undefined;
+  return Array.isArray(plugins) ? plugins : [];
+}
+
+/** '' for what has none. */
+function idOf(entry: unknown): string {
+  const id = typeof entry === 'object' && entry !== null ? (entry as { id?: unknown }).id : undefined;
+  return typeof id === 'string' ? id : '';
+}
+
+function pathsBelow(issues: ZodError['issues'], above: readonly PropertyKey[]): ZodError['issues'] {
+  return issues.map((issue) => ({ ...issue, path: [...above, ...issue.path] }));
+}
