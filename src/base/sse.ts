@@ -1,17 +1,17 @@
-/** Server-sent events, cut out of bytes as they arrive. Own code, because the passthrough lane needs each event's bytes. */
+/** Cuts server-sent events out of a byte stream. Own code, because the passthrough needs the bytes of each event. */
 
 const empty = new Uint8Array(0);
 const LF = 10;
 const CR = 13;
-/** Drops a byte-order mark by itself. */
+/** TextDecoder drops a byte-order mark by itself. */
 const decoder = new TextDecoder();
 
-/** More bytes than allowed without the end of an event. */
+/** More bytes than allowed arrived without the end of an event. */
 export class EventTooLarge extends Error {}
 
 /**
- * Cuts a byte stream into events at blank lines (LF, CRLF or CR). After `push`, call `next` until it returns false; each
- * time the event is `buffer.subarray(start, end)`, valid until the next `push`.
+ * Cuts a byte stream into events at blank lines (LF, CRLF or CR). After `push`, call `next` until it returns false.
+ * After each call, the event is `buffer.subarray(start, end)`, which is valid until the next `push`.
  */
 export class EventFramer {
   buffer: Uint8Array = empty;
@@ -19,7 +19,7 @@ export class EventFramer {
   end = 0;
   /** Where the valid bytes of `buffer` end. */
   private filled = 0;
-  /** Bytes before this hold no event end. */
+  /** The bytes before this position hold no end of an event. */
   private scanned = 0;
   private owned = false;
   private newline = LF;
@@ -31,7 +31,7 @@ export class EventFramer {
     this.maxEventBytes = maxEventBytes;
   }
 
-  /** How many bytes wait for the rest of their event. */
+  /** The number of bytes of an incomplete event. */
   get heldBytes(): number {
     return this.filled - this.end;
   }
@@ -50,7 +50,7 @@ export class EventFramer {
     this.start = this.end = held === 0 ? 0 : this.end;
   }
 
-  /** Moves to the next whole event. @throws EventTooLarge */
+  /** Moves to the next complete event. @throws EventTooLarge */
   next(): boolean {
     this.start = this.end;
     const boundary = this.findEnd();
@@ -62,20 +62,20 @@ export class EventFramer {
     return true;
   }
 
-  /** At the end of the stream: the last event, where its blank line is missing. */
+  /** To be called at the end of the stream: moves to the last event if its blank line is missing. */
   last(): boolean {
     this.start = this.end;
     this.end = this.filled;
     return this.end > this.start;
   }
 
-  /** Moves past bytes the caller has dealt with itself: whole events that start at `end`. */
+  /** Moves past complete events that start at `end` and that the caller has processed itself. */
   skipTo(position: number): void {
     this.start = this.end = position;
     if (this.scanned < position) this.scanned = position;
   }
 
-  /** Lets go of memory that holds nothing any more. */
+  /** Frees the memory if it holds no bytes of an event. */
   release(): void {
     if (this.end < this.filled || this.filled === 0) return;
     this.buffer = empty;
@@ -97,7 +97,7 @@ export class EventFramer {
     this.fresh = false;
     if (!isLone) return;
     this.newline = CR;
-    // What is held was searched for the other kind.
+    // The bytes so far were searched for LF.
     this.scanned = this.end;
   }
 
@@ -116,7 +116,7 @@ export class EventFramer {
     this.filled += bytes.length;
   }
 
-  /** Index after the blank line that ends the event at `start`, or -1. */
+  /** The index after the blank line that ends the event at `start`, or -1. */
   private findEnd(): number {
     const { buffer, filled, newline } = this;
     let at = Math.max(this.scanned, this.start);
@@ -126,7 +126,7 @@ export class EventFramer {
         this.scanned = filled;
         return -1;
       }
-      // The line ending that would make the next line blank may not be here yet.
+      // The line ending that would make the next line blank may not have arrived yet.
       if (line + 1 >= filled) break;
       const next = buffer[line + 1];
       if (next === newline) return line + 2;
@@ -143,13 +143,13 @@ export class EventFramer {
 }
 
 export interface SseEvent {
-  /** Payload: the data lines, joined by newlines. */
+  /** The payload: the data lines, joined by newlines. */
   data: string;
   /** The event's name, '' without one. */
   name: string;
 }
 
-/** Reads one framed event; null for what carries no data: comments, blank lines, a bare name. */
+/** Reads one framed event; null for an event without data: comments, blank lines, or a name alone. */
 export function readEvent(bytes: Uint8Array): SseEvent | null {
   const text = decoder.decode(bytes);
   let data: string | null = null;
@@ -161,7 +161,7 @@ export function readEvent(bytes: Uint8Array): SseEvent | null {
     } else if (line.startsWith('event:')) {
       name = line.slice(6).trim();
     } else if (line.startsWith('{')) {
-      // Some servers write a bare JSON error into an open stream.
+      // Some servers write a bare JSON error into an open stream, without `data:`.
       data = data === null ? line : `${data}\n${line}`;
     }
   }

@@ -60,7 +60,7 @@ export interface StreamDecoder {
   /**
    * @param data   payload of one event, without framing
    * @param event  the frame's event name, '' without one
-   * @throws UpstreamError bad_answer for what is no event of this dialect
+   * @throws UpstreamError bad_response for what is no event of this dialect
    */
   decode(data: string, event: string): StreamPart[];
 }
@@ -81,7 +81,7 @@ export interface Dialect {
   /** true: its stream events are our chunks but for id, model and details, and may travel the passthrough lane. */
   nativeChunks: boolean;
   encodeRequest(input: DialectRequest): EncodedRequest;
-  /** @throws UpstreamError bad_answer when the body is no result of this dialect, or is an error with a success status */
+  /** @throws UpstreamError bad_response when the body is no result of this dialect, or is an error with a success status */
   decodeResult(body: unknown, quirks: Quirks): DecodedResult;
   streamDecoder(quirks: Quirks): StreamDecoder;
   /** Reads the provider's error shape. `body` is bounded text of any kind: JSON, HTML, empty. */

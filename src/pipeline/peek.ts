@@ -3,7 +3,7 @@ import { UpstreamError } from '../base/upstream-error.ts';
 
 /** An answer with a success status whose body is none. */
 export function badBody(message: string): UpstreamError {
-  return new UpstreamError(message, { reason: 'bad_answer', status: 502 });
+  return new UpstreamError(message, { reason: 'bad_response', status: 502 });
 }
 
 /** The content type is often wrong, so the bytes decide. JSON and HTML start unlike any stream of events. */

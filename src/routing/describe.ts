@@ -14,7 +14,7 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
     requested: plan.requested,
     strategy: plan.strategy,
     region,
-    // Joined, it is in one piece (see `inOnePiece`).
+    // Joined, it is a flat text (see `flatText`).
     summary: ['available=', shown.length, ', selected=', selected?.providerName ?? 'none'].join(''),
     attempt: trace.attempts.length,
     is_byok: selected?.isByok ?? false,

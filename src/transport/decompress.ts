@@ -24,7 +24,7 @@ const maxCodings = 3;
  * Decompresses as the reader reads: one piece goes in, and the next only once all it became has been taken. So neither
  * a bomb nor a slow reader makes more than one piece wait here.
  * @param encoding  the `content-encoding` header
- * @throws UpstreamError bad_answer for a coding nobody asked for; so does `read` for data that is broken or cut
+ * @throws UpstreamError bad_response for a coding nobody asked for; so does `read` for data that is broken or cut
  */
 export function decompress(source: ByteSource, encoding: string, inflaters: Inflaters): ByteSource {
   const codings = encoding
@@ -117,5 +117,5 @@ function inflate(source: ByteSource, create: (firstByte: number) => Inflater): B
 }
 
 function badAnswer(message: string): UpstreamError {
-  return new UpstreamError(message, { reason: 'bad_answer', status: 502 });
+  return new UpstreamError(message, { reason: 'bad_response', status: 502 });
 }

@@ -70,12 +70,12 @@ function untilAborted(pending: Promise<Response>, signal: AbortSignal): Promise<
 function readResponse(response: Response, request: TransportRequest): TransportResponse {
   // Browsers hide a redirect that they were told not to follow: no status, no headers.
   if (response.type === 'opaqueredirect' || response.status === 0) {
-    throw new UpstreamError('the provider answered with a redirect', { reason: 'bad_answer', status: 502 });
+    throw new UpstreamError('the provider answered with a redirect', { reason: 'bad_response', status: 502 });
   }
   let headerBytes = 0;
   for (const [name, value] of response.headers) headerBytes += name.length + value.length;
   if (headerBytes > request.limits.headerBytes) {
-    throw new UpstreamError('the headers of the answer are too large', { reason: 'bad_answer', status: 502 });
+    throw new UpstreamError('the headers of the answer are too large', { reason: 'bad_response', status: 502 });
   }
   const headers = joinHeaders(response.headers);
   return {

@@ -2,8 +2,8 @@ import { UpstreamError } from '../base/upstream-error.ts';
 
 interface Failure {
   message: string;
-  /** `bad_answer`: there was a connection, but what came over it was wrong. Default `network`. */
-  reason?: 'bad_answer';
+  /** `bad_response`: there was a connection, but what came over it was wrong. Default `network`. */
+  reason?: 'bad_response';
   /** `operator`: what we were told to send cannot be sent, so trying the same again is useless. Default `transient`. */
   fault?: 'operator';
 }
@@ -16,7 +16,7 @@ const refused: Failure = { message: 'connection refused' };
 const unknownHost: Failure = { message: 'host not found' };
 const unreachable: Failure = { message: 'the host cannot be reached' };
 const slowConnect: Failure = { message: 'no connection could be made in time' };
-const notHttp: Failure = { message: 'the answer is not valid HTTP', reason: 'bad_answer' };
+const notHttp: Failure = { message: 'the answer is not valid HTTP', reason: 'bad_response' };
 const unsendable: Failure = { message: 'the request cannot be sent: check base URL and headers', fault: 'operator' };
 
 /** Codes of Node, undici, OpenSSL and Bun. Their own messages hold addresses and header values, so none is used. */
@@ -54,8 +54,8 @@ const failures: Record<string, Failure> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate,
   ERR_TLS_CERT_ALTNAME_INVALID: certificate,
-  UND_ERR_HEADERS_OVERFLOW: { message: 'the headers of the answer are too large', reason: 'bad_answer' },
-  HPE_HEADER_OVERFLOW: { message: 'the headers of the answer are too large', reason: 'bad_answer' },
+  UND_ERR_HEADERS_OVERFLOW: { message: 'the headers of the answer are too large', reason: 'bad_response' },
+  HPE_HEADER_OVERFLOW: { message: 'the headers of the answer are too large', reason: 'bad_response' },
   UND_ERR_INVALID_ARG: unsendable,
   UND_ERR_NOT_SUPPORTED: unsendable,
   ERR_INVALID_URL: unsendable,

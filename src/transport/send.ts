@@ -7,7 +7,7 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
  * One exchange over any transport, also a host app's own: whatever it fails with becomes an UpstreamError, an abort
  * stays the reason of the signal, and the body is counted while it is read.
  * @param maxBodyBytes  of the body, decompressed
- * @throws UpstreamError, also from `body.read()`, `bad_answer` once the body is longer than `maxBodyBytes`; the
+ * @throws UpstreamError, also from `body.read()`, `bad_response` once the body is longer than `maxBodyBytes`; the
  *         signal's reason as it is
  */
 export function send(
@@ -85,7 +85,7 @@ class Counted implements ByteSource {
 /**
  * Reads a body to its end as UTF-8, without a byte-order mark; invalid bytes become U+FFFD.
  * @param isOver  given each piece; true: it is the last that is wanted, and the source is cancelled
- * @throws UpstreamError bad_answer when it is longer than `maxBytes`; the source is then cancelled
+ * @throws UpstreamError bad_response when it is longer than `maxBytes`; the source is then cancelled
  */
 export function readText(
   source: ByteSource,
@@ -99,7 +99,7 @@ export function readText(
 
 /**
  * As `readText`, where all of the body has arrived; null: it has not.
- * @throws UpstreamError bad_answer when it is longer than `maxBytes`
+ * @throws UpstreamError bad_response when it is longer than `maxBytes`
  */
 export function textAtHand(source: ByteSource, maxBytes: number): string | null {
   const rest = source.rest?.() ?? null;
@@ -154,5 +154,5 @@ function never(): boolean {
 }
 
 function tooLarge(limitBytes: number): UpstreamError {
-  return new UpstreamError(`the answer is larger than ${limitBytes} bytes`, { reason: 'bad_answer', status: 502 });
+  return new UpstreamError(`the answer is larger than ${limitBytes} bytes`, { reason: 'bad_response', status: 502 });
 }

@@ -29,7 +29,7 @@ export interface TransportResponse {
  * One HTTP exchange. Redirects are not followed: a 3xx is an answer like any other. Compressed answers (gzip, deflate,
  * br) are decompressed as they arrive, never further ahead of the reader than one piece.
  * @throws UpstreamError for a failed connection (reason `network`, status 502) and for headers beyond the limit
- *         (`bad_answer`); the signal's own reason after an abort
+ *         (`bad_response`); the signal's own reason after an abort
  */
 export interface Transport {
   send(request: TransportRequest): Promise<TransportResponse>;

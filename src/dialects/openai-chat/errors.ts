@@ -31,7 +31,7 @@ export function errorIn(body: Loose): UpstreamError | null {
   if (!error || (isObject(error) && Object.keys(error).length === 0)) return null;
   const { message, code } = textOf(body);
   return new UpstreamError(message || 'The provider reported an error.', {
-    reason: 'bad_answer',
+    reason: 'bad_response',
     status: 502,
     providerCode: code,
     errorType: errorTypeOf(400, code, message),

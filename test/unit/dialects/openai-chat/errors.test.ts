@@ -52,7 +52,7 @@ describe("a provider's error", () => {
 
 describe('an error inside a success', () => {
   it.each([{ error: { message: 'No' } }, { error: 'No' }, { error: { code: 5 } }])('is found in %j', (body) => {
-    expect(errorIn(body)).toMatchObject({ reason: 'bad_answer', status: 502, fault: 'transient' });
+    expect(errorIn(body)).toMatchObject({ reason: 'bad_response', status: 502, fault: 'transient' });
   });
   it.each([{}, { error: null }, { error: {} }, { error: '' }, { error: false }])('is not found in %j', (body) => {
     expect(errorIn(body)).toBe(null);
