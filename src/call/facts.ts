@@ -24,7 +24,7 @@ export interface Percentiles {
   p99: number;
 }
 
-/** How endpoints have been doing, as seen at one moment; by rest key (see `restKey`). Everything is in memory. */
+/** How endpoints have been doing, as seen at one moment; by health key (see `healthKey`). Everything is in memory. */
 export interface HealthView {
   /** The end of the time for which to leave it alone, epoch ms; undefined: it may be used. */
   cooldownUntil(key: string): number | undefined;

@@ -58,5 +58,6 @@ function speedOf(
 /** An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while. */
 export function coolDownAfter({ health, clock, retry }: PipelineDeps, target: Target, error: UpstreamError): void {
   const pauseMs = error.fault === 'operator' ? retry.cooldownMs : (error.retryAfterMs ?? 0);
-  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs) health.rest(keyOf(target), clock.now() + pauseMs);
+  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs)
+    health.coolDown(keyOf(target), clock.now() + pauseMs);
 }

@@ -172,7 +172,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const { health, clock } = healthOf();
     const untilMs = clock.now() + 60_000;
     health.started(key);
-    health.rest(key, untilMs);
+    health.coolDown(key, untilMs);
     health.observe(key, ok);
     expect(health.view(clock.now()).cooldownUntil(key)).toBe(untilMs);
     health.started(key);
@@ -196,7 +196,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     expect([await statusOf(uptime(half - 1)), await statusOf(uptime(half))]).toEqual(['down', 'degraded']);
     expect([await statusOf(uptime(most - 1)), await statusOf(uptime(most))]).toEqual(['degraded', 'default']);
     expect(await statusOf((health) => see(health, 1, failed))).toBe('degraded');
-    expect(await statusOf((health, clock) => health.rest(key, clock.now() + 9_000))).toBe('degraded');
+    expect(await statusOf((health, clock) => health.coolDown(key, clock.now() + 9_000))).toBe('degraded');
     const rested = async (health: Health, clock: ManualClock) => {
       see(health, 5, failed);
       await clock.advance(360_000);
@@ -270,7 +270,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const ownKey = `${key} 7d44c1a8-6a0e-4a52-8ff5-9c5c4f1e9a10`;
     see(one, 5, { outcome: 'ok', firstTokenMs: 10 });
     see(one, 5, { outcome: 'ok', firstTokenMs: 10 }, ownKey);
-    one.rest(ownKey, clock.now() + 60_000);
+    one.coolDown(ownKey, clock.now() + 60_000);
     await tell();
     const heard = two.view(clock.now());
     expect([heard.latency(key) === null, heard.latency(ownKey), heard.cooldownUntil(ownKey) === undefined]).toEqual([

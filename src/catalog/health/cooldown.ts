@@ -1,43 +1,47 @@
-/** When a key is left alone after failures. */
+/** When a key gets a cooldown after failures. */
 export interface CooldownOptions {
-  /** So many failures in a row, without a success in between. Default 5. */
+  /** The number of failures in a row, without a success in between, that starts a cooldown. Default 5. */
   failuresToCooldown: number;
-  /** How long it then rests; twice as long with each failure after a rest. Default 5,000. */
+  /** The length of the first cooldown. The length doubles with each failure right after a cooldown. Default 5,000. */
   cooldownMs: number;
-  /** Default 60,000. */
+  /** The longest cooldown. Default 60,000. */
   maxCooldownMs: number;
 }
 
 export const defaultCooldown: CooldownOptions = { failuresToCooldown: 5, cooldownMs: 5_000, maxCooldownMs: 60_000 };
 
-/** Whoever tries it after a rest has so long to tell how it went; then another may. */
+/**
+ * The time that the first attempt after a cooldown has to report its outcome. After that, another attempt may begin.
+ */
 const probeMs = 60_000;
 
 /**
- * The rests of one key, in epoch ms. Two kinds:
- * - the cooldown, after failures in a row, until the next success. Past `untilMs` it is half open: one attempt at a time.
- * - what was asked for, such as by a Retry-After, until its end.
+ * The cooldowns of one key. Times are in epoch ms. There are two kinds:
+ * - the cooldown after failures in a row, until the next success. After `untilMs` it is half open: one attempt at a
+ *   time.
+ * - the requested cooldown (`asked…`), such as by a Retry-After, until its end.
  *
- * Each is on when it began later than what ended it. Where several instances know of rests, the one that began last is
- * taken as a whole, and the last end: the result is the same in any order and however often they tell each other.
+ * Each is on while it began later than the event that ended it. When several instances know of cooldowns, the one that
+ * began last wins with all its fields, and so does the last end. The result does not depend on the order of the merges,
+ * nor on their number.
  */
 export interface Cooldown {
-  /** The last success. */
+  /** The time of the last success. */
   okMs: number;
-  /** When the cooldown began; on while later than `okMs`. */
+  /** The start of the cooldown after failures, which is on while this is later than `okMs`. */
   sinceMs: number;
   untilMs: number;
-  /** How long this rest is: what the next one is a double of. */
+  /** The length of this cooldown. The next one is twice as long. */
   lengthMs: number;
   askedSinceMs: number;
   askedUntilMs: number;
-  /** When a success ended what was asked for; on while earlier than `askedSinceMs`. */
+  /** The time when a success ended the requested cooldown, which is on while this is earlier than `askedSinceMs`. */
   askedClearedMs: number;
-  /** Failures in a row. Only of what was seen here. */
+  /** Failures in a row. Counts this instance only. */
   failures: number;
-  /** When the attempt in flight after a rest began; 0: none is. Only here. */
+  /** The start of the current attempt after a cooldown; 0: there is none. This instance only. */
   probeSinceMs: number;
-  /** Whether an attempt began since it was asked for: its success ends it. Only here. */
+  /** Whether an attempt began since the requested cooldown did: its success ends that cooldown. This instance only. */
   hasStartedSinceAsked: boolean;
 }
 
@@ -56,17 +60,17 @@ export function createCooldown(): Cooldown {
   };
 }
 
-/** Whether failures in a row were seen, and no success since. */
+/** Whether failures in a row started a cooldown, and no success has ended it. */
 export function isTripped({ sinceMs, okMs }: Cooldown): boolean {
   return sinceMs > okMs;
 }
 
-/** Whether it rests after failures, or one attempt at a time finds out whether it is back. */
+/** Whether the cooldown after failures is on and not yet half open. */
 export function coolsDownAfterFailures(cooldown: Cooldown, nowMs: number): boolean {
   return isTripped(cooldown) && cooldown.untilMs > nowMs;
 }
 
-/** @returns when it may be used again; undefined: now */
+/** @returns when the key may be used again; undefined: now */
 export function cooldownUntil(cooldown: Cooldown, nowMs: number): number | undefined {
   const { askedSinceMs, askedClearedMs, askedUntilMs } = cooldown;
   let latestMs = askedSinceMs > askedClearedMs ? askedUntilMs : 0;
@@ -76,15 +80,15 @@ export function cooldownUntil(cooldown: Cooldown, nowMs: number): number | undef
   return latestMs > nowMs ? latestMs : undefined;
 }
 
-/** 0: nobody is finding out. */
+/** Until when the current attempt keeps others away; 0: there is no such attempt. */
 function probedUntil({ probeSinceMs }: Cooldown, nowMs: number): number {
-  // A clock that was set back must not make it last for longer.
+  // If the clock was set back, this time must not become longer.
   return probeSinceMs > 0 && probeSinceMs <= nowMs ? probeSinceMs + probeMs : 0;
 }
 
 /**
  * An attempt begins.
- * @returns false: another is finding out whether the endpoint is back, and this one would better not
+ * @returns false: another attempt is finding out whether the endpoint works again, so this one should not begin
  */
 export function start(cooldown: Cooldown, nowMs: number): boolean {
   cooldown.hasStartedSinceAsked = true;
@@ -94,13 +98,13 @@ export function start(cooldown: Cooldown, nowMs: number): boolean {
   return true;
 }
 
-/** An attempt has ended without a word on the endpoint. */
+/** An attempt has ended and says nothing about the endpoint. */
 export function endProbe(cooldown: Cooldown): void {
   cooldown.probeSinceMs = 0;
 }
 
 export function succeed(cooldown: Cooldown, nowMs: number): void {
-  // Later than what it ends, also on a clock that was set back and in the same millisecond.
+  // Later than the cooldown that the success ends, also if the clock was set back, or in the same millisecond.
   end(cooldown, Math.max(cooldown.sinceMs, nowMs));
   if (cooldown.askedSinceMs > cooldown.askedClearedMs && cooldown.hasStartedSinceAsked) {
     endAsked(cooldown, Math.max(cooldown.askedSinceMs, nowMs));
@@ -124,12 +128,12 @@ export function fail(cooldown: Cooldown, nowMs: number, options: CooldownOptions
   cooldown.probeSinceMs = 0;
   cooldown.failures++;
   if (isTripped(cooldown)) {
-    // While it rests, only what began before can fail: nothing new.
-    if (cooldown.untilMs <= nowMs) rest(cooldown, nowMs, options, cooldown.lengthMs * 2);
-  } else if (cooldown.failures >= options.failuresToCooldown) rest(cooldown, nowMs, options, options.cooldownMs);
+    // While the cooldown is on, only attempts that began before it can fail. Their failures are no news.
+    if (cooldown.untilMs <= nowMs) begin(cooldown, nowMs, options, cooldown.lengthMs * 2);
+  } else if (cooldown.failures >= options.failuresToCooldown) begin(cooldown, nowMs, options, options.cooldownMs);
 }
 
-function rest(
+function begin(
   cooldown: Cooldown,
   nowMs: number,
   { cooldownMs, maxCooldownMs }: CooldownOptions,
@@ -140,24 +144,26 @@ function rest(
   cooldown.untilMs = Math.max(cooldown.untilMs, nowMs + cooldown.lengthMs);
 }
 
-/** Leaves it alone until `untilMs`, or later if that was asked for before. */
+/** Starts a requested cooldown until `untilMs`, or keeps the present one if that ends later. */
 export function ask(cooldown: Cooldown, nowMs: number, untilMs: number): void {
   if (!Number.isFinite(untilMs) || untilMs <= nowMs) return;
   const isOn = cooldown.askedSinceMs > cooldown.askedClearedMs;
   if (isOn && untilMs <= cooldown.askedUntilMs) return;
-  // Later than what was asked for before, also on a clock that was set back.
+  // Later than the previous request, also if the clock was set back.
   cooldown.askedSinceMs = Math.max(nowMs, cooldown.askedSinceMs, cooldown.askedClearedMs + 1);
   cooldown.askedUntilMs = untilMs;
   cooldown.hasStartedSinceAsked = false;
 }
 
-/** What instances tell each other of a key. */
+/** The fields that instances share. */
 export type SharedCooldown = Pick<
   Cooldown,
   'okMs' | 'sinceMs' | 'untilMs' | 'lengthMs' | 'askedSinceMs' | 'askedUntilMs' | 'askedClearedMs'
 >;
 
-/** Takes over what another instance knows: the last success, and of the rests that began after it the last one. */
+/**
+ * Merges the state of another instance: takes its last success, and its latest cooldown that began after that success.
+ */
 export function merge(cooldown: Cooldown, other: SharedCooldown): void {
   if (isTripped(cooldown) && other.okMs >= cooldown.sinceMs) end(cooldown, other.okMs);
   else cooldown.okMs = Math.max(cooldown.okMs, other.okMs);
@@ -185,7 +191,7 @@ function askOf({ askedSinceMs, askedUntilMs }: SharedCooldown): number[] {
   return [askedSinceMs, askedUntilMs];
 }
 
-/** By the first time that differs. */
+/** Compares by the first time that differs. */
 function isLater(one: readonly number[], other: readonly number[]): boolean {
   const i = one.findIndex((ms, i) => ms !== other[i]);
   return i >= 0 && (one[i] as number) > (other[i] as number);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type StoreLogger, tell } from '../storage/logger.ts';
+import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import { nameOfError } from '../storage/outage.ts';
 
 /** Keeps holds from expiring for as long as this process lives and needs them. */
@@ -48,7 +48,12 @@ export function createHeartbeat(ledger: Ledger, clock: Clock, leaseMs: number, l
     try {
       await ledger.renew(workspaceId, ids, clock.now() + leaseMs);
     } catch (error) {
-      tell(logger, 'warn', { workspaceId, holds: ids.length, error: nameOfError(error) }, 'holds could not be renewed');
+      writeLog(
+        logger,
+        'warn',
+        { workspaceId, holds: ids.length, error: nameOfError(error) },
+        'holds could not be renewed',
+      );
     }
   }
 

@@ -12,7 +12,7 @@ import {
 } from '../ledger/ledger.ts';
 import { requestSteps } from '../ledger/memory.ts';
 import { wasNotSent } from '../storage/circuit.ts';
-import { type StoreLogger, tell } from '../storage/logger.ts';
+import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -96,7 +96,7 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...rest }: 
     if (outcome === 'ended') return;
     const { workspaceId, windows, sinceMs } = hold;
     if (outcome === 'late') {
-      tell(
+      writeLog(
         logger,
         'warn',
         { workspaceId, actualNanoUsd },
@@ -107,7 +107,7 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...rest }: 
     if (outcome !== 'unknown' || isRepeat || actualNanoUsd === 0 || forgotten.has(workspaceId)) return;
     // As old as this it has expired, and what it held was charged.
     if (clock.now() - sinceMs >= keepEndedMs) return;
-    tell(
+    writeLog(
       logger,
       'warn',
       { workspaceId, actualNanoUsd },

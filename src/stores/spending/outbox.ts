@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import { wasNotSent } from '../storage/circuit.ts';
-import { type StoreLogger, tell } from '../storage/logger.ts';
+import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import { nameOfError } from '../storage/outage.ts';
 
 /** Something the store has to hear of. Told again until it is taken, so that it must do nothing twice. */
@@ -126,7 +126,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
       return;
     }
     if (failures === 0) {
-      tell(
+      writeLog(
         logger,
         'warn',
         { kind, error: nameOfError(error) },
@@ -149,7 +149,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
   function giveUp(items: Iterable<Item>, reason: string): void {
     for (const { outboxEntry } of items) {
       const { kind, workspaceId } = outboxEntry;
-      tell(logger, 'warn', { kind, workspaceId, reason }, 'a booking was given up: the store has not taken it');
+      writeLog(logger, 'warn', { kind, workspaceId, reason }, 'a booking was given up: the store has not taken it');
       outboxEntry.end?.(false);
     }
   }
@@ -180,7 +180,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
     await attempt(item);
     repeating--;
     if (cancelRest !== null) return;
-    if (failures > 0) tell(logger, 'info', { waiting: countWaiting() }, 'the store takes bookings again');
+    if (failures > 0) writeLog(logger, 'info', { waiting: countWaiting() }, 'the store takes bookings again');
     failures = 0;
     pump();
   }

@@ -1,4 +1,4 @@
-import { type StoreLogger, tell } from '../storage/logger.ts';
+import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import { type Hold, type Holds, isHold } from './holds.ts';
 import type { Actual, HoldScope, Reservation } from './spending.ts';
 import type { UsageCounter } from './usage-counter.ts';
@@ -63,7 +63,7 @@ export class LimitedReservation implements Reservation {
     if (spent.nanoUsd > this.#nanoUsd) {
       const { workspaceId } = this.#scope;
       const fields = { workspaceId, heldNanoUsd: this.#nanoUsd, actualNanoUsd: spent.nanoUsd };
-      tell(logger, 'warn', fields, 'a call cost more than was held for it');
+      writeLog(logger, 'warn', fields, 'a call cost more than was held for it');
     }
     this.#end(spent.nanoUsd);
     usageCounter.count(this.#scope, this.#limited, spent);
@@ -115,7 +115,7 @@ export class FreeReservation implements Reservation {
 function checked(actual: Actual, heldNanoUsd: number, logger: StoreLogger | null): Actual {
   const { nanoUsd, byokNanoUsd } = actual;
   if (isAmount(nanoUsd) && isAmount(byokNanoUsd)) return actual;
-  tell(
+  writeLog(
     logger,
     'warn',
     { nanoUsd, byokNanoUsd },

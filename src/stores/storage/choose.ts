@@ -4,7 +4,7 @@ import type { Ledger, LedgerOptions } from '../ledger/ledger.ts';
 import { memoryLedger } from '../ledger/memory.ts';
 import { adaptersOf, innermostAdapter, isKeyv } from './adapter.ts';
 import { keyvStorage } from './keyv.ts';
-import { type StoreLogger, tell } from './logger.ts';
+import { type StoreLogger, writeLog } from './logger.ts';
 import { memoryStorage } from './memory.ts';
 import { nameOfError } from './outage.ts';
 import { postgresStorage } from './postgres.ts';
@@ -52,7 +52,7 @@ function storageOf(store: object, options: ChooseStorageOptions): Storage {
     return keyvStorage(kv, { kind: 'memory', ledger, isShared: false, clock, timeoutMs });
   }
   if (!options.ledger) {
-    tell(
+    writeLog(
       logger,
       'warn',
       { store: innermostAdapter(store).constructor?.name },
@@ -152,6 +152,6 @@ function listen(store: object, { clock, logger }: ChooseStorageOptions): void {
     const nowMs = clock.now();
     if (Math.abs(nowMs - loggedMs) < logEveryMs) return;
     loggedMs = nowMs;
-    tell(logger, 'warn', { error: nameOfError(error) }, 'store error');
+    writeLog(logger, 'warn', { error: nameOfError(error) }, 'store error');
   });
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type Circuit, createCircuit, NotSentError } from './circuit.ts';
-import { type StoreLogger, tell } from './logger.ts';
+import { type StoreLogger, writeLog } from './logger.ts';
 import { isOutage, nameOfError } from './outage.ts';
 import type { Address, Storage } from './storage.ts';
 import { within } from './within.ts';
@@ -54,7 +54,7 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
     // Also where the circuit is open; and a server that is away is no reason to fail at the end.
     close: () =>
       within(options.clock, options.timeoutMs, () => storage.close()).catch((error: unknown) => {
-        tell(options.logger, 'warn', { store: kind, error: nameOfError(error) }, 'store was not closed');
+        writeLog(options.logger, 'warn', { store: kind, error: nameOfError(error) }, 'store was not closed');
       }),
   };
 }
@@ -79,8 +79,8 @@ function guard(part: 'records' | 'ledger', store: Storage['kind'], options: Guar
     clock,
     failures: circuitFailures,
     probeMs: circuitProbeMs,
-    onOpen: (cause) => tell(logger, 'warn', { store, part, error: nameOfError(cause) }, 'store does not answer'),
-    onClose: () => tell(logger, 'info', { store, part }, 'store answers again'),
+    onOpen: (cause) => writeLog(logger, 'warn', { store, part, error: nameOfError(cause) }, 'store does not answer'),
+    onClose: () => writeLog(logger, 'info', { store, part }, 'store answers again'),
   });
   return async (work) => {
     const passage = circuit.enter();

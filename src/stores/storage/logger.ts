@@ -5,7 +5,7 @@ export interface StoreLogger {
 }
 
 /** What the logger throws is swallowed: telemetry fails open. */
-export function tell(
+export function writeLog(
   logger: StoreLogger | null | undefined,
   level: 'info' | 'warn',
   fields: object,
