@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 
-/** The store did not answer in time. */
+/** The store did not respond in time. */
 export class StoreTimeoutError extends Error {
   override readonly name = 'StoreTimeoutError';
 
@@ -9,7 +9,7 @@ export class StoreTimeoutError extends Error {
   }
 }
 
-/** An adapter may throw at once instead of rejecting, and its promises may be of another kind. */
+/** An adapter may throw synchronously instead of rejecting, and may return promises of another library. */
 function started<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return Promise.resolve(work());
@@ -19,8 +19,8 @@ function started<T>(work: () => T | Promise<T>): Promise<T> {
 }
 
 /**
- * The work's result, unless it takes longer. What becomes of it after that is nobody's, be it a failure.
- * @throws StoreTimeoutError, or what the work throws
+ * Runs work with a time limit. After the time-out, the result of the work is ignored, also a failure.
+ * @throws StoreTimeoutError, or the error of the work
  */
 export function within<T>(clock: Clock, timeoutMs: number, work: () => T | Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
