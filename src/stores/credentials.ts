@@ -112,7 +112,7 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
     try {
       await resealCredential({ vault, collection: collections(workspaceId) }, workspaceId, record);
     } catch {
-      // The key opens without resealing. The next opening, or a rotation, reseals it.
+      // The key opens without resealing. The next opening, or a rotation, tries to reseal it again.
     }
   }
 

@@ -46,7 +46,7 @@ local function unpacked(text)
   return tonumber(table.remove(parts, 1)), parts
 end
 
--- Into windows that are there: one that has been dropped ended long ago.
+-- Only adds to windows that exist: a dropped window ended long ago.
 local function book(names, spent, held)
   local changed = {}
   for i, text in ipairs(redis.call('HMGET', windows, unpack(names))) do
@@ -59,7 +59,7 @@ local function book(names, spent, held)
   if #changed > 0 then redis.call('HSET', windows, unpack(changed)) end
 end
 
--- Few at a time, but more than one: for each that comes more than one goes.
+-- Removes a few old entries at a time: more than one for each new entry.
 local function takeDue(key)
   local due = redis.call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, 10)
   if #due > 0 then redis.call('ZREM', key, unpack(due)) end
@@ -97,7 +97,7 @@ local function expire(isCharged)
   return #ids
 end
 
--- Removes before it writes: a server whose memory is full lets a script go on that has begun by removing.
+-- Removes before it writes: a server with full memory lets a script continue that has begun with a removal.
 local function finish(id, actual)
   local held = redis.call('HGET', holds, id)
   if held then

@@ -49,7 +49,7 @@ export interface Change {
   expect?: string | null;
   /** null removes the record, also from the list. */
   value: string | null;
-  /** Lists the record under its kind, in ascending order of rank, an integer. Absent: its place in the list stays. */
+  /** Lists the record under its kind, in ascending order of rank, an integer. Absent: listed as before, or not listed as before. */
   rank?: number;
 }
 
