@@ -7,7 +7,7 @@ import type { HandleContext, RequestHandler } from '../src/index.ts';
  * A request and its response, from node:http or a framework on top of it. A class, because an exchange lives for as
  * long as the provider thinks: see `Sent` in src/pipeline/attempt.ts.
  */
-export class Exchange {
+export class NodeExchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   /** The complete path and query, if a framework has shortened `req.url`. */
@@ -25,7 +25,7 @@ export class Exchange {
  * body of the response is cancelled. When the client reads slowly, sending waits.
  * @returns  settles, and never rejects, when the response has been handed to the socket or the client has left
  */
-export async function respond(gateway: RequestHandler, exchange: Exchange, context: HandleContext): Promise<void> {
+export async function respond(gateway: RequestHandler, exchange: NodeExchange, context: HandleContext): Promise<void> {
   const { res } = exchange;
   try {
     const response = await gateway.handle(toRequest(exchange), {
@@ -48,7 +48,7 @@ export async function respond(gateway: RequestHandler, exchange: Exchange, conte
 const plainPath = /^\/[a-z\d/_-]*$/i;
 
 /** @returns undefined: the path must be taken from the request's URL, for which srvx also has to parse the host */
-function plainPathOf({ req, url = req.url ?? '' }: Exchange): string | undefined {
+function plainPathOf({ req, url = req.url ?? '' }: NodeExchange): string | undefined {
   return plainPath.test(url) ? url : undefined;
 }
 
@@ -75,7 +75,7 @@ function readText(req: IncomingMessage, done: (text: string) => void, failed: (e
 }
 
 /** Calls back when the connection closes before the response has ended. */
-function onLeave({ req, res }: Exchange, callback: () => void): () => void {
+function onLeave({ req, res }: NodeExchange, callback: () => void): () => void {
   const onClose = () => {
     if (req.errored || !res.writableEnded) callback();
   };
@@ -87,7 +87,7 @@ function onLeave({ req, res }: Exchange, callback: () => void): () => void {
 /** Keeps the given body, so that JSON reaches the socket without a web stream between. */
 const fastResponse = FastResponse as unknown as typeof Response;
 
-function toRequest({ req, res, url }: Exchange): Request {
+function toRequest({ req, res, url }: NodeExchange): Request {
   const request: Request = new NodeRequest({ req, res });
   const shortened = req.url;
   if (url === undefined || url === shortened) return request;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from '../src/index.ts';
-import { Exchange, respond } from './exchange.ts';
+import { NodeExchange, respond } from './exchange.ts';
 import { locate, parsedBody } from './mount.ts';
 
 export interface GatewayMiddlewareOptions {
@@ -32,6 +32,6 @@ export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddl
     const place = locate(gateway, mount, options.prefix);
     if (place === undefined) return next();
     const body = parsedBody(req, req.body);
-    void respond(gateway, new Exchange(req, res, place.url), { basePath: place.basePath, body });
+    void respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, body });
   };
 }

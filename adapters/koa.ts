@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from '../src/index.ts';
-import { Exchange, respond } from './exchange.ts';
+import { NodeExchange, respond } from './exchange.ts';
 import { findMount, locate, parsedBody } from './mount.ts';
 
 export interface GatewayMiddlewareOptions {
@@ -45,6 +45,6 @@ export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddl
     }
     context.respond = false;
     const body = 'body' in request ? parsedBody(req, request.body) : undefined;
-    await respond(gateway, new Exchange(req, res, place.url), { basePath: place.basePath, body });
+    await respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, body });
   };
 }

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { RequestHandler } from '../src/index.ts';
-import { Exchange, respond } from './exchange.ts';
+import { NodeExchange, respond } from './exchange.ts';
 
 export interface NodeHandlerOptions {
   /** The path the gateway is mounted at, without a trailing slash. Default: the gateway's own. */
@@ -13,7 +13,7 @@ export function toNodeHandler(
   gateway: RequestHandler,
   options: NodeHandlerOptions = {},
 ): (req: IncomingMessage, res: ServerResponse) => void {
-  return (req, res) => void respond(gateway, new Exchange(req, res), { basePath: options.basePath });
+  return (req, res) => void respond(gateway, new NodeExchange(req, res), { basePath: options.basePath });
 }
 
 export interface ServeOptions extends NodeHandlerOptions {

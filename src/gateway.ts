@@ -6,6 +6,7 @@ import { sha256Hex } from './base/secrets.ts';
 import { createHealth } from './catalog/health.ts';
 import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
+import { guardrails } from './guardrails/index.ts';
 import { type Authenticate, authenticateByHostApp, authenticateByKey } from './http/authenticate.ts';
 import { createEdge, type HandleContext } from './http/edge.ts';
 import { presentationOf } from './operations/compat.ts';
@@ -13,6 +14,7 @@ import { operations } from './operations/index.ts';
 import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions } from './options.ts';
 import type { PipelineDeps } from './pipeline/deps.ts';
 import { createHedging } from './pipeline/hedging.ts';
+import { plugins } from './plugins/index.ts';
 import { builtInProviders } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
 import { configureCatalog } from './setup/catalog.ts';
@@ -24,7 +26,7 @@ import { openStores, type Stores } from './setup/stores.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
 import type { ApiKeys } from './stores/host-api-keys.ts';
 import { createSticky } from './stores/sticky.ts';
-import { createRecorder, logSink } from './telemetry/record.ts';
+import { logCompletion, logOperation, recordTo } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -112,7 +114,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       logger: logger ?? null,
     }),
   );
-  const sinks = [...(resolved.onRecord ? [resolved.onRecord] : []), ...(logger ? [logSink(logger)] : [])];
   const randomBytes = resolved.randomBytes ?? systemRandomBytes;
   const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes }));
   const health = createHealth({
@@ -158,7 +159,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     keepAlive: resolved.keepAlive,
     region: resolved.region,
     defaultModel: resolved.defaultModel ?? null,
-    record: sinks.length === 0 ? null : createRecorder(sinks),
+    record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record))),
+    streams: resolved.streams,
+    plugins,
+    guardrails,
   };
   const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth };
   const edge = createEdge({
@@ -170,6 +174,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     brand,
     basePath: resolved.basePath,
     logger: logger ?? null,
+    record: recorderOf(resolved.onOperation, logger && ((record) => logOperation(logger, record))),
   });
   return {
     async fetch(input, init) {
@@ -204,6 +209,14 @@ function asOptions<T>(configure: () => T): T {
     if (error instanceof SettingsError) throw new OptionsError([{ path: error.path, message: error.message }]);
     throw error;
   }
+}
+
+/** @returns null: nobody wants to know */
+function recorderOf<AnyRecord>(
+  ...sinks: readonly (((record: AnyRecord) => void) | undefined)[]
+): ((record: AnyRecord) => void) | null {
+  const wanted = sinks.filter((sink) => sink !== undefined);
+  return wanted.length === 0 ? null : recordTo(wanted);
 }
 
 function systemRandomBytes(size: number): Uint8Array {

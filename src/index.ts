@@ -38,5 +38,12 @@ export type {
   WindowState,
 } from './stores/ledger/ledger.ts';
 export type { SealedKey, Sealer } from './stores/vault.ts';
-export type { Logger, Recorder, RequestRecord } from './telemetry/record.ts';
+export type {
+  GenerationRecord,
+  Logger,
+  OperationRecord,
+  OperationRecorder,
+  Recorder,
+  RequestRecord,
+} from './telemetry/record.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts';

@@ -10,12 +10,25 @@ import type { Provider } from './providers/provider.ts';
 import { permissionSchema } from './schema/api-key.ts';
 import { expectation } from './schema/expectations.ts';
 import { masterSecretsSchema } from './schema/master-secrets.ts';
+import {
+  budgetSettingsSchema,
+  cooldownSettingsSchema,
+  count,
+  hedgeSettingsSchema,
+  keepAliveSettingsSchema,
+  limitSettingsSchema,
+  milliseconds,
+  retrySettingsSchema,
+  stickySettingsSchema,
+  streamSettingsSchema,
+  timeoutSettingsSchema,
+} from './schema/settings.ts';
 import { validationIssues } from './schema/validate.ts';
-import { catalogOptions, count, dataPolicyOptions, modelOptions, slug } from './setup/model-options.ts';
+import { catalogOptions, dataPolicyOptions, modelOptions, slug } from './setup/model-options.ts';
 import type { StoreOption } from './setup/stores.ts';
 import type { Ledger } from './stores/ledger/ledger.ts';
 import type { Sealer } from './stores/vault.ts';
-import type { Logger, Recorder } from './telemetry/record.ts';
+import type { Logger, OperationRecorder, Recorder } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';
 
 const func = <T>(what: string) =>
@@ -31,7 +44,6 @@ const objectWith = <T>(methods: readonly string[], what: string) =>
     },
   );
 
-const milliseconds = lazily(() => z.int().min(1));
 const quirks = lazily(() =>
   z.strictObject({
     dropParams: z.array(z.string()).optional(),
@@ -79,115 +91,6 @@ const apiKeyOptions = lazily(() =>
   }),
 );
 
-const budgets = lazily(() =>
-  z.strictObject({
-    /** true: what goes through a workspace's own provider credentials counts against its budgets as well. */
-    includeByok: z.boolean().default(false),
-    /** true: a request whose worst case does not fit is sent with as small a largest output as fits. */
-    shrinkToFit: z.boolean().default(false),
-    /** Endpoints without a known price, where a budget is set: not tried (400 where that leaves none), or free of charge. */
-    unknownPrice: z.enum(['refuse', 'allow']).default('refuse'),
-    /** What becomes of the money held by a process that died. */
-    onLostHold: z.enum(['charge', 'release']).default('charge'),
-    /** How long a process may be silent before what it holds counts as lost. */
-    leaseMs: z.int().min(1000).default(60_000),
-    /** The largest output, in tokens, where a budget is set and neither request nor endpoint names one. Sent upstream. */
-    defaultMaxTokens: count().default(16_384),
-  }),
-);
-
-const limits = lazily(() =>
-  z.strictObject({
-    /** A request's body, in bytes. */
-    bodyBytes: count().default(32 * 1024 * 1024),
-    /** Levels of nesting in a JSON body, of a request and of an upstream's answer. */
-    depth: count().default(100),
-    /** An upstream's whole answer, decompressed. */
-    upstreamBodyBytes: count().default(32 * 1024 * 1024),
-    /** An upstream's whole stream, decompressed. */
-    upstreamStreamBytes: count().default(256 * 1024 * 1024),
-    /** One event of an upstream's stream. */
-    upstreamEventBytes: count().default(8 * 1024 * 1024),
-    /** Provider credentials of one workspace. */
-    credentials: count().default(500),
-    /** An upstream's error body; what is longer is cut. */
-    upstreamErrorBytes: count().default(64 * 1024),
-    /** All headers of an upstream's response. */
-    upstreamHeaderBytes: count().default(32 * 1024),
-  }),
-);
-
-const timeouts = lazily(() =>
-  z.strictObject({
-    /** To the upstream's response headers. */
-    headersMs: milliseconds().default(60_000),
-    /** From there to the first event of a stream. */
-    firstEventMs: milliseconds().default(60_000),
-    /** Between two events of a stream. */
-    idleMs: milliseconds().default(60_000),
-    /** The whole request, from arrival to the last byte. */
-    totalMs: milliseconds().default(600_000),
-  }),
-);
-
-const retry = lazily(() =>
-  z.strictObject({
-    /** Attempts of one request, over all endpoints. */
-    maxAttempts: z.int().min(1).max(50).default(5),
-    /** Attempts at one endpoint before the next is tried. */
-    attemptsPerEndpoint: z.int().min(1).max(50).default(2),
-    /** The first backoff; doubles with each attempt at the same endpoint, less a random part of up to half. */
-    baseDelayMs: z.int().min(0).default(250),
-    maxDelayMs: z.int().min(0).default(5_000),
-    /** A provider that asks for a longer pause is left alone, and the next endpoint is tried. */
-    maxRetryAfterMs: z.int().min(0).default(10_000),
-    /** How long an endpoint rests that refused our credentials. */
-    cooldownMs: z.int().min(0).default(60_000),
-  }),
-);
-
-const health = lazily(() =>
-  z.strictObject({
-    /** Failures in a row after which an endpoint is left alone for a while. */
-    failuresToCooldown: count().default(5),
-    /** For how long at first; twice as long each time the one attempt after it fails as well. */
-    cooldownMs: milliseconds().default(5_000),
-    maxCooldownMs: milliseconds().default(60_000),
-  }),
-);
-
-const hedge = lazily(() =>
-  z.strictObject({
-    /** true: when the first token of a stream is late, the next try is started beside it, and the first to speak serves. */
-    enabled: z.boolean().default(false),
-    /**
-     * What is late where too little is known of an endpoint, in ms; null: nothing is. Where enough is known, what is later
-     * than 95 of 100 of its first tokens in 5 minutes.
-     */
-    afterMs: milliseconds().nullable().default(null),
-    /** Share of the streams that may be hedged. */
-    maxShare: z.number().min(0).max(1).default(0.05),
-  }),
-);
-
-const sticky = lazily(() =>
-  z.strictObject({
-    /** How long after its last success a conversation keeps its endpoint. */
-    ttlMs: milliseconds().default(600_000),
-    /** Conversations that are remembered; of more, the latest. */
-    max: count().default(100_000),
-  }),
-);
-
-const keepAlive = lazily(() =>
-  z.strictObject({
-    /** Silence before the first event after which the stream is opened with a comment; failures then travel in-band. */
-    firstMs: milliseconds().default(10_000),
-    /** Silence within a stream after which a comment is sent. */
-    everyMs: milliseconds().default(10_000),
-  }),
-);
-
 const sectionDefault = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);
 
 /** What is checked; for what tells of the options. */
@@ -215,7 +118,7 @@ export const optionsSchema = lazily(() =>
         ['hold', 'settle', 'release', 'renew', 'expire', 'add', 'read', 'forget'],
         'a ledger',
       ).optional(),
-      budgets: sectionDefault(budgets()),
+      budgets: sectionDefault(budgetSettingsSchema()),
       /** Master keys of the credentials that workspaces bring. Without, none can be stored. */
       secrets: masterSecretsSchema().optional(),
       /** Seals their data keys, such as by a KMS; wins over `secrets`. */
@@ -240,17 +143,20 @@ export const optionsSchema = lazily(() =>
         .default('/v1'),
       /** Shown in routing metadata. */
       region: z.string().min(1).nullable().default(null),
-      limits: sectionDefault(limits()),
-      timeouts: sectionDefault(timeouts()),
-      retry: sectionDefault(retry()),
-      keepAlive: sectionDefault(keepAlive()),
-      health: sectionDefault(health()),
-      hedge: sectionDefault(hedge()),
-      sticky: sectionDefault(sticky()),
+      limits: sectionDefault(limitSettingsSchema()),
+      timeouts: sectionDefault(timeoutSettingsSchema()),
+      retry: sectionDefault(retrySettingsSchema()),
+      streams: sectionDefault(streamSettingsSchema()),
+      keepAlive: sectionDefault(keepAliveSettingsSchema()),
+      health: sectionDefault(cooldownSettingsSchema()),
+      hedge: sectionDefault(hedgeSettingsSchema()),
+      sticky: sectionDefault(stickySettingsSchema()),
       /** One line per request, and unexpected errors. Fits pino. Default: none. */
       logger: objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
       /** Takes a record of every finished request. */
       onRecord: func<Recorder>('(record) => void').optional(),
+      /** Takes a record of every request that was refused before it was routed, and of every other operation. */
+      onOperation: func<OperationRecorder>('(record) => void').optional(),
       /** The network, by the web's own interface. Default: undici on Node, fetch elsewhere. */
       fetch: func<typeof fetch>('fetch').optional(),
       /** The network, by ours; wins over `fetch`. */

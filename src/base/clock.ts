@@ -24,6 +24,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** ISO 8601, UTC. */
+export function isoTime(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
 /** Waits `ms` milliseconds; rejects with the signal's reason as soon as it aborts. */
 export function wait(clock: Clock, ms: number, signal: StopSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -19,6 +19,15 @@ export function parseJson(text: string, maxDepth: number): unknown {
   }
 }
 
+/** For text of a store, whose depth nobody else decides. @returns undefined for text that is not JSON */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a text has more opening brackets than `limit`, nested or not. Most texts have too few to nest deeply. */
 function opensMore(text: string, limit: number): boolean {
   let count = 0;

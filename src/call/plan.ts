@@ -4,7 +4,7 @@ import type { WorkspaceId } from './workspace.ts';
 /** Names a credential without holding it: a plan carries no keys. */
 export type CredentialRef =
   | { kind: 'operator'; provider: string }
-  /** The workspace's own (BYOK). */
+  /** A BYOK credential of the workspace. */
   | { kind: 'byok'; provider: string; workspaceId: WorkspaceId; id: string };
 
 /** An endpoint that could serve, with the credential it would be called with. */
@@ -25,15 +25,13 @@ export interface Exclusion {
   filter: string;
 }
 
-/** A planned step: may become several attempts when transient failures are retried. */
+/** An endpoint and a credential to call it with, as planned. Becomes several attempts when transient failures are retried. */
 export interface Target extends Candidate {
   /** Place of the model in the list the caller gave: after a refusal that is the caller's fault the next model is tried. */
   modelIndex: number;
-  /** `verbatim`: the provider's stream is forwarded as bytes. `decoded`: every chunk becomes an object. */
-  lane: 'passthrough' | 'decoded';
-  /** The most this try can cost, integer nano-USD; absent where nothing is held for it. */
+  /** The most this target can cost, integer nano-USD; absent where nothing is held for it. */
   ceilingNanoUsd?: number;
-  /** The tokens that rests on: what is only estimated is no more. */
+  /** The tokens the ceiling is made of. An estimate of usage never exceeds them. */
   mostTokens?: { promptTokens: number; completionTokens: number };
   /** The largest output to ask for, where the caller named none or more than is affordable. */
   maxTokens?: number;
@@ -46,7 +44,7 @@ export interface Plan {
   /** Slug as sent. */
   requested: string;
   strategy: 'direct' | 'auto' | 'free' | 'latest' | 'alias' | 'fallback' | 'pareto' | 'bodybuilder' | 'fusion';
-  /** In the order they are tried. Never empty. */
+  /** In the order they are called. Empty where the call was refused before a target was found. */
   targets: readonly Target[];
   excluded: readonly Exclusion[];
   /** What a router or the preferences decided by; shown in the metadata. */

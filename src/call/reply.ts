@@ -1,22 +1,26 @@
-import type { Usage } from '../schema/chat.ts';
+import type { ByteSource } from '../base/bytes.ts';
 
-/** What a call cost, settled once. */
-export interface Receipt {
-  /** Tokens as the provider counted them, or counted here when `isEstimated`. */
-  usage: Usage;
-  isEstimated: boolean;
-  /** All of it, integer nano-USD; null when the endpoint has no known price. */
-  costNanoUsd: number | null;
-  /** Of the try that served; 0 when none did or its price is not known. */
-  servedNanoUsd: number;
+/**
+ * How the body of a streamed reply ended.
+ * - `sent`: the host has read it to its end, or the pipeline has broken it off
+ * - `cancelled`: the client has left, or the host cancelled the body
+ */
+export type ReplyEnd = 'sent' | 'cancelled';
+
+/** The body of a streamed reply. The reply carries its own end: whoever serves it listens here. */
+export interface ReplyStream extends ByteSource {
+  /** Is called once, when the stream ends. At once where it has ended already. One listener. */
+  onEnd(listener: (end: ReplyEnd) => void): void;
 }
 
-/** A success, as the pipeline hands it to an operation and the operation to the edge. */
+/** A success, as an operation returns it to `http/edge`. */
 export type Reply = {
   status: number;
   headers?: Record<string, string>;
 } & (
   | { kind: 'json'; body: unknown }
-  /** Whole frames of the client's wire; ends by itself, and cancelling it stops the upstream. */
-  | { kind: 'stream'; body: ReadableStream<Uint8Array> }
+  /** Server-sent events: complete frames in the client's format. Cancelling the stream stops the upstream. */
+  | { kind: 'stream'; body: ReplyStream }
+  /** A page or a file, complete in memory. */
+  | { kind: 'file'; body: string | Uint8Array<ArrayBuffer>; contentType: string }
 );

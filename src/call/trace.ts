@@ -1,4 +1,4 @@
-/** One attempt at a provider. */
+/** One attempt: a target that was called. */
 export interface AttemptTrace {
   /** Display name of the provider. */
   provider: string;
@@ -6,24 +6,17 @@ export interface AttemptTrace {
   /** The gateway's slug of the model. */
   model: string;
   startedAtMs: number;
-  /** When the attempt was decided: its first event or its whole answer was there, or it failed. */
+  /** When the attempt was decided, epoch ms: its first token or its complete response was there, or it failed. */
   decidedAtMs: number;
-  /** 200, or the status of the failure: the upstream's own, 502 for a bad answer, 524 for a time-out. */
+  /** 200, or the status of the failure: the upstream's own, 502 for a bad response, 524 for a time-out. */
   status: number;
-  /** null when it succeeded. */
+  /** null when the attempt succeeded. */
   errorType: string | null;
   isByok: boolean;
   /** What a failed attempt costs all the same, by the usage the provider reported. Integer nano-USD; 0 for most. */
   costNanoUsd: number;
   /** Request fields that were not sent, because this provider refuses them. */
   dropped: readonly string[];
-}
-
-/** What happened to a call, in order. Append-only. */
-export interface Trace {
-  readonly attempts: AttemptTrace[];
-}
-
-export function newTrace(): Trace {
-  return { attempts: [] };
+  /** The provider's own id of the request, from its response headers, bounded; null where it sent none. */
+  upstreamRequestId: string | null;
 }

@@ -77,8 +77,8 @@ interface Merged {
 export function createCatalog(sources: CatalogSources): Catalog {
   const { models: own, document = null, loadBuiltIn = null, loadPrices = null, providers, clock } = sources;
   const ownSlugs = new Set(own.map(({ slug }) => slug));
-  const builtIn = lazily(loadBuiltIn, [], 'models', sources.logger);
-  const prices = lazily<ListPrices | null>(loadPrices, null, 'prices', sources.logger);
+  const builtIn = readOnce(loadBuiltIn, [], 'models', sources.logger);
+  const prices = readOnce<ListPrices | null>(loadPrices, null, 'prices', sources.logger);
   let known: ReadonlyMap<string, Endpoint> | null = null;
   let merged: Merged | null = null;
   let current: View | null = null;
@@ -108,7 +108,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
     const view = viewAt(clock.now());
     const isUnpriced = (model: Model | null) => model?.endpoints.some(mayBePriced) === true;
     return slugs.some((slug) => {
-      const base = withoutSuffix(slug);
+      const base = withoutSuffixes(slug);
       const model = view.model(slug);
       const baseModel = base === slug ? model : view.model(base);
       // A slug that is no model may be a router, which chooses among all models.
@@ -117,7 +117,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
     });
   }
 
-  const isOwn = (slug: string) => ownSlugs.has(slug) || ownSlugs.has(withoutSuffix(slug));
+  const isOwn = (slug: string) => ownSlugs.has(slug) || ownSlugs.has(withoutSuffixes(slug));
 
   /** The read of the document that these slugs need, if any. @throws GatewayError when the document cannot be read */
   function awaitDocument(slugs: readonly string[]): Promise<void> | null {
@@ -257,13 +257,13 @@ function passThroughModel(
 }
 
 /** `author/model:nitro` and `author/model:free:online` may mean `author/model`. */
-function withoutSuffix(slug: string): string {
+function withoutSuffixes(slug: string): string {
   const colon = slug.indexOf(':');
   return colon < 0 ? slug : slug.slice(0, colon);
 }
 
 /** Reads a value at its first use. If the value cannot be read, the catalog works without it. */
-function lazily<T>(
+function readOnce<T>(
   load: (() => Promise<T>) | null,
   without: T,
   what: string,

@@ -1,14 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import type { HealthView, Percentiles } from '../call/facts.ts';
+import { type CooldownSettings, cooldownSettingsSchema } from '../schema/settings.ts';
 import type { HealthRecords } from '../stores/health-records.ts';
 import type { StoreLogger } from '../stores/storage/logger.ts';
 import {
   ask,
-  type CooldownOptions,
   cooldownUntil,
   coolsDownAfterFailures,
-  defaultCooldown,
   endProbe,
   fail,
   isTripped,
@@ -92,7 +91,7 @@ export interface Health {
 export interface HealthDeps {
   clock: Clock;
   /** When endpoints get a cooldown after failures. Absent options have their defaults. */
-  cooldown?: Partial<CooldownOptions>;
+  cooldown?: Partial<CooldownSettings>;
   /** The number of remembered keys: the most recently used stay. Default 10,000. */
   maxEndpoints?: number;
   /** null: there are no other instances, or no store that the instances share. */
@@ -115,8 +114,8 @@ const nothingKnown: EndpointStatistics = {
   status: 'default',
 };
 
-export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing = null }: HealthDeps): Health {
-  const options = { ...defaultCooldown, ...cooldown };
+export function createHealth({ clock, cooldown = {}, maxEndpoints = 10_000, sharing = null }: HealthDeps): Health {
+  const settings = cooldownSettingsSchema().parse(cooldown, { jitless: true });
   const entries = new LRUCache<string, Entry>({ max: maxEndpoints });
   let shared: Sharing | null = null;
 
@@ -130,7 +129,7 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing =
         instance: instance(),
         logger,
         entries,
-        maxCooldownMs: options.maxCooldownMs,
+        maxCooldownMs: settings.maxCooldownMs,
       });
     }
     return shared;
@@ -166,7 +165,7 @@ export function createHealth({ clock, cooldown, maxEndpoints = 10_000, sharing =
       record(entry.series, nowMs, outcome, latencyBucket, throughputBucket);
       entry.version++;
       if (outcome === 'ok') succeed(entry.cooldown, nowMs);
-      else if (outcome === 'failed') fail(entry.cooldown, nowMs, options);
+      else if (outcome === 'failed') fail(entry.cooldown, nowMs, settings);
       // A rate limit or a first token does not show whether the endpoint works again: the next attempt may find out.
       else if (outcome === 'limited' || latencyBucket >= 0) endProbe(entry.cooldown);
       share()?.changed();

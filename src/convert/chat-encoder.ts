@@ -1,5 +1,5 @@
 import { doneFrame, encodeEvent } from '../base/sse.ts';
-import type { ResponseEncoder, ResponseHead, StreamEnd } from '../call/response-encoder.ts';
+import type { ReportedEnd, ResponseEncoder, ResponseHead } from '../call/response-encoder.ts';
 import type { ChatResult } from '../schema/chat.ts';
 
 /**
@@ -8,9 +8,9 @@ import type { ChatResult } from '../schema/chat.ts';
  */
 export function chatEncoder(brand: string): ResponseEncoder {
   const metadataField = `${brand}_metadata`;
-  const shownMetadata = ({ metadata }: Partial<StreamEnd>) => (metadata ? { [metadataField]: metadata } : {});
+  const shownMetadata = ({ metadata }: Partial<ReportedEnd>) => (metadata ? { [metadataField]: metadata } : {});
   /** A copy of the answer, with what is ours in it. A field of a provider by our name is overwritten or left out. */
-  const resultOf = (head: ResponseHead, result: ChatResult, { usage, metadata }: StreamEnd) => {
+  const resultOf = (head: ResponseHead, result: ChatResult, { usage, metadata }: ReportedEnd) => {
     const { id, created, model, provider } = head;
     const body: Record<string, unknown> = { ...result, id, created, model, provider, usage };
     if (metadata !== undefined || metadataField in result) body[metadataField] = metadata;

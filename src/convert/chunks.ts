@@ -11,14 +11,17 @@ export function toChunks(result: ChatResult): ChatChunk[] {
   };
   const chunks: ChatChunk[] = [];
   for (const choice of choices) {
-    const { message, finish_reason, native_finish_reason, index, logprobs } = choice;
+    const { message, finish_reason, native_finish_reason, index, logprobs, ...rest } = choice;
     const { tool_calls: toolCalls, refusal, ...said } = message;
     const delta = {
       ...said,
       ...(refusal ? { refusal } : {}),
       ...(toolCalls ? { tool_calls: toolCalls.map((call, at) => ({ index: at, ...call })) } : {}),
     } as ChunkChoice['delta'];
-    chunks.push({ ...start, choices: [{ index, delta, finish_reason: null, ...(logprobs ? { logprobs } : {}) }] });
+    chunks.push({
+      ...start,
+      choices: [{ ...rest, index, delta, finish_reason: null, ...(logprobs ? { logprobs } : {}) }],
+    });
     chunks.push({ ...start, choices: [{ index, delta: {}, finish_reason, native_finish_reason }] });
   }
   return chunks;
@@ -26,7 +29,10 @@ export function toChunks(result: ChatResult): ChatChunk[] {
 
 interface OpenChoice {
   choice: ChatChoice;
-  tools: Map<number, { id: string; type: 'function'; function: { name: string; arguments: string } }>;
+  tools: Map<
+    number,
+    { id: string; type: 'function'; function: { name: string; arguments: string }; [field: string]: unknown }
+  >;
 }
 
 /** Puts the chunks of a stream together into a whole answer: for a stream where JSON was asked. */
@@ -46,7 +52,7 @@ export function chunkFolder(): ChunkFolder {
   }
 
   function addChoice(piece: ChunkChoice): void {
-    const { index, delta, finish_reason, native_finish_reason, logprobs } = piece;
+    const { index, delta, finish_reason, native_finish_reason, logprobs, ...rest } = piece;
     let entry = open.get(index);
     if (!entry) {
       const choice: ChatChoice = {
@@ -60,6 +66,7 @@ export function chunkFolder(): ChunkFolder {
       open.set(index, entry);
     }
     const { choice } = entry;
+    for (const key in rest) choice[key] = rest[key];
     const message = choice.message as Record<string, unknown>;
     const { tool_calls: toolCalls, role: _role, ...said } = delta;
     for (const key in said) message[key] = joined(message[key], said[key]);
@@ -100,7 +107,8 @@ export function chunkFolder(): ChunkFolder {
 function addToolCall(entry: OpenChoice, piece: ChunkToolCall): void {
   let call = entry.tools.get(piece.index);
   if (!call) {
-    call = { id: piece.id ?? `call_${piece.index}`, type: 'function', function: { name: '', arguments: '' } };
+    const { index, id = `call_${index}`, type: _type, function: _function, ...rest } = piece;
+    call = { ...rest, id, type: 'function', function: { name: '', arguments: '' } };
     entry.tools.set(piece.index, call);
   } else if (piece.id) call.id = piece.id;
   if (piece.function?.name) call.function.name += piece.function.name;

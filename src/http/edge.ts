@@ -6,11 +6,11 @@ import { StopSwitch } from '../base/stop.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
-import type { Logger } from '../telemetry/record.ts';
+import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
 import { type Authenticate, requirePermission } from './authenticate.ts';
 import { type BodyLimits, checkBody, checkQuery, readBody, unreadable } from './body.ts';
 import { respond, respondError } from './respond.ts';
-import { createRouter } from './router.ts';
+import { createRouter, type Matched } from './router.ts';
 
 /** What an adapter knows of a request beyond the request itself. */
 export interface HandleContext {
@@ -47,6 +47,8 @@ export interface EdgeDeps {
   brand: string;
   basePath: string;
   logger: Logger | null;
+  /** Takes a record of requests that no operation records itself; null: nobody wants to know. */
+  record: OperationRecorder | null;
 }
 
 export interface Edge {
@@ -73,13 +75,18 @@ export function createEdge(deps: EdgeDeps): Edge {
     const ResponseOf = context.Response ?? Response;
     let caller: Caller | null = null;
     let isHead = request.method === 'HEAD';
+    let found: Matched | null = null;
+    let isRunning = false;
+    const receivedAtMs = clock.now();
+    const note = (error: GatewayError | null, status: number) =>
+      deps.record?.(recordOf(request.method, found, caller, isRunning, status, error, receivedAtMs, clock.now()));
     try {
       if (closing) throw new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 });
       const basePath = context.basePath ?? deps.basePath;
-      const found = find(request.method, pathBelow(context.path ?? pathOf(request.url), basePath));
-      if ('allow' in found) return new ResponseOf(null, { status: 204, headers: { allow: found.allow } });
-      isHead = found.isHead;
-      const receivedAtMs = clock.now();
+      const route = find(request.method, pathBelow(context.path ?? pathOf(request.url), basePath));
+      if ('allow' in route) return new ResponseOf(null, { status: 204, headers: { allow: route.allow } });
+      found = route;
+      isHead = route.isHead;
       const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
         const authenticated = deps.authenticate(request);
@@ -87,29 +94,37 @@ export function createEdge(deps: EdgeDeps): Edge {
           authenticated instanceof Promise
             ? await watch.unlessStopped(pendingOf(authenticated), itself)
             : authenticated;
-        const { operation, params } = found;
+        const authenticatedAtMs = clock.now();
+        const { operation, params } = route;
         requirePermission(caller, operation.permissions);
         const body =
           operation.body === null ? null : checkBody(await bodyOf(request, context, watch), operation, deps.limits);
+        const query = operation.query ? checkQuery(request.url, operation.query()) : null;
+        isRunning = true;
         const reply = await operation.run({
           body,
-          query: operation.query ? checkQuery(request.url, operation.query()) : null,
+          query,
           params,
           basePath,
           caller,
           headers: request.headers,
           signal: watch.signal,
-          control: watch,
           receivedAtMs,
+          authenticatedAtMs,
         });
-        if (reply.kind === 'json') watch.ended();
+        // A stream says itself when it has ended.
+        if (reply.kind === 'stream') reply.body.onEnd((end) => (end === 'cancelled' ? watch.left() : watch.ended()));
+        else watch.ended();
+        if (!operation.recordsItself) note(null, reply.status);
         return respond(reply, isHead, ResponseOf);
       } catch (error) {
         watch.ended();
         throw error;
       }
     } catch (error) {
-      return respondError(shown(error, request), caller, brand, isHead, ResponseOf);
+      const known = shown(error, request);
+      if (!isRunning || !found?.operation.recordsItself) note(known, known.status);
+      return respondError(known, caller, brand, isHead, ResponseOf);
     }
   }
 
@@ -193,6 +208,12 @@ class Watch {
     this.stop('client_left', this.#hasHost ? undefined : this.#request.signal.reason);
   }
 
+  /** The client has left a stream, which is its end. */
+  left(): void {
+    this.abort();
+    this.ended();
+  }
+
   /** The request has ended. */
   ended(): void {
     this.#stopClock();
@@ -217,6 +238,32 @@ class Watch {
       );
     });
   }
+}
+
+/** The record of a request that was refused before its operation ran, or of an operation that records nothing itself. */
+function recordOf(
+  method: string,
+  found: Matched | null,
+  caller: Caller | null,
+  hasRun: boolean,
+  status: number,
+  error: GatewayError | null,
+  receivedAtMs: number,
+  nowMs: number,
+): OperationRecord {
+  return {
+    kind: hasRun ? 'operation' : 'refusal',
+    operation: found?.operation.name ?? null,
+    method: method.slice(0, 20),
+    path: found?.operation.path ?? null,
+    workspaceId: caller?.workspaceId ?? null,
+    apiKeyHash: caller?.apiKeyHash ?? null,
+    userId: caller?.userId ?? null,
+    status,
+    error: error && { type: error.errorType, message: error.message },
+    receivedAtMs,
+    totalMs: nowMs - receivedAtMs,
+  };
 }
 
 /** @returns what stops listening */

@@ -1,3 +1,4 @@
+import { type ByteSource, streamSource } from '../base/bytes.ts';
 import type { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
 import type { Reply } from '../call/reply.ts';
@@ -14,12 +15,32 @@ export function respond(reply: Reply, isHead: boolean, ResponseOf: ResponseClass
       'x-accel-buffering': 'no',
       ...headers,
     };
-    return new ResponseOf(reply.body, { status, headers: streamHeaders });
+    return new ResponseOf(readable(reply.body), { status, headers: streamHeaders });
+  }
+  if (reply.kind === 'file') {
+    const fileHeaders = { 'content-type': reply.contentType, ...headers };
+    return new ResponseOf(isHead ? null : reply.body, { status, headers: fileHeaders });
   }
   return new ResponseOf(isHead ? null : JSON.stringify(reply.body), {
     status,
     headers: { 'content-type': 'application/json', ...headers },
   });
+}
+
+/** One hop, nothing buffered ahead. The stream names its source, which an adapter may read instead. */
+function readable(source: ByteSource): ReadableStream<Uint8Array> {
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const bytes = await source.read();
+        if (bytes === null) controller.close();
+        else controller.enqueue(bytes);
+      },
+      cancel: () => source.cancel(),
+    },
+    { highWaterMark: 0 },
+  );
+  return Object.assign(stream, { [streamSource]: source });
 }
 
 /** The error envelope. */

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { type ModelsCountQuery, modelsCountQuery } from '../schema/model.ts';
 import { filterModels } from './listings/filter-models.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** How many models GET /models lists for the same kinds of answers. */
 export function countModels(deps: ListingDeps): Operation<unknown, ModelsCountQuery> {
@@ -17,7 +16,7 @@ export function countModels(deps: ListingDeps): Operation<unknown, ModelsCountQu
     result: () => z.object({ data: z.object({ count: z.int() }) }),
     async run({ query, caller }) {
       const found = filterModels(await reachedModels(deps, caller), query, deps.provider);
-      return answer({ data: { count: found.length } });
+      return jsonReply({ data: { count: found.length } });
     },
   };
 }

@@ -6,9 +6,8 @@ import { apiKeySchema, type CreateApiKey, createApiKeySchema } from '../schema/a
 import { reachableWorkspace } from '../stores/access.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
-import { type ReadsSpending, showApiKey } from './tenants/api-key-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { type ReadsSpending, showApiKey } from './tenants/api-key-response.ts';
 
 export interface CreateApiKeyDeps {
   workspaces: Workspaces;
@@ -40,7 +39,7 @@ export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
         creatorUserId: body.creator_user_id === undefined ? caller.userId : body.creator_user_id,
         expiresAtMs,
       });
-      return answer({ data: await showApiKey(spending, record, clock.now()), key }, 201);
+      return jsonReply({ data: await showApiKey(spending, record, clock.now()), key }, 201);
     },
   };
 }

@@ -24,6 +24,7 @@ export function createChatCompletion({ pipeline, ids, brand }: CreateChatComplet
     body: chatRequestCheck,
     result: chatResultSchema,
     contradictions,
-    run: (input) => serve(pipeline, callOf(input), input.control),
+    recordsItself: true,
+    run: (input) => serve(pipeline, callOf(input)),
   };
 }

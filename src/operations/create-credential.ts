@@ -4,8 +4,7 @@ import { type FindsWorkspaces, reachableWorkspace } from '../stores/access.ts';
 import { shownCredential } from '../stores/credentials/record.ts';
 import type { Credentials } from '../stores/credentials.ts';
 import type { Owners } from '../stores/owners.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** What the operations on provider credentials need. */
 export interface CredentialDeps {
@@ -26,7 +25,7 @@ export function createCredential({ credentials, workspaces }: CredentialDeps): O
     async run({ body: { workspace_id, ...input }, caller }) {
       const workspaceId = await reachableWorkspace(workspaces, caller, workspace_id);
       const made = await credentials(workspaceId).create(input);
-      return answer({ data: shownCredential(made) }, 201);
+      return jsonReply({ data: shownCredential(made) }, 201);
     },
   };
 }

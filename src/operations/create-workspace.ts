@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { GatewayError } from '../base/errors.ts';
 import { createWorkspaceSchema, type WorkspaceSettings, workspaceSchema } from '../schema/workspace.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import type { Operation } from './operation.ts';
-import { answer, creatorOf } from './tenants/answer.ts';
-import { showWorkspace } from './tenants/workspace-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { creatorOf, showWorkspace } from './tenants/workspace-response.ts';
 
 export interface CreateWorkspaceDeps {
   workspaces: Workspaces;
@@ -23,7 +22,7 @@ export function createWorkspace({ workspaces }: CreateWorkspaceDeps): Operation<
       if (!caller.managesAll) {
         throw new GatewayError('permission_denied', 'An API key of one workspace cannot make another');
       }
-      return answer({ data: showWorkspace(await workspaces.create(body, creatorOf(caller))) }, 201);
+      return jsonReply({ data: showWorkspace(await workspaces.create(body, creatorOf(caller))) }, 201);
     },
   };
 }

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Owners } from '../stores/owners.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 export interface DeleteApiKeyDeps {
   apiKeys: ApiKeyStore;
@@ -22,7 +21,7 @@ export function deleteApiKey({ apiKeys, owners }: DeleteApiKeyDeps): Operation {
       const hash = (params.hash as string).toLowerCase();
       const workspaceId = await ownerReachable(owners, caller, 'api-key', hash);
       if (!(await apiKeys.delete(workspaceId, hash))) throw notOwned('api-key');
-      return answer({ deleted: true });
+      return jsonReply({ deleted: true });
     },
   };
 }

@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
-import { intervalOf } from './tenants/budget-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { intervalOf } from './tenants/budget-response.ts';
 
 export interface DeleteBudgetDeps {
   workspaces: Workspaces;
@@ -24,7 +23,7 @@ export function deleteBudget({ workspaces, budgets }: DeleteBudgetDeps): Operati
       const interval = intervalOf(params.interval);
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
       await budgets(id).delete(interval);
-      return answer({ deleted: true });
+      return jsonReply({ deleted: true });
     },
   };
 }

@@ -1,8 +1,7 @@
 import { credentialDeletedSchema } from '../schema/credential.ts';
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import type { CredentialDeps } from './create-credential.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** Wipes the key with all the rest. */
 export function deleteCredential({ credentials, owners }: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation {
@@ -16,7 +15,7 @@ export function deleteCredential({ credentials, owners }: Pick<CredentialDeps, '
     async run({ params: { id = '' }, caller }) {
       const workspaceId = await ownerReachable(owners, caller, 'credential', id);
       if (!(await credentials(workspaceId).delete(id.toLowerCase()))) throw notOwned('credential');
-      return answer({ deleted: true });
+      return jsonReply({ deleted: true });
     },
   };
 }

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { reachWorkspace } from '../stores/access.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 export interface DeleteWorkspaceDeps {
   workspaces: Workspaces;
@@ -20,7 +19,7 @@ export function deleteWorkspace({ workspaces }: DeleteWorkspaceDeps): Operation 
     async run({ params, caller }) {
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
       await workspaces.delete(id);
-      return answer({ deleted: true });
+      return jsonReply({ deleted: true });
     },
   };
 }

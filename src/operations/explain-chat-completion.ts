@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isoTime } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { nanoToUsd } from '../base/money.ts';
 import type { Call } from '../call/call.ts';
@@ -11,8 +12,7 @@ import { chatRequestCheck } from '../schema/compiled.ts';
 import { type Explanation, explanationSchema } from '../schema/explanation.ts';
 import { contradictions } from '../schema/validate.ts';
 import { chatCalls } from './chat/call-of.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 export interface ExplainChatCompletionDeps {
   pipeline: PipelineDeps;
@@ -33,7 +33,7 @@ export function explainChatCompletion({ pipeline, ids, brand }: ExplainChatCompl
     contradictions,
     async run(input) {
       const call = callOf(input);
-      return answer({ data: show(pipeline, call, await explain(pipeline, call)) });
+      return jsonReply({ data: show(pipeline, call, await explain(pipeline, call)) });
     },
   };
 }
@@ -65,7 +65,7 @@ function show(deps: PipelineDeps, { request }: Call, explained: Explained): Expl
       remaining_usd: nanoToUsd(
         Math.max(window.limitNanoUsd - window.spentNanoUsd - window.heldNanoUsd - window.holdNanoUsd, 0),
       ),
-      resets_at: window.endMs === null ? null : new Date(window.endMs).toISOString(),
+      resets_at: window.endMs === null ? null : isoTime(window.endMs),
     })),
   };
 }

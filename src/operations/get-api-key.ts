@@ -4,9 +4,8 @@ import { apiKeySchema } from '../schema/api-key.ts';
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Owners } from '../stores/owners.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
-import { type ReadsSpending, showApiKey } from './tenants/api-key-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { type ReadsSpending, showApiKey } from './tenants/api-key-response.ts';
 
 export interface GetApiKeyDeps {
   apiKeys: ApiKeyStore;
@@ -28,7 +27,7 @@ export function getApiKey({ apiKeys, owners, spending, clock }: GetApiKeyDeps): 
       const workspaceId = await ownerReachable(owners, caller, 'api-key', hash);
       const record = await apiKeys.get(workspaceId, hash);
       if (!record) throw notOwned('api-key');
-      return answer({ data: await showApiKey(spending, record, clock.now()) });
+      return jsonReply({ data: await showApiKey(spending, record, clock.now()) });
     },
   };
 }

@@ -5,9 +5,8 @@ import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { Presentation } from './compat.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
-import { intervalOf, showBudget } from './tenants/budget-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { intervalOf, showBudget } from './tenants/budget-response.ts';
 
 export interface GetBudgetDeps {
   presentation: Presentation;
@@ -28,7 +27,7 @@ export function getBudget({ presentation, workspaces, budgets }: GetBudgetDeps):
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
       const found = await budgets(id).get(interval);
       if (!found) throw new GatewayError('not_found', `The workspace has no ${interval} budget`);
-      return answer({ data: showBudget(id, found, presentation) });
+      return jsonReply({ data: showBudget(id, found, presentation) });
     },
   };
 }

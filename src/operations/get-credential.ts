@@ -2,8 +2,7 @@ import { credentialAnswerSchema } from '../schema/credential.ts';
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import { shownCredential } from '../stores/credentials/record.ts';
 import type { CredentialDeps } from './create-credential.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** @see interface document, "GET /byok/{id}" */
 export function getCredential({ credentials, owners }: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation {
@@ -18,7 +17,7 @@ export function getCredential({ credentials, owners }: Pick<CredentialDeps, 'cre
       const workspaceId = await ownerReachable(owners, caller, 'credential', id);
       const record = await credentials(workspaceId).get(id.toLowerCase());
       if (!record) throw notOwned('credential');
-      return answer({ data: shownCredential(record) });
+      return jsonReply({ data: shownCredential(record) });
     },
   };
 }

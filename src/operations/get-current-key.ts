@@ -1,12 +1,11 @@
 import * as z from 'zod';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, isoTime } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
 import { type CurrentApiKey, currentApiKeySchema } from '../schema/api-key.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/api-keys.ts';
-import type { Operation } from './operation.ts';
-import { answer, timestamp } from './tenants/answer.ts';
-import { limitAndUsage, type ReadsSpending } from './tenants/api-key-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { limitAndUsage, type ReadsSpending } from './tenants/api-key-response.ts';
 
 export interface GetCurrentKeyDeps {
   apiKeys: ApiKeyStore;
@@ -40,7 +39,7 @@ export function getCurrentKey({ apiKeys, spending, clock }: GetCurrentKeyDeps): 
       const { apiKeyHash: hash, workspaceId } = caller;
       if (hash === null) throw new GatewayError('not_found', 'The request was let in without an API key');
       const key = (await apiKeys.get(workspaceId, hash)) ?? describe(caller, hash);
-      return answer({ data: show(key, await limitAndUsage(spending, key, clock.now())) });
+      return jsonReply({ data: show(key, await limitAndUsage(spending, key, clock.now())) });
     },
   };
 }
@@ -67,7 +66,7 @@ function show(key: Described, spent: Awaited<ReturnType<typeof limitAndUsage>>):
     permissions: key.permissions,
     ...spent,
     creator_user_id: key.creatorUserId,
-    expires_at: key.expiresAtMs === null ? null : timestamp(key.expiresAtMs),
+    expires_at: key.expiresAtMs === null ? null : isoTime(key.expiresAtMs),
     is_free_tier: false,
     is_management_key: isManagement,
     is_provisioning_key: isManagement,

@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import { GatewayError } from '../base/errors.ts';
 import { modelSchema } from '../schema/model.ts';
-import { showModel } from './listings/model-answer.ts';
+import { showModel } from './listings/model-response.ts';
 import type { ListingDeps } from './listings/reach.ts';
 import { resolveModel } from './listings/resolve-model.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** One model, as GET /models lists it. */
 export function getModel(deps: ListingDeps): Operation {
@@ -20,7 +19,7 @@ export function getModel(deps: ListingDeps): Operation {
       const { model, endpoints: all } = await resolveModel(deps, caller, params);
       const endpoints = all.filter(({ isDisabled }) => isDisabled !== true);
       if (endpoints.length === 0) throw new GatewayError('not_found', 'All that serves this model is disabled');
-      return answer({ data: showModel({ model, endpoints }, basePath) });
+      return jsonReply({ data: showModel({ model, endpoints }, basePath) });
     },
   };
 }

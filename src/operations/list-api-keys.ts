@@ -4,9 +4,8 @@ import { apiKeySchema, type ListApiKeysQuery, listApiKeysQuery } from '../schema
 import { reachableWorkspace } from '../stores/access.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
-import { type ReadsSpending, showApiKeys } from './tenants/api-key-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { type ReadsSpending, showApiKeys } from './tenants/api-key-response.ts';
 
 export interface ListApiKeysDeps {
   workspaces: Workspaces;
@@ -33,7 +32,7 @@ export function listApiKeys(deps: ListApiKeysDeps): Operation<unknown, ListApiKe
         limit: query.limit,
         includeDisabled: query.include_disabled,
       });
-      return answer({ data: await showApiKeys(spending, records, clock.now()) });
+      return jsonReply({ data: await showApiKeys(spending, records, clock.now()) });
     },
   };
 }

@@ -4,9 +4,8 @@ import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { Presentation } from './compat.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
-import { showBudget } from './tenants/budget-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { showBudget } from './tenants/budget-response.ts';
 
 export interface ListBudgetsDeps {
   presentation: Presentation;
@@ -25,7 +24,7 @@ export function listBudgets({ presentation, workspaces, budgets }: ListBudgetsDe
     result: () => z.object({ data: z.array(budgetSchema()) }),
     async run({ params, caller }) {
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
-      return answer({ data: (await budgets(id).list()).map((budget) => showBudget(id, budget, presentation)) });
+      return jsonReply({ data: (await budgets(id).list()).map((budget) => showBudget(id, budget, presentation)) });
     },
   };
 }

@@ -2,8 +2,7 @@ import { credentialListSchema, type ListCredentialsQuery, listCredentialsQuery }
 import { reachableWorkspace } from '../stores/access.ts';
 import { shownCredential } from '../stores/credentials/record.ts';
 import type { CredentialDeps } from './create-credential.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** Of the caller's own workspace unless it names another. */
 export function listCredentials({
@@ -21,7 +20,7 @@ export function listCredentials({
     async run({ query: { workspace_id, ...query }, caller }) {
       const workspaceId = await reachableWorkspace(workspaces, caller, workspace_id);
       const { records, total } = await credentials(workspaceId).list(query);
-      return answer({ data: records.map(shownCredential), total_count: total });
+      return jsonReply({ data: records.map(shownCredential), total_count: total });
     },
   };
 }

@@ -1,10 +1,9 @@
 import { modelEndpointsSchema } from '../schema/model.ts';
 import { showArchitecture } from './listings/architecture.ts';
-import { showEndpoint } from './listings/endpoint-answer.ts';
+import { showEndpoint } from './listings/endpoint-response.ts';
 import type { ListingDeps } from './listings/reach.ts';
 import { resolveModel } from './listings/resolve-model.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** The endpoints of one model, disabled ones too, and how they are doing. */
 export function listModelEndpoints(deps: ListingDeps): Operation {
@@ -18,7 +17,7 @@ export function listModelEndpoints(deps: ListingDeps): Operation {
     async run({ params, caller }) {
       const { model, endpoints } = await resolveModel(deps, caller, params);
       const nowMs = deps.clock.now();
-      return answer({
+      return jsonReply({
         data: {
           id: model.slug,
           name: model.name,

@@ -1,10 +1,9 @@
 import { type ModelsQuery, modelListSchema, modelsQuery } from '../schema/model.ts';
 import { filterModels } from './listings/filter-models.ts';
-import { showModel } from './listings/model-answer.ts';
+import { showModel } from './listings/model-response.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import { sortModels } from './listings/sort-models.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** The models the caller could use, those that answer with text unless it says otherwise. */
 export function listModels(deps: ListingDeps): Operation<unknown, ModelsQuery> {
@@ -19,7 +18,7 @@ export function listModels(deps: ListingDeps): Operation<unknown, ModelsQuery> {
     async run({ query, caller, basePath }) {
       const found = filterModels(await reachedModels(deps, caller), query, deps.provider);
       const sorted = query.sort === undefined ? found : sortModels(found, query.sort, deps);
-      return answer({ data: sorted.map((one) => showModel(one, basePath)) });
+      return jsonReply({ data: sorted.map((one) => showModel(one, basePath)) });
     },
   };
 }

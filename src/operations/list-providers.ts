@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { providerSchema, type ShownProvider } from '../schema/provider.ts';
 import type { ListingDeps } from './listings/reach.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** The providers the caller's requests could come to, by slug. */
 export function listProviders({
@@ -26,7 +25,7 @@ export function listProviders({
         const found = provider(slug);
         if (found) shown.push({ name: found.name, slug, ...unknown });
       }
-      return answer({ data: shown });
+      return jsonReply({ data: shown });
     },
   };
 }

@@ -1,8 +1,7 @@
 import { modelListSchema } from '../schema/model.ts';
-import { showModel } from './listings/model-answer.ts';
+import { showModel } from './listings/model-response.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** All models the caller could use, whatever they answer with. */
 export function listUserModels(deps: ListingDeps): Operation {
@@ -15,7 +14,7 @@ export function listUserModels(deps: ListingDeps): Operation {
     result: modelListSchema,
     async run({ caller, basePath }) {
       const found = await reachedModels(deps, caller);
-      return answer({ data: found.map((one) => showModel(one, basePath)) });
+      return jsonReply({ data: found.map((one) => showModel(one, basePath)) });
     },
   };
 }

@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { type PageQuery, pageQuery } from '../schema/page.ts';
 import { workspaceSchema } from '../schema/workspace.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
-import { showWorkspace } from './tenants/workspace-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { showWorkspace } from './tenants/workspace-response.ts';
 
 export interface ListWorkspacesDeps {
   workspaces: Workspaces;
@@ -23,12 +22,12 @@ export function listWorkspaces({ workspaces }: ListWorkspacesDeps): Operation<un
     async run({ query: { offset, limit }, caller }) {
       if (caller.managesAll) {
         const { records, total } = await workspaces.list({ offset, limit });
-        return answer({ data: records.map(showWorkspace), total_count: total });
+        return jsonReply({ data: records.map(showWorkspace), total_count: total });
       }
       const own = await workspaces.find(caller.workspaceId);
       // A host app's id may be another workspace's slug.
       const all = own?.id === caller.workspaceId ? [showWorkspace(own)] : [];
-      return answer({ data: all.slice(offset, offset + limit), total_count: all.length });
+      return jsonReply({ data: all.slice(offset, offset + limit), total_count: all.length });
     },
   };
 }

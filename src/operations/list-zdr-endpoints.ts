@@ -2,10 +2,9 @@ import * as z from 'zod';
 import { keepsNothing } from '../routing/filter.ts';
 import { list } from '../schema/bounded.ts';
 import { endpointSchema } from '../schema/endpoint.ts';
-import { showEndpoint } from './listings/endpoint-answer.ts';
+import { showEndpoint } from './listings/endpoint-response.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /**
  * What is left of the caller's endpoints for a request with `provider.zdr`, by the rule that such a request meets.
@@ -22,7 +21,7 @@ export function listZdrEndpoints(deps: ListingDeps): Operation {
     async run({ caller }) {
       const reached = await reachedModels(deps, caller);
       const nowMs = deps.clock.now();
-      return answer({
+      return jsonReply({
         data: reached.flatMap(({ model, endpoints }) =>
           endpoints.filter(keepsNothing).map((endpoint) => showEndpoint(deps, model, endpoint, nowMs)),
         ),

@@ -15,9 +15,9 @@ export interface OperationInput<Body = unknown, Query = unknown> {
   headers: Headers;
   /** Aborted when the client leaves or the request's time is up. */
   signal: StopSignal;
-  /** For an answer that streams: how to stop the request, and whom to tell that the stream has ended. */
-  control: { abort: () => void; ended: () => void };
   receivedAtMs: number;
+  /** When the caller was known, epoch ms. */
+  authenticatedAtMs: number;
 }
 
 /**
@@ -39,5 +39,12 @@ export interface Operation<Body = unknown, Query = unknown> {
   result: () => ZodType;
   /** Contradictions in a body that fits its schema: 422. */
   contradictions?(body: Body): { path: string; message: string }[];
+  /** true: the pipeline writes a record of each run. Default: `http/edge` does. */
+  readonly recordsItself?: boolean;
   run(input: OperationInput<Body, Query>): Promise<Reply>;
+}
+
+/** A success that is JSON. */
+export function jsonReply(body: unknown, status = 200): Reply {
+  return { kind: 'json', status, body };
 }

@@ -6,9 +6,8 @@ import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { Presentation } from './compat.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
-import { intervalOf, showBudget } from './tenants/budget-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { intervalOf, showBudget } from './tenants/budget-response.ts';
 
 export interface PutBudgetDeps {
   presentation: Presentation;
@@ -33,7 +32,7 @@ export function putBudget({ presentation, workspaces, budgets, spending }: PutBu
       const limitNanoUsd = limitToNano(body.limit_usd) as number;
       // What was spent before there was a limit is only counted, and may not have reached the store yet.
       await spending.flush();
-      return answer({ data: showBudget(id, await budgets(id).put(interval, limitNanoUsd), presentation) });
+      return jsonReply({ data: showBudget(id, await budgets(id).put(interval, limitNanoUsd), presentation) });
     },
   };
 }

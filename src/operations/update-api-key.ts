@@ -5,9 +5,8 @@ import { apiKeySchema, type UpdateApiKey, updateApiKeySchema } from '../schema/a
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import type { ApiKeySettings, ApiKeyStore } from '../stores/api-keys.ts';
 import type { Owners } from '../stores/owners.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
-import { type ReadsSpending, showApiKey } from './tenants/api-key-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { type ReadsSpending, showApiKey } from './tenants/api-key-response.ts';
 
 export interface UpdateApiKeyDeps {
   apiKeys: ApiKeyStore;
@@ -29,7 +28,7 @@ export function updateApiKey({ apiKeys, owners, spending, clock }: UpdateApiKeyD
       const workspaceId = await ownerReachable(owners, caller, 'api-key', hash);
       const record = await apiKeys.update(workspaceId, hash, settingsOf(body));
       if (!record) throw notOwned('api-key');
-      return answer({ data: await showApiKey(spending, record, clock.now()) });
+      return jsonReply({ data: await showApiKey(spending, record, clock.now()) });
     },
   };
 }

@@ -2,8 +2,7 @@ import { credentialAnswerSchema, type UpdateCredential, updateCredentialSchema }
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import { shownCredential } from '../stores/credentials/record.ts';
 import type { CredentialDeps } from './create-credential.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
 
 /** What is left out stays, null clears, a list replaces; `key` replaces the key and its label. */
 export function updateCredential({
@@ -21,7 +20,7 @@ export function updateCredential({
       const workspaceId = await ownerReachable(owners, caller, 'credential', id);
       const record = await credentials(workspaceId).update(id.toLowerCase(), body);
       if (!record) throw notOwned('credential');
-      return answer({ data: shownCredential(record) });
+      return jsonReply({ data: shownCredential(record) });
     },
   };
 }

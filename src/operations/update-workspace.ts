@@ -2,9 +2,8 @@ import * as z from 'zod';
 import { type UpdateWorkspace, updateWorkspaceSchema, workspaceSchema } from '../schema/workspace.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import type { Operation } from './operation.ts';
-import { answer } from './tenants/answer.ts';
-import { showWorkspace } from './tenants/workspace-answer.ts';
+import { jsonReply, type Operation } from './operation.ts';
+import { showWorkspace } from './tenants/workspace-response.ts';
 
 export interface UpdateWorkspaceDeps {
   workspaces: Workspaces;
@@ -21,7 +20,7 @@ export function updateWorkspace({ workspaces }: UpdateWorkspaceDeps): Operation<
     result: () => z.object({ data: workspaceSchema() }),
     async run({ params, body, caller }) {
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
-      return answer({ data: showWorkspace(await workspaces.update(id, body)) });
+      return jsonReply({ data: showWorkspace(await workspaces.update(id, body)) });
     },
   };
 }

@@ -1,66 +1,79 @@
-import { andThen } from '../base/and-then.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import { affordableTokens, boundPrompt, type Ceiling, ceilingOf, type PromptBound } from '../pricing/ceiling.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { BudgetLimit, HoldScope, Refusal } from '../stores/spending/spending.ts';
-import type { PipelineDeps } from './deps.ts';
+import type { MoneyDeps } from './deps.ts';
 
-/** Limits that count the same tries: those of the workspace and of the api key may differ on its own credentials. */
+/** Limits that count the same targets. Those of the workspace and of the api key may differ on BYOK credentials. */
 export interface BudgetScope {
   scope: HoldScope;
   countsByok: boolean;
 }
 
-/** Between our look at a budget and our hold others may take of it; after so many times we give up. */
-const maxRounds = 6;
+/** The budget scope that does not have the money. */
+export interface NotHeld {
+  budgetScope: BudgetScope;
+  refusal: Refusal;
+}
 
-/** What came of asking for the money: something that stands for it, or the purse that does not have it. */
-export type Held<T> = { held: T } | { budgetScope: BudgetScope; refusal: Refusal };
+/** The result of asking for money: what stands for it, or why it is not held. */
+export type HeldOrNot<T> = { held: T } | NotHeld;
+
+/** Between our look at a budget and our hold, other calls may take of it. After so many rounds we give up. */
+const maxRounds = 6;
 
 /** What is left of a plan, and what stands for its money. */
 export interface Afforded<T> {
   plan: Plan;
   held: T;
+  /** What was asked for, by budget scope. */
+  amounts: readonly number[];
 }
 
 /**
- * Finds the tries of a plan that can be paid for, and asks for the money of the dearest. Without a promise where `hold`
- * answers without.
- * @param hold  asks for an amount in each purse: all or none
- * @throws GatewayError payment_required (402) when no try fits; invalid_request (400) when a price that is needed is not
- *         known; what `hold` throws
+ * Finds the targets of a plan that can be paid for, and asks for the money of the dearest.
+ * @param hold  asks for an amount in each budget scope: all or none
+ * @throws GatewayError payment_required (402) when no target fits; invalid_request (400) when a price that is needed is
+ *         not known; whatever `hold` throws
  */
-export function afford<T>(
-  deps: PipelineDeps,
-  call: Call,
+export async function afford<T>(
+  deps: MoneyDeps,
+  request: ChatRequest,
   plan: Plan,
   budgetScopes: readonly BudgetScope[],
-  hold: (amounts: readonly number[]) => Held<T> | Promise<Held<T>>,
-): Afforded<T> | Promise<Afforded<T>> {
-  const prompt = boundPrompt(call.request);
-  return ask(1, priced(deps, call, plan, budgetScopes, prompt));
-
-  function ask(round: number, targets: readonly Target[]): Afforded<T> | Promise<Afforded<T>> {
-    return andThen(hold(amountsFor(budgetScopes, targets)), (asked) => answered(round, targets, asked));
-  }
-
-  function answered(round: number, targets: readonly Target[], asked: Held<T>): Afforded<T> | Promise<Afforded<T>> {
-    if ('held' in asked) return { plan: withTargets(plan, targets), held: asked.held };
+  hold: (amounts: readonly number[]) => HeldOrNot<T> | Promise<HeldOrNot<T>>,
+): Promise<Afforded<T>> {
+  const prompt = boundPrompt(request);
+  let targets = priced(deps, request, plan, budgetScopes, prompt);
+  for (let round = 1; ; round++) {
+    const amounts = amountsFor(budgetScopes, targets);
+    const asked = await hold(amounts);
+    if ('held' in asked) return { plan: withTargets(plan, targets), held: asked.held, amounts };
     const { budgetScope, refusal } = asked;
-    const { availableNanoUsd } = refusal;
-    const fitting = deps.budgets.shrinkToFit
-      ? shrunk(deps, call.request, targets, budgetScope, prompt, availableNanoUsd)
-      : targets.filter((target) => costIn(budgetScope, target) <= availableNanoUsd);
-    // What stands in the way of the cheapest, rather than of the dearest that it could have been.
+    const fitting = fittingTargets(deps, request, targets, budgetScope, prompt, refusal.availableNanoUsd);
+    // The error names what the cheapest target lacks, not what the dearest would have needed.
     if (fitting.length === 0) throw refusal.errorFor(Math.min(...targets.map((target) => costIn(budgetScope, target))));
     if (round === maxRounds) throw refusal.error;
-    return ask(round + 1, fitting);
+    targets = fitting;
   }
 }
 
-/** What the dearest of the tries may cost in each purse. */
+function fittingTargets(
+  deps: MoneyDeps,
+  request: ChatRequest,
+  targets: readonly Target[],
+  budgetScope: BudgetScope,
+  prompt: PromptBound,
+  availableNanoUsd: number,
+): readonly Target[] {
+  return deps.budgets.shrinkToFit
+    ? shrunk(deps, request, targets, budgetScope, prompt, availableNanoUsd)
+    : targets.filter((target) => costIn(budgetScope, target) <= availableNanoUsd);
+}
+
+/** What the dearest target may cost in each budget scope, integer nano-USD. */
 export function amountsFor(budgetScopes: readonly BudgetScope[], targets: readonly Target[]): number[] {
   const amounts: number[] = [];
   for (const budgetScope of budgetScopes) {
@@ -76,16 +89,23 @@ export function isLimited({ caller }: Call, budgets: readonly BudgetLimit[]): bo
   return budgets.length > 0 || caller.keyLimit !== null;
 }
 
+/**
+ * One budget scope, where all limits count the same; two where the workspace's budgets and the api key's limit differ on
+ * BYOK credentials.
+ * @param mayRepeat  more plans may follow, of which nobody knows yet whether they use BYOK credentials
+ */
 export function budgetScopesOf(
-  deps: PipelineDeps,
+  deps: MoneyDeps,
   { caller, receivedAtMs }: Call,
-  plan: Plan,
+  targets: readonly Target[],
   budgets: readonly BudgetLimit[],
+  mayRepeat = false,
 ): BudgetScope[] {
   const { workspaceId, apiKeyHash, keyLimit } = caller;
   const scope: HoldScope = { workspaceId, apiKeyHash, keyLimit, budgets, atMs: receivedAtMs };
   const { includeByok } = deps.budgets;
-  if (keyLimit === null || keyLimit.includesByok === includeByok || !plan.targets.some(({ isByok }) => isByok))
+  const isOne = keyLimit === null || keyLimit.includesByok === includeByok;
+  if (isOne || !(mayRepeat || targets.some(({ isByok }) => isByok)))
     return [{ scope, countsByok: keyLimit !== null && budgets.length === 0 ? keyLimit.includesByok : includeByok }];
   return [
     { scope: { ...scope, apiKeyHash: null, keyLimit: null }, countsByok: includeByok },
@@ -93,10 +113,10 @@ export function budgetScopesOf(
   ];
 }
 
-/** The tries whose worst case is known, with it. */
+/** The targets whose worst case is known, with it. */
 function priced(
-  deps: PipelineDeps,
-  { request }: Call,
+  deps: MoneyDeps,
+  request: ChatRequest,
   plan: Plan,
   budgetScopes: readonly BudgetScope[],
   prompt: PromptBound,
@@ -122,13 +142,8 @@ function priced(
   );
 }
 
-/** The most a try can cost; null: its price, or that of the tier it is asked in, is not known. */
-export function ceilingFor(
-  deps: PipelineDeps,
-  request: ChatRequest,
-  prompt: PromptBound,
-  target: Target,
-): Ceiling | null {
+/** The most a target can cost; null: its price, or that of the tier it is asked in, is not known. */
+export function ceilingFor(deps: MoneyDeps, request: ChatRequest, prompt: PromptBound, target: Target): Ceiling | null {
   return isDearTier(request, target) ? null : ceilingOf(request, prompt, target.endpoint, boundsOf(deps, target));
 }
 
@@ -155,7 +170,7 @@ function atMost(
     : { ...target, ceilingNanoUsd: nanoUsd, mostTokens };
 }
 
-function boundsOf({ budgets, provider }: PipelineDeps, { endpoint }: Target) {
+function boundsOf({ budgets, provider }: MoneyDeps, { endpoint }: Target) {
   const minMaxTokens = provider(endpoint.providerSlug)?.quirks.minMaxTokens ?? 0;
   return { defaultMaxTokens: budgets.defaultMaxTokens, minMaxTokens };
 }
@@ -164,9 +179,9 @@ export function costIn({ countsByok }: BudgetScope, target: Target): number {
   return target.isByok && !countsByok ? 0 : (target.ceilingNanoUsd ?? 0);
 }
 
-/** The tries with the largest output that the amount pays for; without those whose prompt alone is dearer. */
+/** The targets with the largest output that the amount pays for, without those whose prompt alone is dearer. */
 function shrunk(
-  deps: PipelineDeps,
+  deps: MoneyDeps,
   request: ChatRequest,
   targets: readonly Target[],
   budgetScope: BudgetScope,
@@ -188,7 +203,7 @@ function shrunk(
   });
 }
 
-/** The plan with what is left of its tries; the others are excluded, by the budget. */
+/** The plan with the targets that are left; the budget excludes the others. */
 export function withTargets(plan: Plan, targets: readonly Target[]): Plan {
   if (targets.length === plan.targets.length) return { ...plan, targets };
   const left = new Set(targets.map(({ endpoint }) => endpoint));

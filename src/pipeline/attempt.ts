@@ -10,7 +10,7 @@ import type { Credential, OutgoingRequest, Provider } from '../providers/provide
 import type { ChatRequest, ChatResult, Usage } from '../schema/chat.ts';
 import { readText, readTextBounded, send, textAtHand } from '../transport/send.ts';
 import type { TransportLimits, TransportRequest, TransportResponse } from '../transport/transport.ts';
-import type { PipelineDeps } from './deps.ts';
+import type { AttemptDeps } from './deps.ts';
 import { type EventReader, eventReader, foldEvents, readToFirstToken } from './events.ts';
 import { badBody, looksLikeStream, peek, sentinelWatch } from './peek.ts';
 import { Watchdog } from './watchdog.ts';
@@ -40,6 +40,9 @@ export interface OpenStream {
 
 export type Attempted = CompleteResponse | OpenStream;
 
+/** What an attempt is made of, beside its target. */
+export type AttemptInput = Pick<Call, 'request' | 'signal'>;
+
 export interface AttemptWatcher {
   /** Is shown what is sent upstream, before authentication. */
   show(encoded: EncodedRequest): void;
@@ -53,7 +56,7 @@ export interface AttemptObserver extends AttemptWatcher {
 
 /** Everything one attempt needs to know of itself. A class for the reason that `Sent` is one. */
 class Exchange {
-  readonly deps: PipelineDeps;
+  readonly deps: AttemptDeps;
   readonly provider: Provider;
   readonly credential: Credential;
   readonly redactor: Redactor;
@@ -61,7 +64,7 @@ class Exchange {
   readonly watchdog: Watchdog;
 
   constructor(
-    deps: PipelineDeps,
+    deps: AttemptDeps,
     provider: Provider,
     credential: Credential,
     encoded: EncodedRequest,
@@ -81,8 +84,8 @@ class Exchange {
  * @throws UpstreamError, whose message is clean of keys; the reason of the call's signal after an abort
  */
 export async function attempt(
-  deps: PipelineDeps,
-  call: Call,
+  deps: AttemptDeps,
+  call: AttemptInput,
   target: Target,
   observer: AttemptObserver,
 ): Promise<Attempted> {
@@ -111,7 +114,7 @@ export async function attempt(
     const outgoing = outgoingRequest(exchange);
     const request = outgoing instanceof Promise ? await outgoing : outgoing;
     if (target.isByok) checkSendable(credential, request.headers);
-    watchdog.arm(timeouts.headersMs, 'response headers');
+    watchdog.arm(call.request.stream === true ? timeouts.headersMs : timeouts.jsonHeadersMs, 'response headers');
     const transport = deps.transportOf(provider);
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
     const response = await send(transport, new Sent(request, signal, limits), limits.streamBytes);

@@ -5,48 +5,61 @@ import type { Call } from '../call/call.ts';
 import { endpointKey } from '../call/facts.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { ChatMessage, ChatRequest, Usage } from '../schema/chat.ts';
-import type { Conversation } from '../stores/sticky.ts';
-import type { PipelineDeps } from './deps.ts';
+import type { Conversation as ConversationKey, Sticky } from '../stores/sticky.ts';
+import type { RoutingDeps } from './deps.ts';
 
-/** What a plan is told of the conversation a request belongs to. */
-export interface Remembered {
-  pinned: (slug: string) => string | null;
-  random: () => number;
-}
+/** The conversation that a request belongs to: which endpoint it used last, and the next one that it will stay with. */
+export class Conversation {
+  /** In [0, 1): for the weighted random choice. With a session, the same numbers in every instance. */
+  readonly random: () => number;
+  readonly #sticky: Sticky;
+  readonly #call: Call;
+  readonly #request: ChatRequest;
+  /** false: the request orders its endpoints itself. */
+  readonly #isSticky: boolean;
+  #opening: ConversationKey | null = null;
 
-/**
- * What the conversation used last; with a session of its own also the numbers its draws go by, the same in every
- * instance.
- */
-export function remember({ sticky, random }: PipelineDeps, call: Call): Remembered {
-  if ((call.request.provider?.order?.length ?? 0) > 0) return { pinned: () => null, random };
-  const { workspaceId } = call.caller;
-  if (call.sessionId === null) {
-    if (!sticky.hasOpenings()) return { pinned: () => null, random };
-    // Asked for only where there is something to choose.
-    return { pinned: (slug) => sticky.get({ workspaceId, slug, conversation: openingOf(call) }), random };
+  constructor({ sticky, random }: Pick<RoutingDeps, 'sticky' | 'random'>, call: Call, request: ChatRequest) {
+    this.#sticky = sticky;
+    this.#call = call;
+    this.#request = request;
+    this.#isSticky = (request.provider?.order?.length ?? 0) === 0;
+    const { sessionId, caller } = call;
+    this.random =
+      this.#isSticky && sessionId !== null ? seededRandom(sha256Hex(`${caller.workspaceId} ${sessionId}`)) : random;
   }
-  const conversation: Conversation = { kind: 'session', key: call.sessionId };
-  return {
-    pinned: (slug) => sticky.get({ workspaceId, slug, conversation }),
-    random: seededRandom(sha256Hex(`${workspaceId} ${call.sessionId}`)),
-  };
-}
 
-/**
- * Keeps the endpoint that served for the rest of the conversation. Without a session of its own, a conversation is known
- * by how it began, and kept once it was seen to profit from the provider's cache.
- * @param usage  as the provider reported it; null: it did not
- */
-export function keep({ sticky }: PipelineDeps, call: Call, plan: Plan, target: Target, usage: Usage | null): void {
-  if ((call.request.provider?.order?.length ?? 0) > 0) return;
-  const { workspaceId } = call.caller;
-  const { sessionId } = call;
-  if (sessionId === null && !profits(target, usage)) return;
-  const conversation: Conversation = sessionId === null ? openingOf(call) : { kind: 'session', key: sessionId };
-  const { modelSlug } = target.endpoint;
-  sticky.pin({ workspaceId, slug: modelSlug, conversation }, endpointKey(target.endpoint));
-  if (plan.router !== null) sticky.pin({ workspaceId, slug: plan.router, conversation }, modelSlug);
+  /** The endpoint that served this model last; null: none did, or it is not known. Bound. */
+  readonly pinned = (slug: string): string | null => {
+    if (!this.#isSticky) return null;
+    const { sessionId, caller } = this.#call;
+    // A fingerprint is made only where some conversation was kept by one.
+    if (sessionId === null && !this.#sticky.hasOpenings()) return null;
+    return this.#sticky.get({ workspaceId: caller.workspaceId, slug, conversation: this.#key() });
+  };
+
+  /**
+   * Keeps the endpoint that served for the rest of the conversation. Without a session, a conversation is known by its
+   * first messages, and is kept once it has profited from the provider's cache.
+   * @param usage  as the provider reported it; null: it did not
+   */
+  keep(plan: Plan, target: Target, usage: Usage | null): void {
+    const { sessionId, caller } = this.#call;
+    if (!this.#isSticky || (sessionId === null && !profits(target, usage))) return;
+    const { workspaceId } = caller;
+    const conversation = this.#key();
+    const { modelSlug } = target.endpoint;
+    this.#sticky.pin({ workspaceId, slug: modelSlug, conversation }, endpointKey(target.endpoint));
+    if (plan.router !== null) this.#sticky.pin({ workspaceId, slug: plan.router, conversation }, modelSlug);
+  }
+
+  #key(): ConversationKey {
+    const { sessionId } = this.#call;
+    if (sessionId !== null) return { kind: 'session', key: sessionId };
+    // Who forges a fingerprint misleads only the requests of the same workspace, to an endpoint they might use anyway.
+    this.#opening ??= { kind: 'opening', key: fingerprintOf(openingTexts(this.#request)) };
+    return this.#opening;
+  }
 }
 
 function profits({ endpoint: { pricing } }: Target, usage: Usage | null): boolean {
@@ -54,13 +67,7 @@ function profits({ endpoint: { pricing } }: Target, usage: Usage | null): boolea
   return pricing?.cacheReadPicoUsd !== undefined && pricing.cacheReadPicoUsd < pricing.promptPicoUsd;
 }
 
-/** The first system or developer message and the first other one: what stays the same for as long as a conversation goes on. */
-function openingOf(call: Call): Conversation {
-  call.opening ??= fingerprintOf(openingTexts(call.request));
-  // Who forges one misleads nobody but the requests of the same workspace, to an endpoint it might use anyway.
-  return { kind: 'opening', key: call.opening };
-}
-
+/** The first system or developer message and the first other one: they stay the same for as long as a conversation goes on. */
 function openingTexts({ messages }: ChatRequest): string[] {
   const texts: string[] = [];
   addTexts(texts, messages.find(isInstruction)?.content);
@@ -76,7 +83,7 @@ function isNoInstruction(message: ChatMessage): boolean {
   return !isInstruction(message);
 }
 
-/** A text, or parts that hold some: also pictures are texts here. */
+/** A text, or parts that hold some: a picture counts as its text. */
 function addTexts(texts: string[], content: unknown): void {
   if (typeof content === 'string') texts.push(content);
   else if (typeof content === 'object' && content !== null) {

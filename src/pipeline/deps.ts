@@ -4,73 +4,24 @@ import type { CredentialRef } from '../call/plan.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Health } from '../catalog/health.ts';
+import type { Guardrail } from '../guardrails/guardrail.ts';
+import type { Plugin } from '../plugins/plugin.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
+import type {
+  BudgetSettings,
+  KeepAliveSettings,
+  RetrySettings,
+  StreamSettings,
+  TimeoutSettings,
+  UpstreamLimitSettings,
+} from '../schema/settings.ts';
 import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
 import type { Recorder } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Hedging } from './hedging.ts';
 
-/** Bounds on what an upstream may send. */
-export interface UpstreamLimits {
-  /** A whole answer, decompressed. */
-  bodyBytes: number;
-  /** A whole stream, decompressed. */
-  streamBytes: number;
-  /** One event of a stream. */
-  eventBytes: number;
-  /** An error body; what is longer is cut. */
-  errorBytes: number;
-  /** All response headers together. */
-  headerBytes: number;
-  /** Levels of nesting in a JSON body. */
-  depth: number;
-}
-
-export interface Timeouts {
-  /** To the upstream's response headers. */
-  headersMs: number;
-  /** From the headers to the first event of a stream, or between pieces of a whole body. */
-  firstEventMs: number;
-  /** Between two events of a stream. */
-  idleMs: number;
-  /** The whole request, from arrival to the last byte. */
-  totalMs: number;
-}
-
-export interface RetryOptions {
-  /** Attempts of one request, over all endpoints. */
-  maxAttempts: number;
-  /** Attempts at one endpoint before the next is tried. */
-  attemptsPerEndpoint: number;
-  /** The first backoff; doubles with each attempt at the same endpoint. A random half of it is taken off. */
-  baseDelayMs: number;
-  maxDelayMs: number;
-  /** A provider that asks to be left alone for longer is: the next endpoint is tried instead. */
-  maxRetryAfterMs: number;
-  /** How long an endpoint rests that refused our credentials. */
-  cooldownMs: number;
-}
-
-export interface KeepAliveOptions {
-  /** Silence before the first event after which the stream is opened with a comment; failures then travel in-band. */
-  firstMs: number;
-  /** Silence within a stream after which a comment is sent. */
-  everyMs: number;
-}
-
-export interface BudgetOptions {
-  /** true: what goes through the workspace's own credentials counts as well. */
-  includeByok: boolean;
-  /** true: where the worst case does not fit, a smaller largest output is asked for. */
-  shrinkToFit: boolean;
-  /** What becomes of endpoints without a known price where money is limited. */
-  unknownPrice: 'refuse' | 'allow';
-  /** The largest output, in tokens, where neither the caller nor the endpoint names one. */
-  defaultMaxTokens: number;
-}
-
-/** What a workspace wishes where a request does not say. null: nothing. */
+/** What a workspace uses where a request names nothing. null: it names nothing either. */
 export interface WorkspaceDefaults {
   /** Slug of a model. */
   textModel: string | null;
@@ -78,46 +29,83 @@ export interface WorkspaceDefaults {
   sort: string | null;
 }
 
-/** What the pipeline is given. Nothing in it belongs to one request. */
-export interface PipelineDeps {
+/** For what is decided before a provider is called. */
+export interface RoutingDeps {
   clock: Clock;
   /** In [0, 1). */
   random: () => number;
   catalog: Catalog;
-  /** A configured provider; null for any other. */
-  provider: (slug: string) => Provider | null;
   health: Health;
   sticky: Sticky;
-  /** null: no try is started beside another. */
-  hedging: Hedging | null;
+  /** A configured provider; null for any other. */
+  provider: (slug: string) => Provider | null;
   /** Author of the router models, beside `service`. */
   brand: string;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
   /** Providers for which the operator has a credential, or that need none. */
   usableProviders: ReadonlySet<string>;
-  /** The workspace's own credentials, in the order they are tried. @throws GatewayError unavailable (503) */
+  /** The workspace's BYOK credentials, in the order they are used. @throws GatewayError unavailable (503) */
   byokCredentials: (workspaceId: WorkspaceId) => readonly ByokCredential[] | Promise<readonly ByokCredential[]>;
-  /** The workspace's budgets. @throws GatewayError unavailable (503) */
-  budgetsOf: (workspaceId: WorkspaceId) => readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
   /** @throws GatewayError unavailable (503) */
   defaultsOf: (workspaceId: WorkspaceId) => WorkspaceDefaults | Promise<WorkspaceDefaults>;
+  /** For requests that name no model; null for none. */
+  defaultModel: string | null;
+}
+
+/** For the money of a call. */
+export interface MoneyDeps {
+  /** A configured provider; null for any other. */
+  provider: (slug: string) => Provider | null;
   spending: Spending;
-  budgets: BudgetOptions;
+  budgets: BudgetSettings;
+  /** The workspace's budgets. @throws GatewayError unavailable (503) */
+  budgetsOf: (workspaceId: WorkspaceId) => readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
+}
+
+/** For one attempt. */
+export interface AttemptDeps {
+  clock: Clock;
+  /** A configured provider; null for any other. */
+  provider: (slug: string) => Provider | null;
   /**
    * The one place where a reference becomes a key.
-   * @throws UpstreamError operator (the next try is taken) when a credential cannot be opened
+   * @throws UpstreamError operator (the next target is called) when a credential cannot be opened
    */
   openCredential: (ref: CredentialRef) => Credential | Promise<Credential>;
   transportOf: (provider: Provider) => Transport;
-  limits: UpstreamLimits;
-  timeouts: Timeouts;
-  retry: RetryOptions;
-  keepAlive: KeepAliveOptions;
+  limits: UpstreamLimitSettings;
+  timeouts: TimeoutSettings;
+}
+
+/** For calling targets one after the other, or beside each other. */
+export interface ExecuteDeps extends AttemptDeps {
+  /** In [0, 1). */
+  random: () => number;
+  health: Health;
+  retry: RetrySettings;
+  /** null: no target is called beside another. */
+  hedging: Hedging | null;
+}
+
+/** For one generation. */
+export interface GenerateDeps extends RoutingDeps, MoneyDeps, ExecuteDeps {}
+
+/** For the way of a response to the client, and the record of the call. */
+export interface DeliverDeps {
+  clock: Clock;
+  streams: StreamSettings;
+  keepAlive: KeepAliveSettings;
   /** Shown in routing metadata; null for none. */
   region: string | null;
-  /** For requests that name no model; null for none. */
-  defaultModel: string | null;
   /** null: nobody wants to know. */
   record: Recorder | null;
+}
+
+/** Everything the pipeline is given. Nothing in it belongs to one request. A stage takes the part that it needs. */
+export interface PipelineDeps extends GenerateDeps, DeliverDeps {
+  /** Built in, and the host app's own. */
+  plugins: readonly Plugin[];
+  /** Built in, and the host app's own. */
+  guardrails: readonly Guardrail[];
 }

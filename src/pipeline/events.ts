@@ -7,7 +7,7 @@ import type { StreamDecoder, StreamPart } from '../dialects/dialect.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ChatResult, Usage } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
-import type { UpstreamLimits } from './deps.ts';
+import type { UpstreamLimitSettings } from '../schema/settings.ts';
 
 /** An upstream's stream while it is read: bytes, cut into events, and what they mean. */
 export interface EventReader {
@@ -17,7 +17,7 @@ export interface EventReader {
   provider: Provider;
 }
 
-export function eventReader(source: ByteSource, provider: Provider, limits: UpstreamLimits): EventReader {
+export function eventReader(source: ByteSource, provider: Provider, limits: UpstreamLimitSettings): EventReader {
   return {
     source,
     framer: new EventFramer(limits.eventBytes),
@@ -146,7 +146,7 @@ export function foldEvents(
   text: string,
   expected: number,
   provider: Provider,
-  limits: UpstreamLimits,
+  limits: UpstreamLimitSettings,
 ): { kind: 'result'; result: ChatResult; usage: Usage | null } {
   const bytes = new TextEncoder().encode(text);
   const events = eventReader({ read: async () => null, cancel: () => undefined }, provider, {

@@ -1,206 +1,159 @@
-import pRetry, { type Options } from 'p-retry';
+import pRetry from 'p-retry';
 import { wait } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
+import type { StopSignal } from '../base/stop.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
-import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
+import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
+import type { ChatRequest } from '../schema/chat.ts';
 import type { Attempted, AttemptWatcher } from './attempt.ts';
-import type { PipelineDeps } from './deps.ts';
+import type { HoldShare } from './call-hold.ts';
+import type { ExecuteDeps } from './deps.ts';
 import { failureOf } from './failure.ts';
-import { type HedgedInput, runHedged } from './hedge.ts';
-import type { Hedging } from './hedging.ts';
+import { runHedged } from './hedge.ts';
+import { chooseNext } from './next-target.ts';
 import { coolDownAfter, observeStart } from './observe.ts';
-import type { Reserved } from './reserve.ts';
 import { traced } from './traced.ts';
 
+/** What is executed: the plan of one generation, and what belongs to it. */
+export interface Execution {
+  request: ChatRequest;
+  plan: Plan;
+  share: HoldShare;
+  /** Aborted when the generation is to stop. */
+  signal: StopSignal;
+  /** The log of the attempts; each is added when it is decided. */
+  attempts: AttemptTrace[];
+  /** The request of one attempt: plugins may change it. @returns null: what they made of it does not fit the budget */
+  prepare: ((target: Target) => Promise<ChatRequest | null>) | null;
+  /** Is shown what is sent upstream, before authentication. */
+  show: (encoded: EncodedRequest) => void;
+}
+
+/** The target that serves, and what came of calling it. */
 export interface Executed {
   attempted: Attempted;
-  /** Index of the try that serves. */
-  served: number;
-  /** Bodies that were sent upstream, one per attempt, for a caller who asked to see them. */
-  sentBodies: Record<string, unknown>[];
+  target: Target;
 }
 
 /**
- * Walks the plan until a try succeeds: a transient failure is tried again at the same endpoint after a backoff, then at
- * the next; a refusal of our credentials moves to the next endpoint; a refusal that is the caller's fault to the next
- * model.
- * @throws GatewayError when no try is left; the reason of the call's signal after an abort
+ * Calls the targets of a plan until one succeeds.
+ * @throws GatewayError when no target is left; the reason of the signal after an abort
  */
-export function execute(deps: PipelineDeps, call: Call, plan: Plan, reserved: Reserved | null): Promise<Executed> {
-  const { targets } = plan;
-  let first = 0;
-  while (first < targets.length && !observeStart(deps, targets[first] as Target)) first++;
-  if (first === targets.length) return Promise.reject(beingTried());
-  const walk = new Walk(deps, call, plan, reserved, first);
-  // Most requests need no second attempt, and p-retry only then.
-  return walk.run().then(
-    (attempted) => walk.succeeded(attempted),
-    (error: unknown) => walk.goOn(error),
-  );
+export async function execute(deps: ExecuteDeps, execution: Execution): Promise<Executed> {
+  const { targets } = execution.plan;
+  // Another call, planned at the same time, may be finding out whether an endpoint is back.
+  const first = targets.findIndex((target) => observeStart(deps, target));
+  if (first < 0) throw allBeingTried();
+  const walk = new Walk(deps, execution, first);
+  try {
+    await pRetry((number) => walk.attempt(number), {
+      retries: deps.retry.maxAttempts - 1,
+      // p-retry knows no Retry-After, no endpoints and no clock of ours: `shouldRetry` moves on, and waits.
+      minTimeout: 0,
+      // p-retry asks of a signal what ours can do.
+      signal: execution.signal as AbortSignal,
+      onFailedAttempt: ({ error }) => walk.failed(error),
+      shouldRetry: ({ error }) => walk.moveOn(error),
+    });
+  } catch (error) {
+    // p-retry looks at the signal once more after a success. A response that is here is on the bill, and must be settled.
+    if (walk.attempted !== null) return { attempted: walk.attempted, target: targets[walk.at] as Target };
+    if (error instanceof UpstreamError && !execution.signal.aborted) throw failureOf(walk.errors, execution.attempts);
+    throw error;
+  }
+  return { attempted: walk.attempted as Attempted, target: targets[walk.at] as Target };
 }
 
-/** Where on its plan a call is. */
+/** Where on its plan an execution is. */
 class Walk implements AttemptWatcher {
-  readonly #deps: PipelineDeps;
-  readonly #call: Call;
-  readonly #plan: Plan;
-  readonly #reserved: Reserved | null;
-  readonly #errors: UpstreamError[] = [];
-  readonly #sentBodies: Record<string, unknown>[] = [];
-  readonly #wantsBodies: boolean;
-  /** Index of the try in flight. */
-  #at: number;
-  /** Attempts at it so far. */
-  #here = 0;
+  /** Index of the target that is called. */
+  at: number;
+  /** What the attempt that succeeded has brought. */
+  attempted: Attempted | null = null;
+  readonly errors: UpstreamError[] = [];
+  readonly #deps: ExecuteDeps;
+  readonly #execution: Execution;
+  /** Attempts at this target so far. */
+  #attempts = 0;
 
-  constructor(deps: PipelineDeps, call: Call, plan: Plan, reserved: Reserved | null, first: number) {
+  constructor(deps: ExecuteDeps, execution: Execution, first: number) {
     this.#deps = deps;
-    this.#call = call;
-    this.#plan = plan;
-    this.#reserved = reserved;
-    this.#at = first;
-    this.#wantsBodies = call.request.debug?.echo_upstream_body === true && call.request.stream === true;
+    this.#execution = execution;
+    this.at = first;
   }
 
-  run(): Promise<Attempted> {
-    this.#here++;
+  /** @param number  of the attempt, from 1 */
+  async attempt(number: number): Promise<void> {
+    const { plan, request, signal, attempts } = this.#execution;
+    const target = plan.targets[this.at] as Target;
+    if (number > 1) observeStart(this.#deps, target);
+    this.#attempts++;
     const { hedging } = this.#deps;
-    if (hedging !== null && this.#call.request.stream === true) return this.#beside(hedging);
-    return traced(this.#deps, this.#call, this.#plan.targets[this.#at] as Target, this);
+    this.attempted =
+      hedging !== null && request.stream === true
+        ? await this.#hedged()
+        : await traced(this.#deps, { request: await this.requestFor(target), signal }, target, attempts, this);
   }
 
-  /** What is sent upstream, for a caller who asked to see it. */
-  show({ payload }: EncodedRequest): void {
-    if (this.#wantsBodies) this.#sentBodies.push(payload);
+  show(encoded: EncodedRequest): void {
+    this.#execution.show(encoded);
   }
 
-  succeeded(attempted: Attempted): Executed {
-    return { attempted, served: this.#at, sentBodies: this.#sentBodies };
+  /** The request as plugins prepare it for this target. @throws UpstreamError where it does not fit the budget */
+  requestFor(target: Target): ChatRequest | Promise<ChatRequest> {
+    const { prepare, request } = this.#execution;
+    return prepare === null ? request : prepared(prepare(target));
   }
 
-  /** After the first attempt has failed, which counts as the first of p-retry's. */
-  goOn(first: unknown): Promise<Executed> {
-    const again = (number: number) => (number === 1 ? Promise.reject(first) : this.#again());
-    return pRetry(again, this.#rules()).then(
-      (attempted) => this.succeeded(attempted),
-      (error: unknown) => {
-        if (error instanceof UpstreamError && !this.#call.signal.aborted)
-          throw failureOf(this.#errors, this.#call.trace);
-        throw error;
-      },
-    );
-  }
-
-  #again(): Promise<Attempted> {
-    observeStart(this.#deps, this.#plan.targets[this.#at] as Target);
-    return this.run();
-  }
-
-  /** The try, and one beside it when its first token is late. */
-  async #beside(hedging: Hedging): Promise<Attempted> {
-    const input: HedgedInput = {
-      deps: this.#deps,
-      call: this.#call,
-      plan: this.#plan,
-      reserved: this.#reserved,
-      hedging,
-      watcher: this,
-      failed: (target, error) => this.#failed(target, error),
-    };
-    const ended = await runHedged(input, this.#at);
-    if (ended.at !== this.#at) this.#here = 1;
-    this.#at = ended.at;
-    if (!ended.isOk) throw ended.error;
-    return ended.attempted;
-  }
-
-  #failed(target: Target, error: unknown): void {
+  failed(error: unknown, target = this.#execution.plan.targets[this.at] as Target): void {
     if (!(error instanceof UpstreamError)) return;
-    this.#errors.push(error);
+    this.errors.push(error);
     coolDownAfter(this.#deps, target, error);
   }
 
-  #rules(): Options {
-    return {
-      retries: this.#deps.retry.maxAttempts - 1,
-      minTimeout: 0,
-      // What p-retry asks of a signal, ours can do.
-      signal: this.#call.signal as AbortSignal,
-      onFailedAttempt: ({ error }) => this.#failed(this.#plan.targets[this.#at] as Target, error),
-      shouldRetry: ({ error }) => this.#moves(error),
-    };
-  }
-
-  /** p-retry knows no Retry-After and no endpoints, so where to go and how long to wait is decided here. */
-  async #moves(error: unknown): Promise<boolean> {
+  /** Goes to the next target, after its delay. @returns false: none is left that the budget allows */
+  async moveOn(error: unknown): Promise<boolean> {
     if (!(error instanceof UpstreamError)) return false;
-    const next = await nextTarget(this.#deps, this.#call, this.#plan, this.#reserved, this.#at, this.#here, error);
-    if (!next) return false;
-    if (next.delayMs > 0) await wait(this.#deps.clock, next.delayMs, this.#call.signal);
-    if (next.at !== this.#at) this.#here = 0;
-    this.#at = next.at;
+    const { clock, retry, random } = this.#deps;
+    const { plan, share, signal, attempts } = this.#execution;
+    const next = chooseNext(plan.targets, this.at, this.#attempts, error, retry, random);
+    if (next === null) return false;
+    // Failed attempts have spent of the hold: the next target must still fit into it.
+    let { at } = next;
+    while (at < plan.targets.length && !(await share.covers(plan.targets[at] as Target, attempts))) at++;
+    if (at === plan.targets.length) return false;
+    if (at === next.at && next.delayMs > 0) await wait(clock, next.delayMs, signal);
+    if (at !== this.at) this.#attempts = 0;
+    this.at = at;
     return true;
   }
+
+  /** Calls the target, and another one beside it when the first token is late. */
+  async #hedged(): Promise<Attempted> {
+    const ended = await runHedged(this.#deps, this.#execution, this, this.at);
+    if (ended.at !== this.at) this.#attempts = 1;
+    this.at = ended.at;
+    if (!ended.isOk) throw ended.error;
+    return ended.attempted;
+  }
 }
 
-function beingTried(): GatewayError {
+async function prepared(preparing: Promise<ChatRequest | null>): Promise<ChatRequest> {
+  const request = await preparing;
+  if (request !== null) return request;
+  throw new UpstreamError('What plugins made of the request costs more than the budget covers.', {
+    reason: 'status',
+    status: 402,
+    fault: 'caller',
+  });
+}
+
+function allBeingTried(): GatewayError {
   return new GatewayError(
     'unavailable',
-    'Every endpoint that could serve is being tried again after failures; try again later',
+    'Every endpoint that could serve is being called by another request after failures; try again later',
     { retryAfterMs: 1000 },
   );
-}
-
-/** What one of the workspace's own credentials may be refused with; the next may be welcome at once. */
-const refusals = new Set([401, 402, 403, 429]);
-
-interface Next {
-  at: number;
-  delayMs: number;
-}
-
-/** Where to go after a failure, and when; null when there is nowhere left that the budget allows. */
-async function nextTarget(
-  deps: PipelineDeps,
-  call: Call,
-  plan: Plan,
-  reserved: Reserved | null,
-  at: number,
-  here: number,
-  error: UpstreamError,
-): Promise<Next | null> {
-  const preferred = preferredTarget(deps, plan, at, here, error);
-  if (!preferred || reserved === null) return preferred;
-  // What failed attempts have used is spent: each further one must still fit into what is held.
-  for (let next = preferred.at; next < plan.targets.length; next++) {
-    if (await reserved.covers(plan.targets[next] as Target, call.trace))
-      return next === preferred.at ? preferred : { at: next, delayMs: 0 };
-  }
-  return null;
-}
-
-function preferredTarget(deps: PipelineDeps, plan: Plan, at: number, here: number, error: UpstreamError): Next | null {
-  const { retry } = deps;
-  const current = plan.targets[at] as Target;
-  const isLast = at + 1 >= plan.targets.length;
-  if (current.isByok && !isLast && error.reason === 'status' && refusals.has(error.status))
-    return { at: at + 1, delayMs: 0 };
-  // A provider that does not have the model says nothing about the request: the next one may have it.
-  if (error.fault === 'caller' && error.status !== 404) {
-    const next = plan.targets.findIndex((one, index) => index > at && one.modelIndex > current.modelIndex);
-    return next < 0 ? null : { at: next, delayMs: 0 };
-  }
-  const askedMs = error.retryAfterMs ?? 0;
-  if (error.fault === 'transient' && here < retry.attemptsPerEndpoint && askedMs <= retry.maxRetryAfterMs) {
-    return { at, delayMs: Math.max(askedMs, backoffMs(deps, here)) };
-  }
-  return isLast ? null : { at: at + 1, delayMs: 0 };
-}
-
-/** Doubles with each attempt; a random part of up to half is taken off, so that clients do not come back in step. */
-function backoffMs({ retry, random }: PipelineDeps, attempts: number): number {
-  const full = Math.min(retry.baseDelayMs * 2 ** (attempts - 1), retry.maxDelayMs);
-  return Math.round(full * (1 - random() / 2));
 }

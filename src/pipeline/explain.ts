@@ -11,14 +11,14 @@ import {
   type BudgetScope,
   budgetScopesOf,
   ceilingFor,
-  type Held,
+  type HeldOrNot,
   isLimited,
   withTargets,
 } from './afford.ts';
-import type { PipelineDeps } from './deps.ts';
+import type { GenerateDeps, PipelineDeps } from './deps.ts';
 import { type Gathered, gather } from './gather.ts';
-import { screen } from './screen.ts';
-import { planOf } from './serve.ts';
+import { planOf } from './generate.ts';
+import { checkAvailable } from './screen.ts';
 
 /** How a call would be routed and paid for at this moment. */
 export interface Explained {
@@ -51,11 +51,11 @@ export interface ExplainedTarget {
  *         unavailable (503) when the store cannot tell
  */
 export async function explain(deps: PipelineDeps, call: Call): Promise<Explained> {
-  screen(call.request);
-  const gathered = await gather(deps, call);
+  checkAvailable(deps, call.request);
+  const gathered = await gather(deps, call, call.request);
   let plan: Plan;
   try {
-    plan = planOf(deps, call, gathered);
+    plan = planOf(deps, call.request, gathered);
   } catch (error) {
     if (!isGatewayError(error) || error.metadata?.excluded === undefined) throw error;
     const { status, message, metadata, retryAfterMs } = error;
@@ -80,11 +80,11 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
 
 const nothing = { plan: null, targets: [], excluded: [], refusal: null, holdNanoUsd: null, windows: [] };
 
-async function within(deps: PipelineDeps, call: Call, plan: Plan, gathered: Gathered): Promise<Explained> {
-  const budgetScopes = budgetScopesOf(deps, call, plan, gathered.budgets);
+async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gathered): Promise<Explained> {
+  const budgetScopes = budgetScopesOf(deps, call, plan.targets, gathered.budgets);
   const { defaultModel } = gathered;
   const previews = await Promise.all(budgetScopes.map(({ scope }) => deps.spending.preview(scope)));
-  const look = async (amounts: readonly number[]): Promise<Held<readonly number[]>> => {
+  const look = async (amounts: readonly number[]): Promise<HeldOrNot<readonly number[]>> => {
     for (const [at, budgetScope] of budgetScopes.entries()) {
       const refusal = (previews[at] as Preview).refusalOf(amounts[at] as number);
       if (refusal) return { budgetScope, refusal };
@@ -92,7 +92,7 @@ async function within(deps: PipelineDeps, call: Call, plan: Plan, gathered: Gath
     return { held: amounts };
   };
   try {
-    const afforded = await afford(deps, call, plan, budgetScopes, look);
+    const afforded = await afford(deps, call.request, plan, budgetScopes, look);
     const { targets, excluded } = afforded.plan;
     return {
       plan: afforded.plan,
@@ -120,7 +120,7 @@ async function within(deps: PipelineDeps, call: Call, plan: Plan, gathered: Gath
 
 /** The worst case as it was bounded to be held; of what does not count against a limit, as it is. */
 function explainTargets(
-  deps: PipelineDeps,
+  deps: GenerateDeps,
   { request }: Call,
   { targets }: Plan,
   gathered: Gathered,

@@ -1,18 +1,20 @@
-import { type ErrorKind, GatewayError } from '../base/errors.ts';
-import type { UpstreamError } from '../base/upstream-error.ts';
-import type { Trace } from '../call/trace.ts';
+import { type ErrorKind, GatewayError, isGatewayError } from '../base/errors.ts';
+import { UpstreamError } from '../base/upstream-error.ts';
+import { abortError, CallAborted } from '../call/abort.ts';
+import type { Target } from '../call/plan.ts';
+import type { AttemptTrace } from '../call/trace.ts';
 
 /**
- * What the caller is told when no try is left: the last failure, or the shortest wait when everybody is rate limited.
+ * What the client gets when no target is left: the last failure, or the shortest wait when everybody is rate limited.
  * @see docs/errors.md
  */
-export function failureOf(errors: readonly UpstreamError[], trace: Trace): GatewayError {
+export function failureOf(errors: readonly UpstreamError[], attempts: readonly AttemptTrace[]): GatewayError {
   const last = errors[errors.length - 1] as UpstreamError;
   const limited = errors.every(({ status, reason }) => status === 429 && reason === 'status');
   const waits = errors.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
   const retryAfterMs = limited && waits.length > 0 ? Math.min(...waits) : last.retryAfterMs;
-  const failed = trace.attempts[trace.attempts.length - 1];
-  const previous = trace.attempts
+  const failed = attempts[attempts.length - 1];
+  const previous = attempts
     .slice(0, -1)
     .map(({ provider, status, errorType }) => ({ provider, code: status, status: errorType ?? 'ok' }));
   const kind = kindOf(last);
@@ -57,4 +59,20 @@ export function kindOf(error: UpstreamError): ErrorKind {
 export function messageOf(error: UpstreamError, provider: string, isByok: boolean): string {
   if (error.fault !== 'operator') return error.message;
   return `${provider} refused the ${isByok ? "workspace's own credential for it" : "gateway's own credentials"}`;
+}
+
+/**
+ * Any error, as the client may see it.
+ * @param target  the target that served, for its provider's words; null: none did
+ */
+export function toGatewayError(error: unknown, target: Target | null): GatewayError {
+  if (isGatewayError(error)) return error;
+  if (error instanceof UpstreamError)
+    return new GatewayError(
+      kindOf(error),
+      messageOf(error, target?.providerName ?? 'The provider', target?.isByok ?? false),
+      { errorType: error.errorType },
+    );
+  if (error instanceof CallAborted) return abortError(error);
+  return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
 }

@@ -1,13 +1,13 @@
-import { andThen } from '../base/and-then.ts';
 import type { Call } from '../call/call.ts';
-import type { ByokCredential, Facts } from '../call/facts.ts';
+import type { Facts } from '../call/facts.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import { requestedSlugs, slugsToKnow } from '../routing/expand.ts';
+import type { ChatRequest } from '../schema/chat.ts';
 import type { BudgetLimit } from '../stores/spending/spending.ts';
-import { remember } from './conversation.ts';
-import type { PipelineDeps, WorkspaceDefaults } from './deps.ts';
+import { Conversation } from './conversation.ts';
+import type { MoneyDeps, RoutingDeps } from './deps.ts';
 
-/** What is read before a call is planned. */
+/** What is read before a generation is planned. */
 export interface Gathered {
   facts: Facts;
   view: CatalogView;
@@ -15,50 +15,37 @@ export interface Gathered {
   budgets: readonly BudgetLimit[];
   /** For a request that names no model; null: there is none. */
   defaultModel: string | null;
+  conversation: Conversation;
 }
 
 /**
- * Reads what the plan needs, in parallel, and without a promise where all of it is in memory.
+ * Reads what the plan needs, in parallel.
  * @throws GatewayError unavailable (503): a budget that cannot be read is not "no budget"; invalid_request (400) where
  *         no model is named
  */
-export function gather(deps: PipelineDeps, call: Call): Gathered | Promise<Gathered> {
-  const { workspaceId } = call.caller;
-  const credentials = deps.byokCredentials(workspaceId);
-  const budgets = deps.budgetsOf(workspaceId);
-  const defaults = deps.defaultsOf(workspaceId);
-  if (credentials instanceof Promise || budgets instanceof Promise || defaults instanceof Promise)
-    return Promise.all([credentials, budgets, defaults]).then(([own, limits, defaults]) =>
-      withView(deps, call, own, limits, defaults),
-    );
-  return withView(deps, call, credentials, budgets, defaults);
-}
-
-function withView(
-  deps: PipelineDeps,
+export async function gather(
+  deps: RoutingDeps & Pick<MoneyDeps, 'budgetsOf'>,
   call: Call,
-  byokCredentials: readonly ByokCredential[],
-  budgets: readonly BudgetLimit[],
-  defaults: WorkspaceDefaults,
-): Gathered | Promise<Gathered> {
+  request: ChatRequest,
+): Promise<Gathered> {
+  const { workspaceId, apiKeyHash } = call.caller;
+  // The three are read beside each other. What is in memory is here at once, and costs no promise.
+  const reads = [deps.byokCredentials(workspaceId), deps.budgetsOf(workspaceId), deps.defaultsOf(workspaceId)] as const;
+  const [byokCredentials, budgets, defaults] = await Promise.all(reads);
   const defaultModel = defaults.textModel ?? deps.defaultModel;
-  const gathered = (view: CatalogView): Gathered => {
-    const nowMs = deps.clock.now();
-    const { workspaceId, apiKeyHash } = call.caller;
-    const { pinned, random } = remember(deps, call);
-    const facts: Facts = {
-      health: deps.health.view(nowMs),
-      random,
-      pinned,
-      defaultSort: defaults.sort,
-      usableProviders: deps.usableProviders,
-      byokCredentials,
-      workspaceId,
-      apiKeyHash,
-      nowMs,
-    };
-    return { facts, view, budgets, defaultModel };
+  const view = await deps.catalog.view(slugsToKnow(requestedSlugs(request, defaultModel)));
+  const nowMs = deps.clock.now();
+  const conversation = new Conversation(deps, call, request);
+  const facts: Facts = {
+    health: deps.health.view(nowMs),
+    random: conversation.random,
+    pinned: conversation.pinned,
+    defaultSort: defaults.sort,
+    usableProviders: deps.usableProviders,
+    byokCredentials,
+    workspaceId,
+    apiKeyHash,
+    nowMs,
   };
-  const view = deps.catalog.view(slugsToKnow(requestedSlugs(call.request, defaultModel)));
-  return andThen(view, gathered);
+  return { facts, view, budgets, defaultModel, conversation };
 }

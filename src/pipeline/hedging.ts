@@ -1,13 +1,7 @@
 import { healthKey } from '../call/facts.ts';
 import type { Target } from '../call/plan.ts';
 import type { Health } from '../catalog/health.ts';
-
-export interface HedgeOptions {
-  /** How long a first token may take where too little is known of an endpoint, in ms; null: as long as it likes. */
-  afterMs: number | null;
-  /** Share of streams beside which a second try may be started. */
-  maxShare: number;
-}
+import type { HedgeSettings } from '../schema/settings.ts';
 
 /** When a second try is started beside one whose first token is late. */
 export interface Hedging {
@@ -24,7 +18,7 @@ const burst = 10;
  * Waits as long as 95 of 100 first tokens of the endpoint take. When all of them become slow at once, that alone would
  * double the load on providers which have enough to do: only a share of the streams is ever hedged.
  */
-export function createHedging(health: Health, { afterMs, maxShare }: HedgeOptions): Hedging {
+export function createHedging(health: Health, { afterMs, maxShare }: Omit<HedgeSettings, 'enabled'>): Hedging {
   let allowance = 1;
   return {
     patienceMs(target, nowMs) {

@@ -4,23 +4,23 @@ import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { Observation } from '../catalog/health.ts';
 import type { Usage } from '../schema/chat.ts';
-import type { PipelineDeps } from './deps.ts';
+import type { ExecuteDeps } from './deps.ts';
 
 // What one of a workspace's own credentials meets says nothing of the endpoint for anybody else: it has a key of its own.
 const keyOf = ({ endpoint, credential }: Target) => healthKey(endpoint, credential);
 
 /** @returns false: the endpoint is being tried again after failures, by another call that was planned at the same time */
-export function observeStart({ health }: PipelineDeps, target: Target): boolean {
+export function observeStart({ health }: Pick<ExecuteDeps, 'health'>, target: Target): boolean {
   return health.started(keyOf(target));
 }
 
 /** The first token of a stream, of which nobody knows yet how it ends; or how long it was waited for in vain. */
-export function observeFirstToken({ health }: PipelineDeps, target: Target, firstTokenMs: number): void {
+export function observeFirstToken({ health }: Pick<ExecuteDeps, 'health'>, target: Target, firstTokenMs: number): void {
   health.observe(keyOf(target), { firstTokenMs });
 }
 
 /** What a failed attempt tells of the endpoint: nothing, where the request or its client was the reason. */
-export function observeFailure({ health }: PipelineDeps, target: Target, error: unknown): void {
+export function observeFailure({ health }: Pick<ExecuteDeps, 'health'>, target: Target, error: unknown): void {
   health.observe(keyOf(target), seenIn(error));
 }
 
@@ -34,7 +34,7 @@ function seenIn(error: unknown): Observation {
  * @param answered  the attempt and what it brought, where that tells how fast the endpoint is; null: it does not
  */
 export function observeEnd(
-  { health }: PipelineDeps,
+  { health }: Pick<ExecuteDeps, 'health'>,
   target: Target,
   outcome: 'ok' | 'failed',
   answered: { attempt: AttemptTrace; usage: Usage; isStream: boolean } | null,
@@ -56,7 +56,11 @@ function speedOf(
 }
 
 /** An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while. */
-export function coolDownAfter({ health, clock, retry }: PipelineDeps, target: Target, error: UpstreamError): void {
+export function coolDownAfter(
+  { health, clock, retry }: Pick<ExecuteDeps, 'health' | 'clock' | 'retry'>,
+  target: Target,
+  error: UpstreamError,
+): void {
   const pauseMs = error.fault === 'operator' ? retry.cooldownMs : (error.retryAfterMs ?? 0);
   if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs)
     health.coolDown(keyOf(target), clock.now() + pauseMs);

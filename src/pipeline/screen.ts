@@ -1,13 +1,25 @@
 import { GatewayError } from '../base/errors.ts';
-import { plugins } from '../plugins/index.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import type { CallRun } from './call-run.ts';
+import type { PipelineDeps } from './deps.ts';
 
 /**
- * Refuses what this gateway cannot do yet: a plugin or a tool that would run here and is not built in is never silently
- * ignored.
+ * Asks guardrails and plugins what they make of a request, before it is routed.
+ * @returns the request as they changed it
+ * @throws GatewayError invalid_request (400) for what this gateway cannot do; whatever a hook refuses with
+ */
+export async function screen({ deps, call, hooks }: CallRun): Promise<ChatRequest> {
+  checkAvailable(deps, call.request);
+  let { request } = call;
+  for (const { hooks: hook, context } of hooks) request = (await hook.before?.(request, context)) ?? request;
+  return request;
+}
+
+/**
+ * Refuses a plugin or a tool that would run here and is not available: nothing is silently ignored.
  * @throws GatewayError invalid_request (400)
  */
-export function screen(request: ChatRequest): void {
+export function checkAvailable({ plugins }: Pick<PipelineDeps, 'plugins'>, request: ChatRequest): void {
   for (const plugin of request.plugins ?? []) {
     if (plugin.enabled !== false && !plugins.some(({ id }) => id === plugin.id)) {
       throw new GatewayError('invalid_request', `plugin not available: ${plugin.id}`, {

@@ -1,33 +1,47 @@
 import { UpstreamError } from '../base/upstream-error.ts';
-import type { Call } from '../call/call.ts';
 import type { Target } from '../call/plan.ts';
+import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Usage } from '../schema/chat.ts';
-import { type Attempted, type AttemptObserver, type AttemptWatcher, attempt } from './attempt.ts';
+import { type Attempted, type AttemptInput, type AttemptObserver, type AttemptWatcher, attempt } from './attempt.ts';
 import { costAt } from './cost.ts';
-import type { PipelineDeps } from './deps.ts';
+import type { AttemptDeps, ExecuteDeps } from './deps.ts';
 import { observeFailure, observeFirstToken } from './observe.ts';
 
 /**
- * Runs a try, and writes down how it went: in the call's trace, and for the health of the endpoint, which knows already
- * that it begins.
+ * Calls a target, adds to the log how the attempt went, and reports it to the health of the endpoint, which knows already
+ * that the attempt begins.
  */
-export function traced(deps: PipelineDeps, call: Call, target: Target, watcher: AttemptWatcher): Promise<Attempted> {
-  return attempt(deps, call, target, new Observer(deps, call, target, watcher));
+export function traced(
+  deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
+  input: AttemptInput,
+  target: Target,
+  log: AttemptTrace[],
+  watcher: AttemptWatcher,
+): Promise<Attempted> {
+  return attempt(deps, input, target, new Observer(deps, input, target, log, watcher));
 }
 
 class Observer implements AttemptObserver {
-  readonly #deps: PipelineDeps;
-  readonly #call: Call;
+  readonly #deps: AttemptDeps & Pick<ExecuteDeps, 'health'>;
+  readonly #input: AttemptInput;
   readonly #target: Target;
+  readonly #log: AttemptTrace[];
   readonly #watcher: AttemptWatcher;
   readonly #startedAtMs: number;
   #dropped: readonly string[] = [];
 
-  constructor(deps: PipelineDeps, call: Call, target: Target, watcher: AttemptWatcher) {
+  constructor(
+    deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
+    input: AttemptInput,
+    target: Target,
+    log: AttemptTrace[],
+    watcher: AttemptWatcher,
+  ) {
     this.#deps = deps;
-    this.#call = call;
+    this.#input = input;
     this.#target = target;
+    this.#log = log;
     this.#watcher = watcher;
     this.#startedAtMs = deps.clock.now();
   }
@@ -38,8 +52,8 @@ class Observer implements AttemptObserver {
   }
 
   answered(attempted: Attempted): void {
-    this.#note(200, null);
-    // Of a whole answer all is said when it is settled.
+    this.#note(200, null, 0);
+    // A complete response is reported when its generation is settled.
     if (attempted.kind === 'stream')
       observeFirstToken(this.#deps, this.#target, this.#deps.clock.now() - this.#startedAtMs);
   }
@@ -47,13 +61,13 @@ class Observer implements AttemptObserver {
   failed(error: unknown): void {
     observeFailure(this.#deps, this.#target, error);
     if (error instanceof UpstreamError)
-      this.#note(error.status, error.errorType, costOf(error, this.#target, this.#call));
-    else if (this.#call.signal.aborted) this.#note(499, 'cancelled');
+      this.#note(error.status, error.errorType, costOf(error, this.#target, this.#input));
+    else if (this.#input.signal.aborted) this.#note(499, 'cancelled', 0);
   }
 
-  #note(status: number, errorType: string | null, costNanoUsd = 0): void {
+  #note(status: number, errorType: string | null, costNanoUsd: number): void {
     const { providerName, endpoint, isByok } = this.#target;
-    this.#call.trace.attempts.push({
+    this.#log.push({
       provider: providerName,
       providerSlug: endpoint.providerSlug,
       model: endpoint.modelSlug,
@@ -64,10 +78,11 @@ class Observer implements AttemptObserver {
       isByok,
       costNanoUsd,
       dropped: this.#dropped,
+      upstreamRequestId: null,
     });
   }
 }
 
-function costOf({ usage }: UpstreamError, { endpoint }: Target, { request }: Call): number {
+function costOf({ usage }: UpstreamError, { endpoint }: Target, { request }: AttemptInput): number {
   return (usage && costAt(endpoint, usage as Usage, request)?.totalNanoUsd) || 0;
 }

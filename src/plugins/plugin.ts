@@ -1,6 +1,16 @@
-import type { pluginIds } from '../schema/plugins.ts';
+import type { ZodType } from 'zod';
+import type { PluginHooks } from '../call/hooks.ts';
 
-/** A step the request may ask for by id. The ids are the contract's. */
-export interface Plugin {
-  id: (typeof pluginIds)[number];
+/** Something a request may ask for by id. The ids of the interface, or one of the host app's own. */
+export interface Plugin<Options = unknown> extends PluginHooks<Options> {
+  id: string;
+  /** Checks the entry of `plugins` in the request. Default: any object. */
+  options?: () => ZodType<Options>;
+  /** true: acts on every request that does not switch it off with `enabled: false`. Default: on those that name it. */
+  isDefault?: boolean;
+}
+
+/** Keeps the types of a plugin's options together. */
+export function definePlugin<Options = Record<string, unknown>>(plugin: Plugin<Options>): Plugin {
+  return plugin as Plugin;
 }

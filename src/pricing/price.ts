@@ -1,3 +1,4 @@
+import { definedOnly } from '../base/defined-only.ts';
 import { add, multiply, nanoToUsd, type Pico, picoToNano } from '../base/money.ts';
 import type { Pricing, TokenPricing } from '../call/model.ts';
 import type { Usage } from '../schema/chat.ts';
@@ -138,13 +139,8 @@ export function pricesUpTo(pricing: Pricing, promptTokens: number): TokenPricing
   const reached = pricing.longPrompts
     .filter(({ abovePromptTokens }) => promptTokens > abovePromptTokens)
     .sort((a, b) => a.abovePromptTokens - b.abovePromptTokens)
-    .map((prices) => ({ ...pricing, ...given(prices) }));
+    .map((prices) => ({ ...pricing, ...definedOnly(prices) }));
   return [pricing, ...reached];
-}
-
-/** Leaves out undefined fields, which would hide those of the base pricing. */
-function given<T extends object>(prices: T): Partial<T> {
-  return Object.fromEntries(Object.entries(prices).filter(([, price]) => price !== undefined)) as Partial<T>;
 }
 
 /**

@@ -2,20 +2,20 @@ import { type ByokCredential, type Facts, healthKey } from '../call/facts.ts';
 import type { Endpoint } from '../call/model.ts';
 import type { CredentialRef } from '../call/plan.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
-import type { Entry } from './rank.ts';
+import type { RankedEndpoint } from './rank.ts';
 
 /** Whether one of the workspace's own credentials may be used for this request at an endpoint. */
 export type Fits = (credential: ByokCredential, endpoint: Endpoint) => boolean;
 
 /** Told of an endpoint and a credential it is reached with, and until when it has to rest, epoch ms; undefined: it need not. */
-export type Visit = (entry: Entry, credential: CredentialRef, cooldownUntilMs: number | undefined) => void;
+export type Visit = (entry: RankedEndpoint, credential: CredentialRef, cooldownUntilMs: number | undefined) => void;
 
 /**
  * Goes through endpoints, in order, with the credentials they are reached with: the workspace's own first, then the
  * operator's, then the workspace's own that are fallbacks.
  * @param entries  ranked: what is known of their rests is of then
  */
-export function visitReaches(entries: readonly Entry[], facts: Facts, fits: Fits, visit: Visit): void {
+export function visitReaches(entries: readonly RankedEndpoint[], facts: Facts, fits: Fits, visit: Visit): void {
   const hasByok = facts.byokCredentials.length > 0;
   if (hasByok) visitByok(entries, facts, fits, false, visit);
   const byProvider = operatorsOf(facts.usableProviders);
@@ -50,7 +50,13 @@ function refTo(own: ByokCredential, workspaceId: WorkspaceId): CredentialRef {
   return ref;
 }
 
-function visitByok(entries: readonly Entry[], facts: Facts, fits: Fits, isFallback: boolean, visit: Visit): void {
+function visitByok(
+  entries: readonly RankedEndpoint[],
+  facts: Facts,
+  fits: Fits,
+  isFallback: boolean,
+  visit: Visit,
+): void {
   const { byokCredentials, workspaceId, health } = facts;
   for (const entry of entries) {
     const { endpoint } = entry;

@@ -1,22 +1,39 @@
 import type { Plan, Target } from '../call/plan.ts';
-import type { Trace } from '../call/trace.ts';
-import type { ServiceMetadata } from '../schema/envelope.ts';
+import type { AttemptTrace } from '../call/trace.ts';
+import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
+
+/** How one generation was routed. */
+export interface Route {
+  /** null: the generation was refused before it was planned. */
+  plan: Plan | null;
+  /** The target that serves; null: none does. */
+  target: Target | null;
+  attempts: readonly AttemptTrace[];
+}
+
+const unplanned: Plan = { requested: '', strategy: 'direct', targets: [], excluded: [], router: null };
 
 /**
- * Plan and attempts, printed: the `service_metadata` of an answer.
- * @param served  index of the try that served; -1 when none did
+ * Plans and attempts, printed: the `service_metadata` of a response. Of several generations the last is shown, with the
+ * attempts of all of them; `generations` then lists each.
+ * @param stages  what plugins and guardrails did
  */
-export function describeRoute(plan: Plan, trace: Trace, served: number, region: string | null): ServiceMetadata {
-  const selected = plan.targets[served];
+export function describeRoute(
+  routes: readonly Route[],
+  stages: readonly PipelineStage[],
+  region: string | null,
+): ServiceMetadata {
+  const { plan: planned, target: selected } = routes.at(-1) ?? { plan: null, target: null };
+  const plan = planned ?? unplanned;
   const shown = eachEndpoint(plan.targets);
-  const attempts = trace.attempts.map(({ provider, model, status }) => ({ provider, model, status }));
+  const attempts = attemptsOf(routes);
   return {
     requested: plan.requested,
     strategy: plan.strategy,
     region,
     // Joined, it is a flat text (see `flatText`).
     summary: ['available=', shown.length, ', selected=', selected?.providerName ?? 'none'].join(''),
-    attempt: trace.attempts.length,
+    attempt: attempts.length,
     is_byok: selected?.isByok ?? false,
     endpoints: {
       total: shown.length + plan.excluded.length,
@@ -28,6 +45,21 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
     },
     ...(plan.params ? { params: plan.params } : {}),
     ...(attempts.length > 1 || (attempts.length === 1 && !selected) ? { attempts } : {}),
+    ...(routes.length > 1 ? { generations: routes.map(describeGeneration) } : {}),
+    ...(stages.length > 0 ? { pipeline: [...stages] } : {}),
+  };
+}
+
+function attemptsOf(routes: readonly Route[]) {
+  return routes.flatMap(({ attempts }) => attempts.map(({ provider, model, status }) => ({ provider, model, status })));
+}
+
+function describeGeneration(route: Route) {
+  return {
+    requested: route.plan?.requested ?? '',
+    model: route.target?.endpoint.modelSlug ?? null,
+    provider: route.target?.providerName ?? null,
+    attempts: attemptsOf([route]),
   };
 }
 

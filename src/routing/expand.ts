@@ -8,10 +8,10 @@ import { authorOf, familyOf, newestFirst } from './family.ts';
 import { demandsOf, unmetDemand } from './filter.ts';
 import type { Needs } from './needs.ts';
 import { autoModels, autoSettings, freeModels, type RouterInput, reachable } from './routers.ts';
-import { type Variant, variantOf, withoutSuffix } from './variant.ts';
+import { splitSuffix, type Variant, variantOf } from './variant.ts';
 
 /** A model that may serve, and what the suffixes of its slug ask for. */
-export interface Choice {
+export interface ChosenModel {
   model: Model;
   variants: readonly Variant[];
 }
@@ -19,7 +19,7 @@ export interface Choice {
 /** What a request's slugs come to. */
 export interface Expanded {
   /** In the order in which they are tried. */
-  choices: readonly Choice[];
+  chosen: readonly ChosenModel[];
   strategy: Plan['strategy'];
   /** How a router or an alias decided; shown. */
   params: Plan['params'];
@@ -76,7 +76,7 @@ function routerOf(slug: string, brand: string): 'auto' | 'free' | null {
 export function slugsToKnow(slugs: readonly string[]): readonly string[] {
   let known: string[] | null = null;
   for (const slug of slugs) {
-    for (let split = withoutSuffix(slug); split; split = withoutSuffix(split.base)) {
+    for (let split = splitSuffix(slug); split; split = splitSuffix(split.base)) {
       known ??= [...slugs];
       known.push(split.base);
     }
@@ -88,8 +88,8 @@ export function slugsToKnow(slugs: readonly string[]): readonly string[] {
 export function expandModels(slugs: readonly string[], input: ExpandInput): Expanded {
   const [only] = slugs;
   if (only !== undefined && slugs.length === 1) return expandOne(only, input);
-  const choices = slugs.flatMap((slug) => expandOne(slug, input).choices);
-  return { choices, strategy: 'fallback', params: undefined, router: null };
+  const chosen = slugs.flatMap((slug) => expandOne(slug, input).chosen);
+  return { chosen, strategy: 'fallback', params: undefined, router: null };
 }
 
 function expandOne(slug: string, input: ExpandInput): Expanded {
@@ -97,7 +97,7 @@ function expandOne(slug: string, input: ExpandInput): Expanded {
   for (let base = slug; ; ) {
     const found = findListed(base, input);
     if (found) return withSuffixes(found, suffixes, input);
-    const split = withoutSuffix(base);
+    const split = splitSuffix(base);
     if (!split) break;
     suffixes.unshift(split.suffix);
     base = split.base;
@@ -112,11 +112,11 @@ function withSuffixes(found: Expanded, suffixes: readonly string[], { facts }: E
   if (suffixes.length === 0) return found;
   const plugin = variantOf([], suffixes).find((variant) => variant.plugin)?.plugin;
   if (plugin) throw new GatewayError('invalid_request', `plugin not available: ${plugin}`, { metadata: { plugin } });
-  const choices = found.choices.map(({ model, variants }) => ({
+  const chosen = found.chosen.map(({ model, variants }) => ({
     model,
     variants: [...variants, ...variantOf(reachable(model, facts), suffixes)],
   }));
-  return { ...found, choices };
+  return { ...found, chosen };
 }
 
 function findListed(slug: string, input: ExpandInput): Expanded | null {
@@ -136,7 +136,7 @@ function findPassThrough(slug: string, { view, facts, isConfigured }: ExpandInpu
 }
 
 function direct(model: Model): Expanded {
-  return { choices: [{ model, variants: [] }], strategy: 'direct', params: undefined, router: null };
+  return { chosen: [{ model, variants: [] }], strategy: 'direct', params: undefined, router: null };
 }
 
 /** `~author/family-latest` */
@@ -145,13 +145,13 @@ function findLatest(slug: string, { view, facts }: ExpandInput): Expanded | null
   if (!name) return null;
   const [, author, family] = name;
   const members = view.models.filter(
-    (model) => authorOf(model.slug) === author && familyOf(model) === family && withoutSuffix(model.slug) === null,
+    (model) => authorOf(model.slug) === author && familyOf(model) === family && splitSuffix(model.slug) === null,
   );
   const [newest] = newestFirst(members.filter((model) => reachable(model, facts).length > 0));
   const model = newest ?? newestFirst(members)[0];
   if (!model) return null;
   return {
-    choices: [{ model, variants: [] }],
+    chosen: [{ model, variants: [] }],
     strategy: 'latest',
     params: { version_group: `${author}/${family}` },
     router: null,
@@ -172,7 +172,7 @@ function findRouter(slug: string, input: ExpandInput): Expanded | null {
   if (router === 'free') {
     const chosen = keepPinned(freeModels(from), slug, facts);
     return {
-      choices: chosen.map((model) => ({ model, variants: variantOf(model.endpoints, ['free']) })),
+      chosen: chosen.map((model) => ({ model, variants: variantOf(model.endpoints, ['free']) })),
       strategy: 'free',
       params: undefined,
       router: slug,
@@ -182,7 +182,7 @@ function findRouter(slug: string, input: ExpandInput): Expanded | null {
   const settings = autoSettings(request);
   const chosen = keepPinned(autoModels(from, settings), slug, facts);
   return {
-    choices: chosen.map((model) => ({ model, variants: [] })),
+    chosen: chosen.map((model) => ({ model, variants: [] })),
     strategy: 'auto',
     params: { cost_quality_tradeoff: settings.tradeoff },
     router: slug,

@@ -6,10 +6,10 @@ import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { credentialFits } from '../stores/credential-fits.ts';
 import { type Fits, type Visit, visitReaches } from './candidates.ts';
-import { type Choice, expandModels, requestedSlugs } from './expand.ts';
+import { type ChosenModel, expandModels, requestedSlugs } from './expand.ts';
 import { type Demands, demandsOf, slugSet, unmetDemand } from './filter.ts';
 import { type Needs, needsOf } from './needs.ts';
-import { type Entry, entryOf, type RankContext, rank, type Standing, standingOf } from './rank.ts';
+import { type RankContext, type RankedEndpoint, rank, rankedEndpoint, type Standing, standingOf } from './rank.ts';
 import { knownSort, requestedSort, type Sort } from './sort.ts';
 import type { Variant } from './variant.ts';
 
@@ -24,8 +24,6 @@ export interface PlanInput {
   providerName: (slug: string) => string;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
-  /** Whether a provider's stream may be forwarded as bytes. */
-  passthrough: (providerSlug: string) => boolean;
 }
 
 /**
@@ -35,10 +33,10 @@ export interface PlanInput {
  *         Retry-After), with the same, when all that is left has to rest
  */
 export function planRoute(input: PlanInput): Plan {
-  const { request, view, facts, brand, isConfigured, providerName, passthrough } = input;
+  const { request, view, facts, brand, isConfigured, providerName } = input;
   const slugs = requestedSlugs(request, input.defaultModel);
   const needs = needsOf(request);
-  const { choices, strategy, params, router } = expandModels(slugs, {
+  const { chosen, strategy, params, router } = expandModels(slugs, {
     request,
     view,
     facts,
@@ -47,7 +45,7 @@ export function planRoute(input: PlanInput): Plan {
     isConfigured,
   });
   const excluded: Exclusion[] = [];
-  const entries = passing(choices, request, excluded);
+  const entries = passing(chosen, request, excluded);
   /** Ends of rests, epoch ms. */
   const rests: number[] = [];
   const targets: Target[] = [];
@@ -66,7 +64,6 @@ export function planRoute(input: PlanInput): Plan {
       credential,
       isByok: credential.kind === 'byok',
       modelIndex,
-      lane: passthrough(endpoint.providerSlug) ? 'passthrough' : 'decoded',
     };
     targets.push(reasons(entry) ? { ...target, reasons: true } : target);
   };
@@ -106,17 +103,17 @@ function leaveFirst(targets: Target[], excluded: Exclusion[]): void {
  * The endpoints that pass every rule; the others are excluded, each by the first it does not pass. One that passes for
  * several of the slugs, such as a model and the same with a suffix, is there for the first of them.
  */
-function passing(choices: readonly Choice[], request: ChatRequest, excluded: Exclusion[]): Entry[] {
+function passing(chosen: readonly ChosenModel[], request: ChatRequest, excluded: Exclusion[]): RankedEndpoint[] {
   const demands = demandsOf(request);
-  const entries: Entry[] = [];
+  const entries: RankedEndpoint[] = [];
   /** Most requests leave none. */
   let left: Map<Endpoint, Exclusion> | null = null;
-  for (let modelIndex = 0; modelIndex < choices.length; modelIndex++) {
-    const { model, variants } = choices[modelIndex] as Choice;
+  for (let modelIndex = 0; modelIndex < chosen.length; modelIndex++) {
+    const { model, variants } = chosen[modelIndex] as ChosenModel;
     for (const endpoint of model.endpoints) {
       const filter = filterOf(endpoint, model, variants, demands, request);
       if (filter === null) {
-        entries.push(entryOf(endpoint, model, modelIndex, variants));
+        entries.push(rankedEndpoint(endpoint, model, modelIndex, variants));
         continue;
       }
       left ??= new Map();
@@ -124,10 +121,10 @@ function passing(choices: readonly Choice[], request: ChatRequest, excluded: Exc
     }
   }
   if (left !== null) {
-    if (choices.length > 1) for (const { endpoint } of entries) left.delete(endpoint);
+    if (chosen.length > 1) for (const { endpoint } of entries) left.delete(endpoint);
     excluded.push(...left.values());
   }
-  return choices.length > 1 ? eachOnce(entries) : entries;
+  return chosen.length > 1 ? eachOnce(entries) : entries;
 }
 
 /** The first rule that an endpoint does not pass; null: it passes all. */
@@ -156,7 +153,7 @@ function isNamed(tag: string, slugs: readonly string[] | null | undefined): bool
 }
 
 /** An endpoint comes twice only where the model is to reason the first time, or the second. */
-function eachOnce(entries: readonly Entry[]): Entry[] {
+function eachOnce(entries: readonly RankedEndpoint[]): RankedEndpoint[] {
   const seen = { reasoning: new Set<Endpoint>(), plain: new Set<Endpoint>() };
   return entries.filter((entry) => {
     const before = reasons(entry) ? seen.reasoning : seen.plain;
@@ -164,7 +161,7 @@ function eachOnce(entries: readonly Entry[]): Entry[] {
   });
 }
 
-function reasons({ variants }: Entry): boolean {
+function reasons({ variants }: RankedEndpoint): boolean {
   for (const variant of variants) if (variant.reasons) return true;
   return false;
 }
@@ -175,7 +172,7 @@ export function standingOfTarget(
   { endpoint, modelIndex }: Target,
 ): Standing {
   const model = view.model(endpoint.modelSlug) as Model;
-  const entry = entryOf(endpoint, model, modelIndex, []);
+  const entry = rankedEndpoint(endpoint, model, modelIndex, []);
   return standingOf(entry, contextOf(request, facts, needsOf(request)));
 }
 
@@ -193,14 +190,17 @@ function placesIn(order: readonly string[]): ReadonlyMap<string, number> {
 }
 
 /** The endpoints that are put in order together: those of a model, or all. They come model by model. */
-function partitioned(entries: readonly Entry[], partition: Sort['partition']): readonly (readonly Entry[])[] {
+function partitioned(
+  entries: readonly RankedEndpoint[],
+  partition: Sort['partition'],
+): readonly (readonly RankedEndpoint[])[] {
   const [first] = entries;
   if (!first) return [];
   if (partition === 'none' || entries.at(-1)?.modelIndex === first.modelIndex) return [entries];
   return [...Map.groupBy(entries, ({ modelIndex }) => modelIndex).values()];
 }
 
-function variantSort(members: readonly Entry[]): Sort['by'] {
+function variantSort(members: readonly RankedEndpoint[]): Sort['by'] {
   return members[0]?.variants.findLast(({ sort }) => sort)?.sort ?? null;
 }
 

@@ -9,7 +9,7 @@ import type { Variant } from './variant.ts';
  * An endpoint that passed the filters, on its way through one plan. What is found out of it is written down here: with
  * fifty of them, an object for each step took as long as the steps.
  */
-export interface Entry {
+export interface RankedEndpoint {
   readonly endpoint: Endpoint;
   /** See `endpointKey`. */
   readonly key: string;
@@ -27,7 +27,12 @@ export interface Entry {
   reach: 'nobody' | 'cooldown' | 'tried';
 }
 
-export function entryOf(endpoint: Endpoint, model: Model, modelIndex: number, variants: readonly Variant[]): Entry {
+export function rankedEndpoint(
+  endpoint: Endpoint,
+  model: Model,
+  modelIndex: number,
+  variants: readonly Variant[],
+): RankedEndpoint {
   return {
     endpoint,
     key: endpointKey(endpoint),
@@ -76,7 +81,11 @@ export interface Standing {
  * request says the order), before that what is slower than wished.
  * @param sort  null: the default strategy
  */
-export function rank(entries: readonly Entry[], sort: SortBy | null, context: RankContext): readonly Entry[] {
+export function rank(
+  entries: readonly RankedEndpoint[],
+  sort: SortBy | null,
+  context: RankContext,
+): readonly RankedEndpoint[] {
   const { health, order, pinned } = context;
   const [only] = entries;
   if (only !== undefined && entries.length === 1) {
@@ -103,24 +112,25 @@ const maxInserted = 200;
  * Each is put where it belongs among those before it; equal ones stay as they are. The engine's sort makes 900 bytes of
  * garbage for three entries and takes twice as long for fifty, for which it calls back 280 times.
  */
-function sorted(entries: readonly Entry[]): readonly Entry[] {
+function sorted(entries: readonly RankedEndpoint[]): readonly RankedEndpoint[] {
   if (entries.length > maxInserted) return entries.toSorted(compare);
   const inOrder = entries.slice();
   for (let at = 1; at < inOrder.length; at++) {
-    const entry = inOrder[at] as Entry;
+    const entry = inOrder[at] as RankedEndpoint;
     let to = at;
-    for (; to > 0 && compare(entry, inOrder[to - 1] as Entry) < 0; to--) inOrder[to] = inOrder[to - 1] as Entry;
+    for (; to > 0 && compare(entry, inOrder[to - 1] as RankedEndpoint) < 0; to--)
+      inOrder[to] = inOrder[to - 1] as RankedEndpoint;
     inOrder[to] = entry;
   }
   return inOrder;
 }
 
-function compare(a: Entry, b: Entry): number {
+function compare(a: RankedEndpoint, b: RankedEndpoint): number {
   return a.place - b.place || a.rank - b.rank || a.tie - b.tie;
 }
 
 /** @param pin  the endpoint that served the conversation last; null: none, or it does not count */
-function assess(entry: Entry, pin: string | null, sort: SortBy | null, context: RankContext): void {
+function assess(entry: RankedEndpoint, pin: string | null, sort: SortBy | null, context: RankContext): void {
   const { endpoint, key, model } = entry;
   const { needs, health, preferences, order } = context;
   const price = averagePrice(endpoint);
@@ -145,7 +155,7 @@ function assess(entry: Entry, pin: string | null, sort: SortBy | null, context: 
 }
 
 /** For whoever wants to know; a plan has no use for it as an object. */
-export function standingOf({ endpoint, key, model }: Entry, context: RankContext): Standing {
+export function standingOf({ endpoint, key, model }: RankedEndpoint, context: RankContext): Standing {
   const { needs, health, preferences, order, pinned } = context;
   return {
     lacks: lacks(needs, model, endpoint),
@@ -162,7 +172,7 @@ export function averagePrice({ pricing }: Endpoint): number | null {
 
 /** Order of the strategy; lower is earlier. */
 function rankOf(
-  { endpoint, key }: Entry,
+  { endpoint, key }: RankedEndpoint,
   price: number | null,
   hasOutage: boolean,
   sort: SortBy | null,

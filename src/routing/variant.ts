@@ -29,8 +29,8 @@ const suffixes: Readonly<Record<string, (endpoints: readonly Endpoint[]) => Vari
   },
 };
 
-/** A slug without the last of the suffixes that mean something here; null: it has none. */
-export function withoutSuffix(slug: string): { base: string; suffix: string } | null {
+/** Takes the last suffix off a slug. @returns null where no suffix is left that means something here */
+export function splitSuffix(slug: string): { base: string; suffix: string } | null {
   const colon = slug.lastIndexOf(':');
   if (colon <= 0) return null;
   const suffix = slug.slice(colon + 1);

@@ -65,7 +65,7 @@ export const credentialSchema = lazily(() =>
     created_at: z.iso.datetime(),
   }),
 );
-export interface Credential extends z.infer<ReturnType<typeof credentialSchema>> {}
+export interface ShownCredential extends z.infer<ReturnType<typeof credentialSchema>> {}
 
 export const credentialAnswerSchema = lazily(() => z.object({ data: credentialSchema() }));
 export const credentialListSchema = lazily(() => z.object({ data: z.array(credentialSchema()), total_count: z.int() }));

@@ -86,7 +86,7 @@ const price = lazily(() =>
 );
 
 /** A parameter without a value counts as left out. */
-function given(query: unknown): unknown {
+function withoutEmpty(query: unknown): unknown {
   return Object.fromEntries(Object.entries(query as Record<string, string>).filter(([, text]) => text.trim() !== ''));
 }
 
@@ -131,7 +131,7 @@ const lowerCase = lazily(() => z.string().transform((text) => text.trim().toLowe
 /** What GET /models may be asked. */
 export const modelsQuery = lazily(() =>
   z.preprocess(
-    given,
+    withoutEmpty,
     z.object({
       /** Part of the name or slug. */
       q: lowerCase().optional(),
@@ -170,5 +170,7 @@ export const modelsQuery = lazily(() =>
 export interface ModelsQuery extends z.infer<ReturnType<typeof modelsQuery>> {}
 
 /** What GET /models/count may be asked. */
-export const modelsCountQuery = lazily(() => z.preprocess(given, z.object({ output_modalities: outputModalities() })));
+export const modelsCountQuery = lazily(() =>
+  z.preprocess(withoutEmpty, z.object({ output_modalities: outputModalities() })),
+);
 export interface ModelsCountQuery extends z.infer<ReturnType<typeof modelsCountQuery>> {}

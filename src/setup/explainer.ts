@@ -37,9 +37,9 @@ export function createExplainer(deps: ExplainChatCompletionDeps, clock: Clock, l
       caller,
       headers: new Headers(),
       signal: new StopSwitch(),
-      control: { abort: () => undefined, ended: () => undefined },
       receivedAtMs: clock.now(),
+      authenticatedAtMs: clock.now(),
     });
-    return (reply.body as { data: Explanation }).data;
+    return ((reply as { body: unknown }).body as { data: Explanation }).data;
   };
 }

@@ -3,8 +3,8 @@ import { lazily } from '../base/lazily.ts';
 import { parsePrice } from '../base/money.ts';
 import { modalities } from '../call/model.ts';
 import { expectation } from '../schema/expectations.ts';
+import { count } from '../schema/settings.ts';
 
-export const count = lazily(() => z.int().min(1));
 export const slug = lazily(() =>
   z
     .string()

@@ -7,6 +7,7 @@ import type { StoredKey } from '../http/authenticate.ts';
 import type { WorkspaceDefaults } from '../pipeline/deps.ts';
 import { storedCredentialSchema } from '../schema/credential.ts';
 import type { MasterSecrets } from '../schema/master-secrets.ts';
+import type { BudgetSettings, LimitSettings } from '../schema/settings.ts';
 import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
 import { type BudgetsOf, createBudgets } from '../stores/budgets.ts';
 import { perWorkspace } from '../stores/collection.ts';
@@ -16,7 +17,7 @@ import { type Rotation, rotateCredentials } from '../stores/credentials/rotate.t
 import { type Credentials, createCredentials } from '../stores/credentials.ts';
 import { type HealthRecords, healthRecords } from '../stores/health-records.ts';
 import { type ApiKeys, hostApiKeys } from '../stores/host-api-keys.ts';
-import type { Ledger, LedgerOptions } from '../stores/ledger/ledger.ts';
+import type { Ledger } from '../stores/ledger/ledger.ts';
 import { createOwners, type Owners } from '../stores/owners.ts';
 import { createSpending } from '../stores/spending/create-spending.ts';
 import type { Spending } from '../stores/spending/spending.ts';
@@ -38,8 +39,8 @@ export interface StoreSettings {
   ledger?: Ledger | undefined;
   storeTimeoutMs: number;
   storeCacheMs: number;
-  budgets: LedgerOptions & { leaseMs: number };
-  limits: { credentials: number };
+  budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs'>;
+  limits: Pick<LimitSettings, 'credentials'>;
   secrets?: MasterSecrets | undefined;
   sealer?: Sealer | undefined;
   logger?: Logger | undefined;

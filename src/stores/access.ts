@@ -3,7 +3,6 @@ import { isUuid } from '../base/ids.ts';
 import type { Caller } from '../call/call.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import type { OwnedKind, Owners } from './owners.ts';
-import type { Address, Change } from './storage/storage.ts';
 
 /** Looks workspaces up; see `Workspaces`. */
 export interface FindsWorkspaces<W extends { id: WorkspaceId } = { id: WorkspaceId }> {
@@ -69,25 +68,4 @@ export function notOwned(kind: OwnedKind): GatewayError {
 
 function mayReach(caller: Caller, workspaceId: WorkspaceId): boolean {
   return caller.managesAll || caller.workspaceId === workspaceId;
-}
-
-/** Where a workspace's deletion is noted: in its own partition, so that writing something there can depend on it. */
-export function deletionOf(workspaceId: WorkspaceId): Address {
-  return { partition: workspaceId, kind: 'deletion', id: 'deletion' };
-}
-
-/**
- * To be written together with whatever is new in a workspace: the write then fails once its deletion has begun, and
- * nothing is left behind in a workspace that is gone.
- */
-export function unlessDeleted(workspaceId: WorkspaceId): Change {
-  return { at: deletionOf(workspaceId), expect: null, value: null };
-}
-
-/** Why something was not written together with `unlessDeleted`. */
-export function beingDeleted(): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    'This workspace is being deleted and takes nothing new; delete it once more if that was broken off',
-  );
 }

@@ -1,15 +1,16 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { tryParseJson } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import { storedApiKeySchema } from '../schema/api-key.ts';
-import { beingDeleted, unlessDeleted } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
 import { readAll } from './credentials/read-all.ts';
 import { damagedRecord } from './damaged.ts';
+import { beingDeleted, unlessDeleted } from './deletion.ts';
 import type { Owners } from './owners.ts';
 import type { Page, Storage } from './storage/storage.ts';
 
@@ -166,18 +167,10 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       const isLive = ({ disabled, expiresAtMs }: ApiKeyRecord) =>
         !disabled && (expiresAtMs === null || expiresAtMs > clock.now());
       // A damaged key lets nobody in, so it does not count.
-      const keys = (await allOf(workspaceId)).map(({ value }) => recordSchema().safeParse(parseText(value)));
+      const keys = (await allOf(workspaceId)).map(({ value }) => recordSchema().safeParse(tryParseJson(value)));
       return keys.filter(({ data }) => data !== undefined && isLive(data)).length;
     },
   };
-}
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

@@ -3,9 +3,9 @@ import type { Ids } from '../base/ids.ts';
 import { type Interval, intervals } from '../base/windows.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import { type StoredBudget, type StoredBudgets, storedBudgetsSchema } from '../schema/budget.ts';
-import { beingDeleted, unlessDeleted } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
+import { beingDeleted, unlessDeleted } from './deletion.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** The limit for one window of an interval. */

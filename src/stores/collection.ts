@@ -1,5 +1,6 @@
 import type { ZodType } from 'zod';
 import { GatewayError } from '../base/errors.ts';
+import { tryParseJson } from '../base/json.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import { damagedRecord } from './damaged.ts';
 import type { Change, Page, Storage } from './storage/storage.ts';
@@ -63,7 +64,7 @@ export function createCollection<T>(partition: string, { storage, kind, schema }
   const at = (id: string) => ({ partition, kind, id });
 
   function read(text: string): T {
-    const parsed = schema().safeParse(parseText(text));
+    const parsed = schema().safeParse(tryParseJson(text));
     if (parsed.success) return parsed.data;
     throw damagedRecord(kind);
   }
@@ -121,12 +122,4 @@ export type PerWorkspace<T> = (workspaceId: WorkspaceId) => Collection<T>;
 
 export function perWorkspace<T>(options: CollectionOptions<T>): PerWorkspace<T> {
   return (workspaceId) => createCollection(workspaceId, options);
-}
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
-import type { Clock } from '../base/clock.ts';
+import { type Clock, isoTime } from '../base/clock.ts';
+import { definedOnly } from '../base/defined-only.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Ids } from '../base/ids.ts';
 import type { ByokCredential } from '../call/facts.ts';
@@ -79,7 +80,7 @@ interface Remembered {
 export function createCredentials(deps: CredentialsDeps): (workspaceId: WorkspaceId) => Credentials {
   const { storage, vault, owners, clock, ids, maxPerWorkspace = 500, warn = () => undefined } = deps;
   const collections = perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema });
-  const nowIso = () => new Date(clock.now()).toISOString();
+  const nowIso = () => isoTime(clock.now());
   const add = createAddCredential({ storage, collections, maxPerWorkspace });
 
   const opened = createOpenedSecrets({
@@ -148,7 +149,7 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
           allowed_models: null,
           allowed_user_ids: null,
           allowed_api_key_hashes: null,
-          ...given(settings),
+          ...definedOnly(settings),
           created_at: nowIso(),
           updated_at: null,
           sealed: await vault.seal(key, { workspaceId, provider, credentialId: id }),
@@ -175,7 +176,7 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
       async update(id, { key, ...settings }) {
         const change = async (record: StoredCredential): Promise<StoredCredential> => ({
           ...checked(record, workspaceId, id),
-          ...given(settings),
+          ...definedOnly(settings),
           ...(key === undefined
             ? {}
             : { label: labelOf(key), sealed: await vault.seal(key, ownerOf(workspaceId, record)) }),
@@ -228,11 +229,6 @@ function checked(record: StoredCredential, workspaceId: WorkspaceId, id: string)
 /** The owner follows from the address of the record, not from its content: a record that was moved does not open. */
 function ownerOf(workspaceId: WorkspaceId, { id, provider }: StoredCredential): SecretOwner {
   return { workspaceId, provider, credentialId: id };
-}
-
-/** Leaves out undefined settings. */
-function given<T extends object>(settings: T): Partial<T> {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
 function reasonOf(error: unknown): string {

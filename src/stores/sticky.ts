@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import { fingerprintOf } from '../base/fingerprint.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
+import type { StickySettings } from '../schema/settings.ts';
 
 /**
  * The endpoint that a conversation used last, so that its next request finds a filled prompt cache. Kept in this
@@ -28,12 +29,8 @@ export interface StickyAddress {
 /** The name of a conversation: the caller's own session id, or a fingerprint of the conversation's beginning. */
 export type Conversation = { kind: 'session'; key: string } | { kind: 'opening'; key: number };
 
-export interface StickyOptions {
+export interface StickyDeps extends StickySettings {
   clock: Clock;
-  /** How long a conversation is remembered after its last success. */
-  ttlMs: number;
-  /** The number of remembered conversations. The oldest are dropped. */
-  max: number;
 }
 
 interface Pin {
@@ -43,7 +40,7 @@ interface Pin {
   untilMs: number;
 }
 
-export function createSticky({ clock, ttlMs, max }: StickyOptions): Sticky {
+export function createSticky({ clock, ttlMs, max }: StickyDeps): Sticky {
   // `maxSize` instead of `max`: for `max`, the cache would reserve memory at the start, 6 MB for two caches.
   const newPins = () => new LRUCache<string | number, Pin>({ maxSize: max, sizeCalculation: () => 1 });
   const pins = { session: newPins(), opening: newPins() };

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { definedOnly } from '../base/defined-only.ts';
 import { GatewayError } from '../base/errors.ts';
 import { type Ids, isUuid } from '../base/ids.ts';
 import { lazily } from '../base/lazily.ts';
@@ -11,9 +12,10 @@ import {
   type UpdateWorkspace,
   type WorkspaceSettings,
 } from '../schema/workspace.ts';
-import { deletionOf, type FindsWorkspaces, noWorkspace } from './access.ts';
+import { type FindsWorkspaces, noWorkspace } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, createCollection } from './collection.ts';
+import { deletionOf } from './deletion.ts';
 import type { Address, Page, Storage } from './storage/storage.ts';
 
 const recordSchema = lazily(() =>
@@ -140,6 +142,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       throw new GatewayError('unavailable', 'No workspace could be made; try again', { retryAfterMs: 1000 });
     },
     async update(id, given) {
+      // A body that a host has parsed may hold what JSON cannot.
       const changes = definedOnly(given);
       const before = await get(id);
       if (!before) throw noWorkspace();
@@ -188,11 +191,6 @@ function moveClaim(id: WorkspaceId, from: string, to: string) {
     { at: claimOf(from), expect: id, value: null },
     { at: claimOf(to), expect: null, value: id },
   ];
-}
-
-/** Leaves out undefined values: a body that the host app has parsed may hold values that JSON cannot. */
-function definedOnly(given: UpdateWorkspace): Partial<WorkspaceSettings> {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
 function slugTaken(slug: string): GatewayError {

@@ -32,12 +32,14 @@ export function exchange(
   decode: Decode,
 ): Promise<TransportResponse> {
   return new Promise((resolve, reject) => {
-    new Exchange(dispatchers, request, target, decode, resolve, reject).dispatch(dispatchers.pooled(target.origin));
+    new UndiciExchange(dispatchers, request, target, decode, resolve, reject).dispatch(
+      dispatchers.pooled(target.origin),
+    );
   });
 }
 
 /** An object instead of closures: ten closures took 2 KB per request. */
-class Exchange implements Dispatcher.DispatchHandler, Sender {
+class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
   readonly #dispatchers: Dispatchers;
   readonly #request: TransportRequest;
   readonly #target: Target;

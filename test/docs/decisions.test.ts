@@ -1,5 +1,6 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
+import { resolveOptions } from '../../src/options.ts';
 import { type Answer, hello, testGateway, upstreamKeys } from '../support/gateway.ts';
 import { chunk, completion, errorBody, sse, usageChunk } from '../support/upstream.ts';
 import { catalogueChecks } from './catalogue-decisions.ts';
@@ -10,6 +11,7 @@ import { tenantChecks, tenantMeans } from './tenant-decisions.ts';
 
 const rows = tableRows(readDoc('docs/decisions.md'));
 
+const apiKeys = [{ key: 'sk-test-inference' }];
 const ask = { model: 'acme/fast', messages: hello };
 const streamed = { ...ask, stream: true };
 const start = sse(chunk({ role: 'assistant', content: '' }));
@@ -82,6 +84,33 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
     upstream.answer({ body: [start, some, stop, { breaks: true }] });
     const got = await post(streamed);
     expect([endOf(got), got.chunks.at(-1)?.usage?.estimated]).toEqual(['whole', true]);
+  },
+  async 'What does a client see when a stream breaks'(answer) {
+    expect(quoted(answer)).toEqual(['streams.onCut: "close"']);
+    expect(resolveOptions({ apiKeys, streams: { onCut: 'close' } }).streams).toEqual({ onCut: 'close' });
+    const { post, upstream } = testGateway();
+    upstream.answer({ body: [start, some, { breaks: true }] });
+    expect(endOf(await post(streamed))).toBe(502);
+  },
+  async 'How long may a provider'(answer) {
+    const seconds = [...answer.matchAll(/(\d+) s\b/g)].map(([, number]) => Number(number));
+    const cases: [stream: boolean, upstreamAnswer: object][] = [
+      [true, { instead: 'hang' }],
+      [false, { instead: 'hang' }],
+      [true, { body: [start, { hangs: true }] }],
+    ];
+    const taken: number[] = [];
+    for (const [stream, upstreamAnswer] of cases) {
+      const { post, upstream, clock } = testGateway({ retry: { maxAttempts: 1 }, keepAlive: { firstMs: 1_000_000 } });
+      const from = clock.now();
+      upstream.answer(upstreamAnswer);
+      expect((await post({ ...ask, stream })).status).toBe(524);
+      taken.push((clock.now() - from) / 1000);
+    }
+    expect(taken).toEqual(seconds);
+    const named = quoted(answer).map((path) => path.split('.')[1]);
+    const { timeouts } = resolveOptions({ apiKeys });
+    expect(named.map((name) => timeouts[name as keyof typeof timeouts] / 1000)).toEqual(seconds);
   },
   async 'How long do we wait for usage'(answer) {
     const { post, upstream, clock } = testGateway();

@@ -69,6 +69,8 @@ const cases: Case[] = [
     status: 524,
     when: 'did not answer in time',
     upstream: { instead: 'hang' },
+    // By default two such attempts take as long as a request may.
+    options: { timeouts: { jsonHeadersMs: 60_000 } },
     metadata: ['provider_name', 'previous_errors'],
   },
   { status: 529, when: 'overloaded', upstream: answered(503), metadata: [...refused, 'previous_errors'] },

@@ -8,7 +8,7 @@ import { seededRandom } from '../../src/base/random.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { resolveOptions } from '../../src/options.ts';
 import { preferenceFilters } from '../../src/routing/filter.ts';
-import { withoutSuffix } from '../../src/routing/variant.ts';
+import { splitSuffix } from '../../src/routing/variant.ts';
 import { routingStrategies } from '../../src/schema/envelope.ts';
 import { providerPreferencesSchema } from '../../src/schema/preferences.ts';
 import { examplesOf, typeErrors, writeExample } from './example-files.ts';
@@ -98,11 +98,11 @@ describe('docs/routing.md', () => {
   });
   it('has a row for every suffix', () => {
     const suffixes = named('Suffix').map((suffix) => suffix.slice(1));
-    expect(suffixes.map((suffix) => withoutSuffix(`acme/tree:${suffix}`))).toEqual(
+    expect(suffixes.map((suffix) => splitSuffix(`acme/tree:${suffix}`))).toEqual(
       suffixes.map((suffix) => ({ base: 'acme/tree', suffix })),
     );
     expect(suffixes.toSorted()).toEqual(['exacto', 'extended', 'floor', 'free', 'nitro', 'online', 'thinking']);
-    expect(withoutSuffix('acme/tree:quick')).toBeNull();
+    expect(splitSuffix('acme/tree:quick')).toBeNull();
   });
   it('names the strategy of every router', () => {
     const strategies = rows

@@ -103,10 +103,10 @@ describe('nothing is left behind', () => {
 });
 
 describe('time-outs', () => {
-  const timeouts = { headersMs: 1000, firstEventMs: 2000, idleMs: 3000, totalMs: 50_000 };
+  const timeouts = { headersMs: 1000, jsonHeadersMs: 1500, firstEventMs: 2000, idleMs: 3000, totalMs: 50_000 };
   const options = { timeouts, retry: { maxAttempts: 1 } };
   it.each<[string, boolean, object, number, number]>([
-    ['to the headers', false, { instead: 'hang' }, 1000, 524],
+    ['to the headers of JSON', false, { instead: 'hang' }, 1500, 524],
     ['to the headers of a stream', true, { instead: 'hang' }, 1000, 524],
     ['to the first event', true, { body: [{ hangs: true }] }, 2000, 524],
     [

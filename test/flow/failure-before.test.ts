@@ -71,7 +71,7 @@ describe.each([false, true])('before the first of an answer (stream: %s)', (stre
     async (_, failure, status) => {
       const { post, upstream, records } = testGateway({
         retry: { attemptsPerEndpoint: 1 },
-        keepAlive: { firstMs: 100_000 },
+        keepAlive: { firstMs: 1_000_000 },
       });
       upstream.answer(failure);
       const answer = await post({ model: 'acme/fast', messages: hello, stream });

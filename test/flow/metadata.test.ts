@@ -134,7 +134,7 @@ describe('routing metadata', () => {
     ['an overload', {}, [{ status: 529 }, { status: 529 }], 529, { attempt: 2 }],
     ['a time-out', {}, [{ instead: 'hang' }, { instead: 'hang' }], 524, { attempt: 2 }],
   ])('sits beside the error of %s', async (_, fields, answers, status, expected) => {
-    const { post, upstream } = testGateway();
+    const { post, upstream } = testGateway({ timeouts: { jsonHeadersMs: 60_000 } });
     upstream.answer(...answers);
     const answer = await post({ ...direct, ...fields }, enabled);
     expect(answer.status).toBe(status);

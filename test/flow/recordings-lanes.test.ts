@@ -3,8 +3,10 @@ import type { ByteSource } from '../../src/base/bytes.ts';
 import { createRedactor } from '../../src/base/secrets.ts';
 import { chatEncoder } from '../../src/convert/chat-encoder.ts';
 import { openaiChat } from '../../src/dialects/openai-chat.ts';
-import { eventReader } from '../../src/pipeline/events.ts';
-import { createLane } from '../../src/pipeline/lanes.ts';
+import { type ChunkOutput, Passthrough } from '../../src/pipeline/chunk-output.ts';
+import { choiceWatch, eventReader } from '../../src/pipeline/events.ts';
+import { StreamProgress } from '../../src/pipeline/stream-progress.ts';
+import { StreamReader } from '../../src/pipeline/stream-reader.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import { loadRecordings, payloadsOf } from '../support/recordings.ts';
 import { describeWithShared } from '../support/reference.ts';
@@ -17,26 +19,23 @@ const provider = defineProvider({ slug: 'replay', baseUrl: 'http://replay.invali
 /** Which payloads of a stream were copied, and which decoded. */
 function lanesOf(payloads: string[]): { copied: string[]; decoded: string[] } {
   const lanes: { copied: string[]; decoded: string[] } = { copied: [], decoded: [] };
+  const head = { id: 'gen-1', created: 1, model: 'acme/replayed', provider: 'Replay' };
+  const redactor = createRedactor(['sk-0123456789']);
+  const reader = new StreamReader(eventReader(nothing, provider, limits), redactor, new StreamProgress(choiceWatch(1)));
+  const passthrough = new Passthrough(head, chatEncoder('service'), redactor);
   let wasCopied = false;
-  const lane = createLane({
-    events: eventReader(nothing, provider, limits),
-    wire: chatEncoder('service'),
-    head: { id: 'gen-1', created: 1, model: 'acme/replayed', provider: 'Replay' },
-    passthrough: true,
-    steps: [],
-    redactor: createRedactor(['sk-0123456789']),
-    sink: {
-      chunk: () => undefined,
-      usage: () => undefined,
-      text() {
-        wasCopied = true;
-      },
-      end: () => undefined,
+  const watched: ChunkOutput = {
+    chunk: (chunk) => passthrough.chunk(chunk),
+    learn: (events, chunk) => passthrough.learn(events, chunk),
+    forward(framer) {
+      const textBytes = passthrough.forward(framer);
+      if (textBytes >= 0) wasCopied = true;
+      return textBytes;
     },
-  });
+  };
   for (const payload of payloads) {
     wasCopied = false;
-    lane.push(encoder.encode(`data: ${payload}\n\n`));
+    reader.push(encoder.encode(`data: ${payload}\n\n`), watched);
     lanes[wasCopied ? 'copied' : 'decoded'].push(payload);
   }
   return lanes;

@@ -116,8 +116,8 @@ export async function ask<Body, Query>(
     caller,
     headers: new Headers(),
     signal: new AbortController().signal as never,
-    control: { abort: () => undefined, ended: () => undefined },
     receivedAtMs: 0,
+    authenticatedAtMs: 0,
   });
   if (reply.kind !== 'json') throw new Error('The answer is no JSON');
   return operation.result().parse(reply.body);

@@ -32,7 +32,7 @@ export function raceGateway(store: StoreOption, options: Partial<GatewayOptions>
     apiKeys: [{ key: raceManagementKey, permissions: ['management'] }],
     secrets: { current: 'a master secret of the tests, which is long enough' },
     transport: raceTransport(),
-    timeouts: { headersMs: 150, firstEventMs: 150, idleMs: 150 },
+    timeouts: { headersMs: 150, jsonHeadersMs: 150, firstEventMs: 150, idleMs: 150 },
     retry: { maxAttempts: 4, baseDelayMs: 1, maxDelayMs: 3, maxRetryAfterMs: 100, cooldownMs: 0 },
     // They fail all the time, and are to be asked all the same.
     health: { failuresToCooldown: 1_000_000 },

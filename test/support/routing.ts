@@ -92,7 +92,6 @@ export function inputOf(world: World, fields: Partial<ChatRequest> = {}): PlanIn
     brand: 'acme',
     isConfigured: (slug) => usable.has(slug),
     providerName: (slug) => slug,
-    passthrough: () => false,
     facts: {
       health: healthOf(health, endpoints),
       random: () => 0.5,

@@ -1,7 +1,7 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import type { ByokCredential } from '../../src/call/facts.ts';
 import type { WorkspaceId } from '../../src/call/workspace.ts';
-import type { Credential } from '../../src/schema/credential.ts';
+import type { ShownCredential } from '../../src/schema/credential.ts';
 import type { Credentials, createCredentials } from '../../src/stores/credentials.ts';
 
 type CredentialsOf = ReturnType<typeof createCredentials>;
@@ -23,7 +23,7 @@ describe('credential types', () => {
   });
 
   it('keep the sealed secret out of what is shown and planned with', () => {
-    expectTypeOf<Credential>().not.toHaveProperty('sealed');
+    expectTypeOf<ShownCredential>().not.toHaveProperty('sealed');
     expectTypeOf<ByokCredential>().not.toHaveProperty('sealed');
     expectTypeOf<Awaited<ReturnType<Credentials['usable']>>>().toEqualTypeOf<readonly ByokCredential[]>();
   });

@@ -1,14 +1,4 @@
-/** When a key gets a cooldown after failures. */
-export interface CooldownOptions {
-  /** The number of failures in a row, without a success in between, that starts a cooldown. Default 5. */
-  failuresToCooldown: number;
-  /** The length of the first cooldown. The length doubles with each failure right after a cooldown. Default 5,000. */
-  cooldownMs: number;
-  /** The longest cooldown. Default 60,000. */
-  maxCooldownMs: number;
-}
-
-export const defaultCooldown: CooldownOptions = { failuresToCooldown: 5, cooldownMs: 5_000, maxCooldownMs: 60_000 };
+import type { CooldownSettings } from '../../schema/settings.ts';
 
 /**
  * The time that the first attempt after a cooldown has to report its outcome. After that, another attempt may begin.
@@ -124,19 +114,19 @@ function endAsked(cooldown: Cooldown, clearedMs: number): void {
   cooldown.askedUntilMs = 0;
 }
 
-export function fail(cooldown: Cooldown, nowMs: number, options: CooldownOptions): void {
+export function fail(cooldown: Cooldown, nowMs: number, settings: CooldownSettings): void {
   cooldown.probeSinceMs = 0;
   cooldown.failures++;
   if (isTripped(cooldown)) {
     // While the cooldown is on, only attempts that began before it can fail. Their failures are no news.
-    if (cooldown.untilMs <= nowMs) begin(cooldown, nowMs, options, cooldown.lengthMs * 2);
-  } else if (cooldown.failures >= options.failuresToCooldown) begin(cooldown, nowMs, options, options.cooldownMs);
+    if (cooldown.untilMs <= nowMs) begin(cooldown, nowMs, settings, cooldown.lengthMs * 2);
+  } else if (cooldown.failures >= settings.failuresToCooldown) begin(cooldown, nowMs, settings, settings.cooldownMs);
 }
 
 function begin(
   cooldown: Cooldown,
   nowMs: number,
-  { cooldownMs, maxCooldownMs }: CooldownOptions,
+  { cooldownMs, maxCooldownMs }: CooldownSettings,
   askedMs: number,
 ): void {
   cooldown.lengthMs = Math.min(Math.max(askedMs, cooldownMs), maxCooldownMs);

@@ -9,7 +9,7 @@ export interface Entry {
   series: Series;
   /** The observations of other instances, by instance. A new record replaces the old one, so nothing counts twice. */
   others: Map<string, Series> | null;
-  /** The sum of `others`, for the two windows that requests need; null: no others. See `combine`. */
+  /** The sum of `others`, for the two spans that requests need; null: no others. See `combine`. */
   combined: Series | null;
   cooldown: Cooldown;
   /** Grows with every change of `series` and `others`. */

@@ -70,7 +70,7 @@ export function createPeers({ instance, entries, maxCooldownMs }: PeersDeps): Pe
         if (slots.length === 0) continue;
         const series = seen.get(key) ?? createSeries();
         seen.set(key, series);
-        for (const { window, slot } of slots) place(series, window, slot);
+        for (const { span, slot } of slots) place(series, span, slot);
       }
     }
     for (const key of peer.keys) if (!seen.has(key)) forget(key, id);

@@ -16,10 +16,10 @@ export interface Slot {
 }
 
 /**
- * Rolling windows, divided into slots. A window is the current slot and the slots before it. So a window holds nothing
+ * Rolling spans, divided into slots. A span is the current slot and the slots before it. So a span holds nothing
  * older than its length, and covers up to one slot less.
  */
-export const windows = [
+export const spans = [
   // For outages; only outcomes.
   { slotMs: 5_000, slots: 6 },
   { slotMs: 60_000, slots: 5 },
@@ -27,22 +27,22 @@ export const windows = [
   { slotMs: 3_600_000, slots: 24 },
 ] as const;
 
-/** Indices of `windows`. */
+/** Indices of `spans`. */
 export const [last30s, last5m, last30m, last1d] = [0, 1, 2, 3] as const;
-export type Window = 0 | 1 | 2 | 3;
+export type Span = 0 | 1 | 2 | 3;
 
 export interface Series {
-  /** For each window, its slots in a ring: new slots overwrite slots that are out of date. */
+  /** For each span, its slots in a ring: new slots overwrite slots that are out of date. */
   rings: (Slot | undefined)[][];
   /**
-   * The current slots, by window, and the number of the shortest one. While that one lasts, all of them stay the same.
+   * The current slots, by span, and the number of the shortest one. While that one lasts, all of them stay the same.
    */
   current: Slot[];
   currentNumber: number;
 }
 
 export function createSeries(): Series {
-  return { rings: windows.map(() => []), current: [], currentNumber: -1 };
+  return { rings: spans.map(() => []), current: [], currentNumber: -1 };
 }
 
 /** @param latencyBucket  -1: no value; the same for throughput */
@@ -54,16 +54,16 @@ export function record(
   throughputBucket: number,
 ): void {
   const number = slotNumber(last30s, nowMs);
-  // One check for all windows: every other length is a multiple of the shortest.
+  // One check for all spans: every other length is a multiple of the shortest.
   if (number !== series.currentNumber) open(series, nowMs, number);
   const { current } = series;
-  for (let window: Window = last30s; window <= last1d; window++) {
-    const slot = current[window] as Slot;
+  for (let span: Span = last30s; span <= last1d; span++) {
+    const slot = current[span] as Slot;
     // Not `slot[outcome]++`: access by a varying property name is slower.
     if (outcome === 'ok') slot.ok++;
     else if (outcome === 'failed') slot.failed++;
     else if (outcome === 'limited') slot.limited++;
-    if (window === last30s) continue;
+    if (span === last30s) continue;
     if (latencyBucket >= 0) slot.latency = count(slot.latency, latencyBucket);
     if (throughputBucket >= 0) slot.throughput = count(slot.throughput, throughputBucket);
   }
@@ -71,14 +71,14 @@ export function record(
 
 function open(series: Series, nowMs: number, number: number): void {
   series.currentNumber = number;
-  series.current = windows.map((_, window) => slotAt(series, window as Window, nowMs));
+  series.current = spans.map((_, span) => slotAt(series, span as Span, nowMs));
 }
 
 /** The current slot. */
-function slotAt({ rings }: Series, window: Window, nowMs: number): Slot {
-  const number = slotNumber(window, nowMs);
-  const ring = rings[window] as (Slot | undefined)[];
-  const at = number % windows[window].slots;
+function slotAt({ rings }: Series, span: Span, nowMs: number): Slot {
+  const number = slotNumber(span, nowMs);
+  const ring = rings[span] as (Slot | undefined)[];
+  const at = number % spans[span].slots;
   const known = ring[at];
   if (known !== undefined && known.number === number) return known;
   const slot: Slot = { number, ok: 0, failed: 0, limited: 0, latency: null, throughput: null };
@@ -87,51 +87,51 @@ function slotAt({ rings }: Series, window: Window, nowMs: number): Slot {
 }
 
 /** Puts a slot in its place of the ring, unless the slot there is later. */
-export function place({ rings }: Series, window: Window, slot: Slot): void {
-  const ring = rings[window] as (Slot | undefined)[];
-  const at = slot.number % windows[window].slots;
+export function place({ rings }: Series, span: Span, slot: Slot): void {
+  const ring = rings[span] as (Slot | undefined)[];
+  const at = slot.number % spans[span].slots;
   const known = ring[at];
   if (known === undefined || known.number <= slot.number) ring[at] = slot;
 }
 
 /** The number of the current slot. */
-export function slotNumber(window: Window, nowMs: number): number {
-  return Math.floor(nowMs / windows[window].slotMs);
+export function slotNumber(span: Span, nowMs: number): number {
+  return Math.floor(nowMs / spans[span].slotMs);
 }
 
 /**
- * The slots of a window at a moment, in no order.
+ * The slots of a span at a moment, in no order.
  * @param ahead  includes this many future slots, which come from clocks that are ahead
  */
-export function slotsOf({ rings }: Series, window: Window, nowMs: number, ahead = 0): Slot[] {
-  const now = slotNumber(window, nowMs);
-  const oldest = now - windows[window].slots + 1;
+export function slotsOf({ rings }: Series, span: Span, nowMs: number, ahead = 0): Slot[] {
+  const now = slotNumber(span, nowMs);
+  const oldest = now - spans[span].slots + 1;
   const slots: Slot[] = [];
-  for (const slot of rings[window] as (Slot | undefined)[]) {
+  for (const slot of rings[span] as (Slot | undefined)[]) {
     if (slot !== undefined && slot.number >= oldest && slot.number <= now + ahead) slots.push(slot);
   }
   return slots;
 }
 
 /**
- * Adds up several series in the windows that every request needs, so that the request need not.
+ * Adds up several series in the spans that every request needs, so that the request need not.
  * @param all  at least one
  */
 export function combine(all: readonly Series[], nowMs: number): Series {
   const [first] = all;
   if (all.length === 1 && first !== undefined) return first;
   const combined = createSeries();
-  for (const window of [last30s, last5m] as const) {
+  for (const span of [last30s, last5m] as const) {
     // Not a ring: a slot from a clock that is ahead must not overwrite a current one.
     const slots = new Map<number, Slot>();
     for (const series of all) {
-      for (const seen of slotsOf(series, window, nowMs, Number.POSITIVE_INFINITY)) {
+      for (const seen of slotsOf(series, span, nowMs, Number.POSITIVE_INFINITY)) {
         const slot = slots.get(seen.number);
         if (slot === undefined) slots.set(seen.number, { ...seen });
         else add(slot, seen);
       }
     }
-    combined.rings[window] = [...slots.values()];
+    combined.rings[span] = [...slots.values()];
   }
   return combined;
 }
@@ -145,7 +145,7 @@ function add(slot: Slot, { ok, failed, limited, latency, throughput }: Slot): vo
   if (throughput) slot.throughput = slot.throughput === null ? throughput : added(slot.throughput, throughput);
 }
 
-/** The sums of a window. */
+/** The sums of a span. */
 export interface Seen {
   ok: number;
   failed: number;
@@ -154,10 +154,10 @@ export interface Seen {
   throughput: Total;
 }
 
-export function sum(all: Iterable<Series>, window: Window, nowMs: number): Seen {
+export function sum(all: Iterable<Series>, span: Span, nowMs: number): Seen {
   const seen: Seen = { ok: 0, failed: 0, limited: 0, latency: emptyTotal(), throughput: emptyTotal() };
   for (const series of all) {
-    for (const { ok, failed, limited, latency, throughput } of slotsOf(series, window, nowMs)) {
+    for (const { ok, failed, limited, latency, throughput } of slotsOf(series, span, nowMs)) {
       seen.ok += ok;
       seen.failed += failed;
       seen.limited += limited;
@@ -168,11 +168,11 @@ export function sum(all: Iterable<Series>, window: Window, nowMs: number): Seen 
   return seen;
 }
 
-/** The number of successful and failed attempts in a window: like `sum`, without its other work. */
-export function outcomesIn(all: Iterable<Series>, window: Window, nowMs: number): { ok: number; failed: number } {
+/** The number of successful and failed attempts in a span: like `sum`, without its other work. */
+export function outcomesIn(all: Iterable<Series>, span: Span, nowMs: number): { ok: number; failed: number } {
   const seen = { ok: 0, failed: 0 };
   for (const series of all) {
-    for (const slot of slotsOf(series, window, nowMs)) {
+    for (const slot of slotsOf(series, span, nowMs)) {
       seen.ok += slot.ok;
       seen.failed += slot.failed;
     }

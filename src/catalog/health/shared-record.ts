@@ -1,13 +1,14 @@
+import { tryParseJson } from '../../base/json.ts';
 import type { SharedCooldown } from './cooldown.ts';
 import { bucketCount, type Histogram } from './histogram.ts';
-import { type Slot, type Window, windows } from './series.ts';
+import { type Slot, type Span, spans } from './series.ts';
 
 /** The data that an instance shares about a key. */
 export interface SharedEntry {
   key: string;
   /** null: no cooldown to share. */
   cooldown: SharedCooldown | null;
-  slots: { window: Window; slot: Slot }[];
+  slots: { span: Span; slot: Slot }[];
 }
 
 export interface SharedRecord {
@@ -37,9 +38,9 @@ function encodeCooldown(cooldown: SharedCooldown): number[] {
   return [okMs, sinceMs, untilMs, lengthMs, askedSinceMs, askedUntilMs, askedClearedMs].map(Math.round);
 }
 
-function encodeSlot({ window, slot }: SharedEntry['slots'][number]): unknown {
+function encodeSlot({ span, slot }: SharedEntry['slots'][number]): unknown {
   const { number, ok, failed, limited, latency, throughput } = slot;
-  return [window, number, ok, failed, limited, encodeHistogram(latency), encodeHistogram(throughput)];
+  return [span, number, ok, failed, limited, encodeHistogram(latency), encodeHistogram(throughput)];
 }
 
 function encodeHistogram(histogram: Histogram | null): number[] | null {
@@ -52,7 +53,7 @@ function encodeHistogram(histogram: Histogram | null): number[] | null {
  * @returns null: damaged, of another version, or of a clock that is more than a minute ahead of ours
  */
 export function decodeRecord(text: string, nowMs: number): SharedRecord | null {
-  const parts = parse(text);
+  const parts = tryParseJson(text);
   if (!isTuple(parts, 3) || parts[0] !== version) return null;
   const [, atMs, list] = parts;
   if (!isCount(atMs) || atMs > nowMs + skewMs || !Array.isArray(list) || list.length > maxEntries) return null;
@@ -81,12 +82,12 @@ type Seven = [number, number, number, number, number, number, number];
 
 function decodeSlot(value: unknown): SharedEntry['slots'][number] | null {
   if (!isTuple(value, 7)) return null;
-  const [window, number, ok, failed, limited, first, second] = value;
-  if (!isCount(window) || window >= windows.length || !isCount(number)) return null;
+  const [span, number, ok, failed, limited, first, second] = value;
+  if (!isCount(span) || span >= spans.length || !isCount(number)) return null;
   if (!isSmall(ok) || !isSmall(failed) || !isSmall(limited)) return null;
   const [latency, throughput] = [decodeHistogram(first), decodeHistogram(second)];
   if (latency === undefined || throughput === undefined) return null;
-  return { window: window as Window, slot: { number, ok, failed, limited, latency, throughput } };
+  return { span: span as Span, slot: { number, ok, failed, limited, latency, throughput } };
 }
 
 /** @returns undefined: damaged */
@@ -118,12 +119,4 @@ function isCount(value: unknown): value is number {
 
 function isSmall(value: unknown): value is number {
   return isCount(value) && value <= maxCount;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

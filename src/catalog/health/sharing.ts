@@ -6,7 +6,7 @@ import { nameOfError } from '../../stores/storage/outage.ts';
 import { cooldownUntil } from './cooldown.ts';
 import { activityOf, type Entry } from './entry.ts';
 import { createPeers, type PeersDeps } from './peers.ts';
-import { last1d, last5m, last30m, last30s, slotsOf, type Window, windows } from './series.ts';
+import { last1d, last5m, last30m, last30s, type Span, slotsOf, spans } from './series.ts';
 import { encodeRecord, type SharedEntry } from './shared-record.ts';
 
 /**
@@ -119,12 +119,12 @@ export function createSharing({ clock, records, instance, logger, entries, maxCo
     writeLog(logger, 'warn', { error: nameOfError(error) }, 'health of endpoints is not shared with other instances');
   }
 
-  /** The short windows, and those slots of the long windows that changed since the history was written. */
+  /** The short spans, and those slots of the long spans that changed since the history was written. */
   function recentText(nowMs: number): string {
     const sharedEntries: SharedEntry[] = mostActive(nowMs).map(([key, entry]) => ({
       key,
       cooldown: entry.cooldown,
-      slots: slotsIn(entry, nowMs, (window, endMs) => window < last30m || endMs >= historyWrittenMs),
+      slots: slotsIn(entry, nowMs, (span, endMs) => span < last30m || endMs >= historyWrittenMs),
     }));
     const keys = new Set(sharedEntries.map(({ key }) => key));
     let cooldowns = 0;
@@ -142,7 +142,7 @@ export function createSharing({ clock, records, instance, logger, entries, maxCo
     const sharedEntries: SharedEntry[] = [];
     for (const [key, entry] of entries.entries()) {
       if (isOwn(key)) continue;
-      const slots = slotsIn(entry, nowMs, (window) => window >= last30m);
+      const slots = slotsIn(entry, nowMs, (span) => span >= last30m);
       if (slots.length > 0) sharedEntries.push({ key, cooldown: null, slots });
       if (sharedEntries.length === maxShared) break;
     }
@@ -183,12 +183,12 @@ function isDue(doneMs: number, nowMs: number): boolean {
 function slotsIn(
   { series }: Entry,
   nowMs: number,
-  isWanted: (window: Window, endMs: number) => boolean,
+  isWanted: (span: Span, endMs: number) => boolean,
 ): SharedEntry['slots'] {
-  return ([last30s, last5m, last30m, last1d] as const).flatMap((window) =>
-    slotsOf(series, window, nowMs)
-      .filter(({ number }) => isWanted(window, (number + 1) * windows[window].slotMs))
-      .map((slot) => ({ window, slot })),
+  return ([last30s, last5m, last30m, last1d] as const).flatMap((span) =>
+    slotsOf(series, span, nowMs)
+      .filter(({ number }) => isWanted(span, (number + 1) * spans[span].slotMs))
+      .map((slot) => ({ span, slot })),
   );
 }
 

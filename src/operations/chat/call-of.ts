@@ -2,27 +2,29 @@ import { generationId, type Ids } from '../../base/ids.ts';
 import type { StopSignal } from '../../base/stop.ts';
 import type { Call, Caller } from '../../call/call.ts';
 import type { ResponseEncoder } from '../../call/response-encoder.ts';
-import { newTrace, type Trace } from '../../call/trace.ts';
 import { chatEncoder } from '../../convert/chat-encoder.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { OperationInput } from '../operation.ts';
 
 const maxSessionIdChars = 256;
 
-type ChatInput = Pick<OperationInput<ChatRequest>, 'body' | 'caller' | 'headers' | 'signal' | 'receivedAtMs'>;
+type ChatInput = Pick<
+  OperationInput<ChatRequest>,
+  'body' | 'caller' | 'headers' | 'signal' | 'receivedAtMs' | 'authenticatedAtMs'
+>;
 
 /** Makes the call of a chat request: what its headers and its body say together. */
 export function chatCalls(ids: Ids, brand: string): (input: ChatInput) => Call {
   const metadataHeaders = [
     ...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata']),
   ];
-  const wire = chatEncoder(brand);
+  const encoder = chatEncoder(brand);
   return (input) => {
     const { body, headers, receivedAtMs } = input;
     const wantsMetadata = metadataHeaders.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled');
     // An empty one names no conversation.
     const sessionId = body.session_id || headers.get('x-session-id')?.slice(0, maxSessionIdChars) || null;
-    return new ChatCall(generationId(ids, receivedAtMs), input, wantsMetadata, sessionId, wire);
+    return new ChatCall(generationId(ids, receivedAtMs), input, wantsMetadata, sessionId, encoder);
   };
 }
 
@@ -33,22 +35,28 @@ class ChatCall implements Call {
   readonly caller: Caller;
   readonly signal: StopSignal;
   readonly receivedAtMs: number;
+  readonly authenticatedAtMs: number;
   readonly created: number;
   readonly wantsMetadata: boolean;
   readonly sessionId: string | null;
-  opening: number | null = null;
-  readonly wire: ResponseEncoder;
-  readonly trace: Trace = newTrace();
+  readonly encoder: ResponseEncoder;
 
-  constructor(id: string, input: ChatInput, wantsMetadata: boolean, sessionId: string | null, wire: ResponseEncoder) {
+  constructor(
+    id: string,
+    input: ChatInput,
+    wantsMetadata: boolean,
+    sessionId: string | null,
+    encoder: ResponseEncoder,
+  ) {
     this.id = id;
     this.request = input.body;
     this.caller = input.caller;
     this.signal = input.signal;
     this.receivedAtMs = input.receivedAtMs;
+    this.authenticatedAtMs = input.authenticatedAtMs;
     this.created = Math.floor(input.receivedAtMs / 1000);
     this.wantsMetadata = wantsMetadata;
     this.sessionId = sessionId;
-    this.wire = wire;
+    this.encoder = encoder;
   }
 }

@@ -3,7 +3,7 @@ import { authorOf } from '../../routing/family.ts';
 import { keepsNothing } from '../../routing/filter.ts';
 import type { ModelsQuery } from '../../schema/model.ts';
 import { inputModalities, outputModalities, tokenizerOf } from './architecture.ts';
-import { contextOf } from './model-answer.ts';
+import { contextOf } from './model-response.ts';
 import { cheapest } from './pricing.ts';
 import type { ListingDeps, ReachedModel } from './reach.ts';
 

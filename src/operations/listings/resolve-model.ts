@@ -31,7 +31,7 @@ export async function resolveModel(
     deps.byokCredentials(caller.workspaceId),
   ]);
   const nowMs = deps.clock.now();
-  const choice = chosen(wanted, view, deps, {
+  const found = chosenModel(wanted, view, deps, {
     health: deps.health.view(nowMs),
     random: () => 0,
     pinned: () => null,
@@ -42,10 +42,10 @@ export async function resolveModel(
     apiKeyHash: caller.apiKeyHash,
     nowMs,
   });
-  const endpoints = choice?.model.endpoints.filter(
-    (endpoint) => reaches(endpoint) && choice.variants.every(({ rule }) => !rule || rule[1](endpoint)),
+  const endpoints = found?.model.endpoints.filter(
+    (endpoint) => reaches(endpoint) && found.variants.every(({ rule }) => !rule || rule[1](endpoint)),
   );
-  if (choice && endpoints && endpoints.length > 0) return { model: choice.model, endpoints };
+  if (found && endpoints && endpoints.length > 0) return { model: found.model, endpoints };
   throw new GatewayError('not_found', 'There is no such model here, or nothing that serves it');
 }
 
@@ -53,11 +53,11 @@ export async function resolveModel(
 const anyRequest: ChatRequest = { messages: [] };
 
 /** null: there is none by this name; nor is a router one, which chooses anew for every request. */
-function chosen(slug: string, view: CatalogView, { brand, isConfigured }: ListingDeps, facts: Facts) {
+function chosenModel(slug: string, view: CatalogView, { brand, isConfigured }: ListingDeps, facts: Facts) {
   try {
     const needs = needsOf(anyRequest);
-    const { choices, router } = expandModels([slug], { request: anyRequest, view, facts, needs, brand, isConfigured });
-    return router === null ? choices[0] : undefined;
+    const { chosen, router } = expandModels([slug], { request: anyRequest, view, facts, needs, brand, isConfigured });
+    return router === null ? chosen[0] : undefined;
   } catch (error) {
     if (isGatewayError(error) && error.kind === 'invalid_request') return undefined;
     throw error;

@@ -1,7 +1,7 @@
 import { endpointKey } from '../../call/facts.ts';
 import { averagePrice } from '../../routing/rank.ts';
 import type { ModelSort } from '../../schema/model.ts';
-import { contextOf } from './model-answer.ts';
+import { contextOf } from './model-response.ts';
 import { cheapest } from './pricing.ts';
 import type { ListingDeps, ReachedModel } from './reach.ts';
 

@@ -1,11 +1,11 @@
 import { maskSecret } from '../../base/secrets.ts';
 import type { ByokCredential } from '../../call/facts.ts';
-import { type Credential, credentialSchema, type StoredCredential } from '../../schema/credential.ts';
+import { credentialSchema, type ShownCredential, type StoredCredential } from '../../schema/credential.ts';
 
 export const credentialKind = 'credential';
 
-/** What may be answered: the fields of the wire and no others. */
-export function shownCredential(record: StoredCredential): Credential {
+/** The fields of a credential that a response may hold, and no others. */
+export function shownCredential(record: StoredCredential): ShownCredential {
   return credentialSchema().parse(record);
 }
 

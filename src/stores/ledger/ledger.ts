@@ -1,5 +1,6 @@
 import type { Interval } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
+import type { BudgetSettings } from '../../schema/settings.ts';
 
 export type { Interval };
 
@@ -100,10 +101,7 @@ export interface RequestSteps {
   settle(...settlement: Parameters<Ledger['settle']>): EndOutcome | Promise<EndOutcome>;
 }
 
-export interface LedgerOptions {
-  /** Decides about the amount of a hold whose process died. */
-  onLostHold: 'charge' | 'release';
-}
+export type LedgerOptions = Pick<BudgetSettings, 'onLostHold'>;
 
 /** How long ended windows are kept. */
 export const keepWindowsMs = 40 * 86_400_000;

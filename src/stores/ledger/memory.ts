@@ -17,7 +17,7 @@ interface Sum extends WindowState {
   endMs: number | null;
 }
 
-interface Hold {
+interface LiveHold {
   amountNanoUsd: number;
   sums: readonly Sum[];
   leaseUntilMs: number;
@@ -31,7 +31,7 @@ interface Expired {
 
 interface Books {
   sums: Map<string, Sum>;
-  holds: Map<string, Hold>;
+  holds: Map<string, LiveHold>;
   /** In order of expiry. */
   expired: Map<string, Expired>;
   /** The ids of releases and additions, with their times; in order of arrival. */

@@ -11,7 +11,7 @@ import { createHolds, isHold } from './holds.ts';
 import { createOutbox } from './outbox.ts';
 import { refuse } from './refuse.ts';
 import { FreeReservation, LimitedReservation } from './reservation.ts';
-import type { Held, HoldScope, Spending } from './spending.ts';
+import type { HoldScope, ReservationOutcome, Spending } from './spending.ts';
 import { createUsageCounter } from './usage-counter.ts';
 import { type Limited, rememberLimits } from './windows.ts';
 
@@ -57,7 +57,11 @@ export function createSpending({
   const books = { holds, usageCounter, logger };
   let isClosed = false;
 
-  function take(scope: HoldScope, limited: Limited, amountNanoUsd: number): Held | Promise<Held> {
+  function take(
+    scope: HoldScope,
+    limited: Limited,
+    amountNanoUsd: number,
+  ): ReservationOutcome | Promise<ReservationOutcome> {
     return andThen(holds.take(scope.workspaceId, limited.windows, amountNanoUsd), (taken) =>
       isHold(taken)
         ? new LimitedReservation(scope, limited, taken, books)

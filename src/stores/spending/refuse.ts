@@ -1,3 +1,4 @@
+import { isoTime } from '../../base/clock.ts';
 import { GatewayError } from '../../base/errors.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import { intervals } from '../../base/windows.ts';
@@ -36,7 +37,7 @@ function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number): 
   const { account, interval, endMs, limitNanoUsd, spentNanoUsd, heldNanoUsd } = window;
   const isWorkspaces = account === workspaceAccount;
   const limit = `the ${interval} ${isWorkspaces ? 'budget of this workspace' : 'limit of this API key'}`;
-  const resetsAt = endMs === null ? null : new Date(endMs).toISOString();
+  const resetsAt = endMs === null ? null : isoTime(endMs);
   const message = [
     `This request may cost up to ${dollars(amountNanoUsd)}, which ${limit} does not cover:`,
     `of ${dollars(limitNanoUsd)}, ${dollars(spentNanoUsd)} are spent`,

@@ -1,6 +1,7 @@
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import { type Hold, type Holds, isHold } from './holds.ts';
-import type { Actual, HoldScope, Reservation } from './spending.ts';
+import { refuse } from './refuse.ts';
+import type { Actual, Extended, HoldScope, Reservation } from './spending.ts';
 import type { UsageCounter } from './usage-counter.ts';
 import { type Limited, nowhere } from './windows.ts';
 
@@ -39,20 +40,20 @@ export class LimitedReservation implements Reservation {
     return this.#nanoUsd;
   }
 
-  async extend(moreNanoUsd: number): Promise<boolean> {
-    if (this.#isSettled) return false;
-    if (moreNanoUsd <= 0) return true;
+  async extend(moreNanoUsd: number): Promise<Extended> {
+    if (this.#isSettled) return settled;
+    if (moreNanoUsd <= 0) return { isHeld: true };
     const { holds } = this.#books;
     const more = await holds.take(this.#scope.workspaceId, this.#limited.windows, moreNanoUsd);
-    if (!isHold(more)) return false;
+    if (!isHold(more)) return { isHeld: false, refusal: refuse(this.#limited.windows, more, moreNanoUsd) };
     if (this.#isSettled) {
       holds.end(more, 0);
-      return false;
+      return settled;
     }
     this.#further ??= [];
     this.#further.push(more);
     this.#nanoUsd += moreNanoUsd;
-    return true;
+    return { isHeld: true };
   }
 
   settle(actual: Actual): void {
@@ -88,6 +89,7 @@ export class LimitedReservation implements Reservation {
 }
 
 const none: readonly Hold[] = [];
+const settled: Extended = { isHeld: false, refusal: null };
 
 /** A reservation without limits: it only counts. A request without limits makes one. */
 export class FreeReservation implements Reservation {
@@ -102,8 +104,8 @@ export class FreeReservation implements Reservation {
     this.#books = books;
   }
 
-  async extend(): Promise<boolean> {
-    return !this.#isSettled;
+  async extend(): Promise<Extended> {
+    return this.#isSettled ? settled : { isHeld: true };
   }
 
   settle(actual: Actual): void {

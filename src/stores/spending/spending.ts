@@ -19,7 +19,7 @@ export interface Spending {
    * @param amountNanoUsd  integer, not negative
    * @throws GatewayError unavailable (503) when the store does not respond; then nothing is held, or not for long
    */
-  hold(scope: HoldScope, amountNanoUsd: number): Held | Promise<Held>;
+  hold(scope: HoldScope, amountNanoUsd: number): ReservationOutcome | Promise<ReservationOutcome>;
   /**
    * The states of the windows in which `hold` would hold. Holds nothing.
    * @throws GatewayError unavailable (503)
@@ -46,7 +46,7 @@ export interface Spending {
   close(): Promise<void>;
 }
 
-export type Held = Reservation | Refusal;
+export type ReservationOutcome = Reservation | Refusal;
 
 /** The accounts of a call, and the limits for it. */
 export interface HoldScope {
@@ -90,16 +90,19 @@ export interface Reservation {
   readonly isLimited: boolean;
   /**
    * Holds more, in the same windows.
-   * @returns false: the amount does not fit, or the reservation was settled; the held amount does not change
+   * @returns why no more is held; the held amount then does not change
    * @throws GatewayError unavailable (503) when the store does not respond; the held amount does not change
    */
-  extend(moreNanoUsd: number): Promise<boolean>;
+  extend(moreNanoUsd: number): Promise<Extended>;
   /**
    * Books the actual cost and frees the remainder. Only the first call has an effect. Returns at once and never throws:
    * if the store does not accept the booking now, it is sent again.
    */
   settle(actual: Actual): void;
 }
+
+/** `refusal` is null where the reservation was settled meanwhile. */
+export type Extended = { isHeld: true } | { isHeld: false; refusal: Refusal | null };
 
 /** Integer nano-USD. */
 export interface Actual {
@@ -109,6 +112,6 @@ export interface Actual {
   byokNanoUsd: number;
 }
 
-export function isRefusal(held: Held): held is Refusal {
-  return 'error' in held;
+export function isRefusal(outcome: ReservationOutcome): outcome is Refusal {
+  return 'error' in outcome;
 }

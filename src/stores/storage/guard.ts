@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
+import { within } from '../../base/within.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type Circuit, createCircuit, NotSentError } from './circuit.ts';
 import { type StoreLogger, writeLog } from './logger.ts';
-import { isOutage, nameOfError } from './outage.ts';
+import { isOutage, nameOfError, storeIsLate } from './outage.ts';
 import type { Address, Storage } from './storage.ts';
-import { within } from './within.ts';
 
 export interface GuardOptions {
   clock: Clock;
@@ -53,7 +53,7 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
     },
     // `close` also runs while the circuit is open, and does not fail when the server is away.
     close: () =>
-      within(options.clock, options.timeoutMs, () => storage.close()).catch((error: unknown) => {
+      within(options.clock, options.timeoutMs, () => storage.close(), storeIsLate).catch((error: unknown) => {
         writeLog(options.logger, 'warn', { store: kind, error: nameOfError(error) }, 'store was not closed');
       }),
   };
@@ -86,7 +86,7 @@ function guard(part: 'records' | 'ledger', store: Storage['kind'], options: Guar
     const passage = circuit.enter();
     if (!passage) throw unavailable(new NotSentError());
     try {
-      const result = await within(clock, timeoutMs, work);
+      const result = await within(clock, timeoutMs, work, storeIsLate);
       passage.responded();
       return result;
     } catch (error) {

@@ -1,7 +1,8 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../base/clock.ts';
+import { within } from '../../base/within.ts';
 import { damagedRecord } from '../damaged.ts';
-import { within } from './within.ts';
+import { storeIsLate } from './outage.ts';
 
 /** Values by key in a Keyv. An outage never looks like an absence, nor a failed write like a successful one. */
 export interface KeyvEntries {
@@ -31,7 +32,7 @@ export function keyvEntries(kv: Keyv, { clock, timeoutMs }: KeyvEntriesOptions):
   /** @param isSure  whether a result is valid although the store reported a failure meanwhile */
   async function ask<T>(work: () => T | Promise<T>, isSure: (result: T) => boolean): Promise<T> {
     const before = failures;
-    const result = timeoutMs === null ? await work() : await within(clock, timeoutMs, work);
+    const result = timeoutMs === null ? await work() : await within(clock, timeoutMs, work, storeIsLate);
     if (failures !== before && !isSure(result)) throw new Error('the store reported a failure');
     return result;
   }

@@ -7,8 +7,8 @@ import type { Ledger } from '../ledger/ledger.ts';
 import { innermostAdapter } from './adapter.ts';
 import { type KeyvEntries, keyvEntries } from './keyv-entries.ts';
 import { inOrder, type KeyvIndex, keyvIndex } from './keyv-index.ts';
+import { StoreTimeoutError } from './outage.ts';
 import type { Address, Change, Listed, Page, Storage } from './storage.ts';
-import { StoreTimeoutError } from './within.ts';
 
 export interface KeyvStorageOptions {
   /** `memory`: the data is in this process, so calls cannot hang. */

@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Address, Change, Storage } from './storage.ts';
 
-interface Held {
+interface MemoryRecord {
   id: string;
   value: string;
   /** undefined: not listed. */
@@ -14,15 +14,15 @@ interface Held {
  */
 export function memoryStorage(ledger: Ledger): Storage {
   /** Records of a kind in a partition, by id. */
-  const kinds = new Map<string, Map<string, Held>>();
+  const kinds = new Map<string, Map<string, MemoryRecord>>();
   /** The listed records in order; sorted again after a change. */
-  const lists = new Map<string, Held[]>();
+  const lists = new Map<string, MemoryRecord[]>();
   const nameOf = ({ partition, kind }: Pick<Address, 'partition' | 'kind'>) => `${partition}:${kind}`;
   const find = (at: Address) => kinds.get(nameOf(at))?.get(at.id);
 
   function write({ at, value, rank }: Change): void {
     const name = nameOf(at);
-    const records = kinds.get(name) ?? new Map<string, Held>();
+    const records = kinds.get(name) ?? new Map<string, MemoryRecord>();
     if (value === null) records.delete(at.id);
     else records.set(at.id, { id: at.id, value, rank: rank ?? records.get(at.id)?.rank });
     if (records.size > 0) kinds.set(name, records);
@@ -30,7 +30,7 @@ export function memoryStorage(ledger: Ledger): Storage {
     lists.delete(name);
   }
 
-  function listed(name: string): Held[] {
+  function listed(name: string): MemoryRecord[] {
     const known = lists.get(name);
     if (known) return known;
     const made = [...(kinds.get(name)?.values() ?? [])].filter(({ rank }) => rank !== undefined).sort(byRank);
@@ -59,6 +59,6 @@ export function memoryStorage(ledger: Ledger): Storage {
 }
 
 /** Ids are ASCII, so their order in UTF-16 is their order by bytes. */
-function byRank(a: Held, b: Held): number {
+function byRank(a: MemoryRecord, b: MemoryRecord): number {
   return (a.rank as number) - (b.rank as number) || (a.id < b.id ? -1 : 1);
 }

@@ -1,3 +1,16 @@
+/** The store did not respond in time. */
+export class StoreTimeoutError extends Error {
+  override readonly name = 'StoreTimeoutError';
+
+  constructor(timeoutMs: number) {
+    super(`the store took longer than ${timeoutMs} ms`);
+  }
+}
+
+export function storeIsLate(timeoutMs: number): StoreTimeoutError {
+  return new StoreTimeoutError(timeoutMs);
+}
+
 /** Node's error codes for connection problems. */
 const codes = new Set([
   'ECONNREFUSED',

@@ -1,16 +1,14 @@
 import { expect, it } from 'vitest';
 import type { Endpoint } from '../../../src/call/model.ts';
 import type { Plan, Target } from '../../../src/call/plan.ts';
-import { newTrace } from '../../../src/call/trace.ts';
 import { describeRoute } from '../../../src/routing/describe.ts';
 
-const tryAt = (endpoint: Endpoint, isByok: boolean): Target => ({
+const targetAt = (endpoint: Endpoint, isByok: boolean): Target => ({
   endpoint,
   providerName: endpoint.providerSlug,
   credential: { kind: 'operator', provider: endpoint.providerSlug },
   isByok,
   modelIndex: 0,
-  lane: 'decoded',
 });
 
 it.each([1, 3, 6, 7, 40])('shows each of %i endpoints once, though each is tried with two credentials', (count) => {
@@ -18,9 +16,9 @@ it.each([1, 3, 6, 7, 40])('shows each of %i endpoints once, though each is tried
     { length: count },
     (_, at) => ({ providerSlug: `p${at}`, modelSlug: 'm', tag: `p${at}` }) as Endpoint,
   );
-  const targets = [...endpoints.map((one) => tryAt(one, true)), ...endpoints.map((one) => tryAt(one, false))];
+  const targets = [...endpoints.map((one) => targetAt(one, true)), ...endpoints.map((one) => targetAt(one, false))];
   const plan: Plan = { requested: 'm', strategy: 'direct', targets, excluded: [], router: null };
-  const shown = describeRoute(plan, newTrace(), count, null);
+  const shown = describeRoute([{ plan, target: targets[count] ?? null, attempts: [] }], [], null);
   expect(shown.endpoints.total).toBe(count);
   expect(shown.endpoints.available.map(({ provider, selected }) => [provider, selected])).toEqual(
     endpoints.map(({ providerSlug }, at) => [providerSlug, at === 0]),

@@ -3,7 +3,6 @@ import { GatewayError } from '../../../src/base/errors.ts';
 import { type ByokCredential, type HealthView, healthKey } from '../../../src/call/facts.ts';
 import type { Endpoint, Model } from '../../../src/call/model.ts';
 import type { Plan } from '../../../src/call/plan.ts';
-import { newTrace } from '../../../src/call/trace.ts';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
 import { describeRoute } from '../../../src/routing/describe.ts';
 import { requestedSlugs } from '../../../src/routing/expand.ts';
@@ -59,7 +58,6 @@ function plan(models: Model[], fields: Partial<ChatRequest> = {}, facts: Partial
       ...facts,
     },
     providerName: (slug) => slug.toUpperCase(),
-    passthrough: (slug) => slug === 'a',
   });
 }
 
@@ -147,7 +145,9 @@ describe("the workspace's own credentials", () => {
   });
   it('are shown as the one endpoint they reach', () => {
     const planned = plan([model('m/1', 'a')], { model: 'm/1' }, { byokCredentials: [own('1', 'a')] });
-    expect(describeRoute(planned, newTrace(), 0, null)).toMatchObject({
+    expect(
+      describeRoute([{ plan: planned, target: planned.targets[0] ?? null, attempts: [] }], [], null),
+    ).toMatchObject({
       is_byok: true,
       endpoints: { total: 1, available: [{ provider: 'A', model: 'm/1', selected: true }] },
     });
@@ -155,15 +155,15 @@ describe("the workspace's own credentials", () => {
 });
 
 describe('a plan', () => {
-  it('tries the endpoints of each model in order, on the lane of their provider, and holds no key', () => {
+  it('tries the endpoints of each model in order, and holds no key', () => {
     const { targets, strategy, requested, excluded } = plan([model('m/1', 'a', 'b'), model('m/2', 'c')], {
       model: 'm/1',
       models: ['m/2'],
     });
-    expect(targets.map(({ providerName, modelIndex, lane }) => [providerName, modelIndex, lane])).toEqual([
-      ['A', 0, 'passthrough'],
-      ['B', 0, 'decoded'],
-      ['C', 1, 'decoded'],
+    expect(targets.map(({ providerName, modelIndex }) => [providerName, modelIndex])).toEqual([
+      ['A', 0],
+      ['B', 0],
+      ['C', 1],
     ]);
     expect([strategy, requested, excluded]).toEqual(['fallback', 'm/1', []]);
     expect(targets[0]?.credential).toEqual({ kind: 'operator', provider: 'a' });
@@ -222,7 +222,7 @@ describe('the models of a request', () => {
 
 it('a route that reached nobody is described as such', () => {
   const { targets, ...rest } = plan([model('m/1', 'a', 'b')]);
-  expect(describeRoute({ targets, ...rest }, newTrace(), -1, null)).toEqual({
+  expect(describeRoute([{ plan: { targets, ...rest }, target: null, attempts: [] }], [], null)).toEqual({
     requested: 'm/1',
     strategy: 'direct',
     region: null,

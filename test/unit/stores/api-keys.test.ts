@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../../src/base/secrets.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
-import { deletionOf } from '../../../src/stores/access.ts';
+import { deletionOf } from '../../../src/stores/deletion.ts';
 import { hostApiKeys } from '../../../src/stores/host-api-keys.ts';
 import { createOwners } from '../../../src/stores/owners.ts';
 import { apiKeyInput, cacheMs, forge, tenantStores, workspaceInput } from '../../support/tenants.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Interval, intervals } from '../../../src/base/windows.ts';
-import { deletionOf } from '../../../src/stores/access.ts';
+import { deletionOf } from '../../../src/stores/deletion.ts';
 import { cacheMs, forge, tenantStores, workspaceInput } from '../../support/tenants.ts';
 
 async function setUp() {

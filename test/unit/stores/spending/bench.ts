@@ -6,11 +6,11 @@ import type { Ledger } from '../../../../src/stores/ledger/ledger.ts';
 import { memoryLedger } from '../../../../src/stores/ledger/memory.ts';
 import { createSpending, type SpendingDeps } from '../../../../src/stores/spending/create-spending.ts';
 import {
-  type Held,
   type HoldScope,
   isRefusal,
   type Refusal,
   type Reservation,
+  type ReservationOutcome,
   type Spending,
 } from '../../../../src/stores/spending/spending.ts';
 import { NotSentError } from '../../../../src/stores/storage/circuit.ts';
@@ -53,7 +53,7 @@ export function slow(clock: ManualClock, ms: number): Fault {
 
 export interface Bench {
   /** As it is, but that a hold is always a promise. */
-  spending: Omit<Spending, 'hold'> & { hold(...asked: Parameters<Spending['hold']>): Promise<Held> };
+  spending: Omit<Spending, 'hold'> & { hold(...asked: Parameters<Spending['hold']>): Promise<ReservationOutcome> };
   clock: ManualClock;
   /** The real one, behind the faults. */
   ledger: Ledger;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOutage, nameOfError } from '../../../../src/stores/storage/outage.ts';
-import { StoreTimeoutError } from '../../../../src/stores/storage/within.ts';
+import { isOutage, nameOfError, StoreTimeoutError } from '../../../../src/stores/storage/outage.ts';
 
 const coded = (code: unknown, message = 'no') => Object.assign(new Error(message), { code });
 class SocketClosedUnexpectedlyError extends Error {}

@@ -1,9 +1,9 @@
+import { isoTime } from '../../base/clock.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import type { Interval } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { ApiKey } from '../../schema/api-key.ts';
 import type { ApiKeyRecord } from '../../stores/api-keys.ts';
-import { timestamp } from './answer.ts';
 
 /** What was spent; see `Spending`. */
 export interface ReadsSpending {
@@ -60,9 +60,9 @@ export async function showApiKey(spending: ReadsSpending, record: ApiKeyRecord, 
     disabled,
     ...(await limitAndUsage(spending, record, nowMs)),
     creator_user_id: creatorUserId,
-    created_at: timestamp(record.createdAtMs),
-    updated_at: record.updatedAtMs === null ? null : timestamp(record.updatedAtMs),
-    expires_at: record.expiresAtMs === null ? null : timestamp(record.expiresAtMs),
+    created_at: isoTime(record.createdAtMs),
+    updated_at: record.updatedAtMs === null ? null : isoTime(record.updatedAtMs),
+    expires_at: record.expiresAtMs === null ? null : isoTime(record.expiresAtMs),
   };
 }
 

@@ -1,10 +1,10 @@
+import { isoTime } from '../../base/clock.ts';
 import { GatewayError } from '../../base/errors.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import { type Interval, intervals } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Budget, StoredBudget } from '../../schema/budget.ts';
 import type { Presentation } from '../compat.ts';
-import { timestamp } from './answer.ts';
 
 export function showBudget(workspaceId: WorkspaceId, budget: StoredBudget, { resetInterval }: Presentation): Budget {
   return {
@@ -12,8 +12,8 @@ export function showBudget(workspaceId: WorkspaceId, budget: StoredBudget, { res
     workspace_id: workspaceId,
     limit_usd: nanoToUsd(budget.limitNanoUsd),
     reset_interval: resetInterval(budget.interval),
-    created_at: timestamp(budget.createdAtMs),
-    updated_at: timestamp(budget.updatedAtMs),
+    created_at: isoTime(budget.createdAtMs),
+    updated_at: isoTime(budget.updatedAtMs),
   };
 }
 

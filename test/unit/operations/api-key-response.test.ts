@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
-import { type ReadsSpending, showApiKey, showApiKeys } from '../../../src/operations/tenants/api-key-answer.ts';
+import { type ReadsSpending, showApiKey, showApiKeys } from '../../../src/operations/tenants/api-key-response.ts';
 import type { ApiKeyRecord } from '../../../src/stores/api-keys.ts';
 import { apiKeyInput } from '../../support/tenants.ts';
 

@@ -1,0 +1,58 @@
+import type { ChatRequest } from '../schema/chat.ts';
+import type { ChatChunk } from '../schema/chunk.ts';
+import type { PipelineStage } from '../schema/envelope.ts';
+import type { Call } from './call.ts';
+import type { Generation, ModelResponse, ResponseEnd } from './generation.ts';
+import type { Target } from './plan.ts';
+
+/** Calls a model: plans a route, holds the money, tries the targets. Settled exactly once, however it ends. */
+export type Generate = (request: ChatRequest) => Promise<Generation>;
+
+/**
+ * Stands between the generations and the client. Sees every chunk in order, may hold chunks back and release them later.
+ * A complete response goes through the same step, as chunks. What a step throws ends the response with an error: a
+ * GatewayError as it is, anything else as an internal error.
+ */
+export interface Step {
+  /** Takes one chunk. @returns what goes on to the client now, possibly nothing. Must not change the chunk. */
+  push(chunk: ChatChunk): readonly ChatChunk[] | Promise<readonly ChatChunk[]>;
+  /** Is called once, after the last chunk. @returns what was held back */
+  end?(end: ResponseEnd): readonly ChatChunk[] | Promise<readonly ChatChunk[]>;
+  /** true: `push` or `end` may return a promise. Default false: waiting for nothing is faster. */
+  readonly isAsync?: boolean;
+}
+
+/** Money that is held for something that a plugin pays for. */
+export interface Expense {
+  /** Books what it cost, integer nano-USD. The first call counts; what is never settled is booked as it was held. */
+  settle(nanoUsd: number): void;
+}
+
+/** What a plugin knows of the client call it acts on, and what it may add to it. */
+export interface PluginContext<Options = unknown> {
+  /** What the request says of this plugin, checked by `options`; `{}` where it says nothing. */
+  readonly options: Options;
+  readonly call: Call;
+  /** Shows a stage in `service_metadata.pipeline` and in the record. */
+  addStage(stage: PipelineStage): void;
+  /** Adds annotations, such as `url_citation`, to the message of the first choice, before its end. */
+  addAnnotations(annotations: readonly { type: string; [field: string]: unknown }[]): void;
+  /**
+   * Holds money against the budgets of the workspace before the plugin spends it.
+   * @param nanoUsd  the most it can cost, integer
+   * @throws GatewayError payment_required (402), unavailable (503); nothing is then held
+   */
+  hold(nanoUsd: number): Promise<Expense>;
+}
+
+/** All hooks are optional. A hook that throws fails the call: a GatewayError as it is, anything else with 500. */
+export interface PluginHooks<Options = unknown> {
+  /** Changes the request before it is routed, or refuses it by throwing a GatewayError. Returns a new request. */
+  before?(request: ChatRequest, context: PluginContext<Options>): ChatRequest | Promise<ChatRequest>;
+  /** Changes the request of one planned attempt: `target` says which model, and how long its context is. */
+  prepare?(request: ChatRequest, target: Target, context: PluginContext<Options>): ChatRequest | Promise<ChatRequest>;
+  /** Goes around `generate`: calls it once, several times, several times at once, or not at all. */
+  wrap?(generate: Generate, request: ChatRequest, context: PluginContext<Options>): Promise<ModelResponse>;
+  /** Steps that the response goes through, in this order. Asked once for each client call. */
+  steps?(context: PluginContext<Options>): readonly Step[];
+}

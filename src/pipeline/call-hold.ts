@@ -1,0 +1,306 @@
+import { GatewayError } from '../base/errors.ts';
+import type { Call } from '../call/call.ts';
+import type { Plan, Target } from '../call/plan.ts';
+import type { AttemptTrace } from '../call/trace.ts';
+import type { ChatRequest } from '../schema/chat.ts';
+import {
+  type BudgetLimit,
+  isRefusal,
+  type Refusal,
+  type Reservation,
+  type ReservationOutcome,
+} from '../stores/spending/spending.ts';
+import { afford, type BudgetScope, budgetScopesOf, costIn, type HeldOrNot, isLimited, type NotHeld } from './afford.ts';
+import type { MoneyDeps } from './deps.ts';
+
+/** What was spent, by whose account at the provider. Integer nano-USD. */
+export interface Spent {
+  operatorNanoUsd: number;
+  byokNanoUsd: number;
+}
+
+/** A plan whose targets are all paid for, whichever serves, and its share of the hold. */
+export interface Admitted {
+  plan: Plan;
+  share: HoldShare;
+}
+
+/**
+ * The money held for one client call. All of its generations share one hold, which grows only through the ledger and is
+ * settled once: with what all of them have spent together.
+ */
+export class CallHold {
+  readonly #deps: MoneyDeps;
+  readonly #call: Call;
+  /** More than one generation may come: which budget scopes there are must not depend on the first plan. */
+  readonly #mayRepeat: boolean;
+  /** The first generation is asking for the money. */
+  #opening: Promise<void> | null = null;
+  #budgets: readonly BudgetLimit[] = [];
+  #scopes: readonly BudgetScope[] = [];
+  /** One in each budget scope; null before the first generation. */
+  #reservations: readonly Reservation[] | null = null;
+  /** By budget scope: what is spent, and what open shares need. Only what is held beyond this is free. */
+  #committed: number[] = [];
+  #spent: Spent = { operatorNanoUsd: 0, byokNanoUsd: 0 };
+  #isSettled = false;
+
+  constructor(deps: MoneyDeps, call: Call, mayRepeat: boolean) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#mayRepeat = mayRepeat;
+  }
+
+  /** What is held in all, in the budget scope where that is most; 0 where nothing is limited. Integer nano-USD. */
+  get heldNanoUsd(): number {
+    let most = 0;
+    for (const { nanoUsd } of this.#reservations ?? []) most = Math.max(most, nanoUsd);
+    return most;
+  }
+
+  /** What is booked so far, integer nano-USD. */
+  get spentNanoUsd(): number {
+    return this.#spent.operatorNanoUsd + this.#spent.byokNanoUsd;
+  }
+
+  /**
+   * Holds the worst case of one generation, that of its dearest target, against every budget of the workspace and the
+   * limit of the api key: all or none. Targets that do not fit are left out of the plan.
+   * @throws GatewayError payment_required (402) when no target fits; invalid_request (400) when a price that is needed is
+   *         not known; unavailable (503) when the store cannot tell. Nothing is then held for this generation
+   */
+  async admit(request: ChatRequest, plan: Plan, budgets: readonly BudgetLimit[]): Promise<Admitted> {
+    // Of several generations that start at once, the first opens the hold, and the others wait for it.
+    while (this.#opening !== null) await this.#opening;
+    if (this.#reservations !== null) return this.#admitFurther(request, plan);
+    const opening = this.#open(request, plan, budgets);
+    const settled = () => {
+      this.#opening = null;
+    };
+    this.#opening = opening.then(settled, settled);
+    return opening;
+  }
+
+  async #open(request: ChatRequest, plan: Plan, budgets: readonly BudgetLimit[]): Promise<Admitted> {
+    this.#budgets = budgets;
+    this.#scopes = budgetScopesOf(this.#deps, this.#call, plan.targets, budgets, this.#mayRepeat);
+    if (!isLimited(this.#call, budgets) || plan.targets.length === 0) {
+      // Nothing is limited, or nothing is planned: what is spent is only counted.
+      const none = this.#scopes.map(() => 0);
+      const held = await this.#holdFirst(none);
+      if ('held' in held) return this.#opened(plan, held.held, none);
+      throw held.refusal.error;
+    }
+    const {
+      plan: paid,
+      held,
+      amounts,
+    } = await afford(this.#deps, request, plan, this.#scopes, (wanted) => this.#holdFirst(wanted));
+    return this.#opened(paid, held, amounts);
+  }
+
+  /**
+   * Holds money for something else than a generation, such as a search.
+   * @throws GatewayError payment_required (402), unavailable (503)
+   */
+  async holdExpense(nanoUsd: number): Promise<HoldShare> {
+    if (this.#reservations === null) {
+      const plan: Plan = { requested: '', strategy: 'direct', targets: [], excluded: [], router: null };
+      const { share } = await this.admit(
+        this.#call.request,
+        plan,
+        await this.#deps.budgetsOf(this.#call.caller.workspaceId),
+      );
+      share.settle({ operatorNanoUsd: 0, byokNanoUsd: 0 });
+    }
+    const amounts = this.#scopes.map(() => nanoUsd);
+    const share = new HoldShare(
+      this,
+      this.#scopes.map(() => 0),
+    );
+    const notHeld = await this.grow(share, amounts);
+    if (notHeld) throw notHeld.refusal.errorFor(nanoUsd);
+    return share;
+  }
+
+  /** Books what all generations have spent and frees the rest. Only the first call counts; never throws. */
+  settle(): void {
+    if (this.#isSettled || this.#reservations === null) return;
+    this.#isSettled = true;
+    const { byokNanoUsd } = this.#spent;
+    for (let at = 0; at < this.#scopes.length; at++)
+      (this.#reservations[at] as Reservation).settle({
+        nanoUsd: inScope(this.#scopes[at] as BudgetScope, this.#spent),
+        byokNanoUsd,
+      });
+  }
+
+  /**
+   * Makes a share cover these needs, one in each budget scope: from what is free, then through the ledger.
+   * @returns the budget scope that does not have the money; null: the needs are covered
+   * @throws GatewayError unavailable (503) when the store cannot tell; the share is then as it was
+   */
+  async grow(share: HoldShare, needs: readonly number[]): Promise<NotHeld | null> {
+    const reservations = this.#reservations as readonly Reservation[];
+    const more = needs.map((need, at) => Math.max(need - (share.needs[at] as number), 0));
+    const free = reservations.map(({ nanoUsd }, at) => Math.max(nanoUsd - (this.#committed[at] as number), 0));
+    // Taken before the store is asked, so that two generations at once do not take the same money.
+    this.#take(share, more, 1);
+    let isCovered = false;
+    try {
+      for (const [at, reservation] of reservations.entries()) {
+        const missing = (more[at] as number) - (free[at] as number);
+        if (!reservation.isLimited || missing <= 0) continue;
+        const extended = await reservation.extend(missing);
+        if (extended.isHeld) continue;
+        if (extended.refusal === null) throw new GatewayError('internal', 'The call is over');
+        return { budgetScope: this.#scopes[at] as BudgetScope, refusal: beyond(free[at] as number, extended.refusal) };
+      }
+      isCovered = true;
+      return null;
+    } finally {
+      // What one budget scope has given for nothing stays held, and is freed when the call is settled.
+      if (!isCovered) this.#take(share, more, -1);
+    }
+  }
+
+  /** What of a share was spent; its needs are free again. */
+  book(share: HoldShare, spent: Spent): void {
+    this.#spent.operatorNanoUsd += spent.operatorNanoUsd;
+    this.#spent.byokNanoUsd += spent.byokNanoUsd;
+    for (let at = 0; at < this.#scopes.length; at++) {
+      const booked = inScope(this.#scopes[at] as BudgetScope, spent);
+      this.#committed[at] = (this.#committed[at] as number) + booked - (share.needs[at] as number);
+    }
+  }
+
+  needsOf(target: Target, beside: Target | null, spent: Spent): number[] {
+    return this.#scopes.map(
+      (scope) => inScope(scope, spent) + costIn(scope, target) + (beside === null ? 0 : costIn(scope, beside)),
+    );
+  }
+
+  /** Whether needs are covered without asking anybody. */
+  coversNow(share: HoldShare, needs: readonly number[]): boolean {
+    const reservations = this.#reservations as readonly Reservation[];
+    return needs.every((need, at) => !reservations[at]?.isLimited || need <= (share.needs[at] as number));
+  }
+
+  #take(share: HoldShare, more: readonly number[], sign: 1 | -1): void {
+    for (const [at, nanoUsd] of more.entries()) {
+      share.needs[at] = (share.needs[at] as number) + sign * nanoUsd;
+      this.#committed[at] = (this.#committed[at] as number) + sign * nanoUsd;
+    }
+  }
+
+  #opened(plan: Plan, reservations: readonly Reservation[], amounts: readonly number[]): Admitted {
+    this.#reservations = reservations;
+    this.#committed = [...amounts];
+    return { plan, share: new HoldShare(this, [...amounts]) };
+  }
+
+  /** Something is held already: a further generation asks for what is missing. */
+  async #admitFurther(request: ChatRequest, plan: Plan): Promise<Admitted> {
+    const share = new HoldShare(
+      this,
+      this.#scopes.map(() => 0),
+    );
+    if (!isLimited(this.#call, this.#budgets)) return { plan, share };
+    const afforded = await afford(this.#deps, request, plan, this.#scopes, async (amounts) => {
+      const notHeld = await this.grow(share, amounts);
+      return notHeld ?? { held: share };
+    });
+    return { plan: afforded.plan, share };
+  }
+
+  /** All budget scopes, or none. */
+  #holdFirst(amounts: readonly number[]): HeldOrNot<Reservation[]> | Promise<HeldOrNot<Reservation[]>> {
+    if (this.#scopes.length > 1) return this.#holdEach(amounts);
+    const budgetScope = this.#scopes[0] as BudgetScope;
+    const asked = (held: ReservationOutcome): HeldOrNot<Reservation[]> =>
+      isRefusal(held) ? { budgetScope, refusal: held } : { held: [held] };
+    const held = this.#deps.spending.hold(budgetScope.scope, amounts[0] as number);
+    return held instanceof Promise ? held.then(asked) : asked(held);
+  }
+
+  async #holdEach(amounts: readonly number[]): Promise<HeldOrNot<Reservation[]>> {
+    const reservations: Reservation[] = [];
+    const giveBack = () => {
+      for (const reservation of reservations) reservation.settle({ nanoUsd: 0, byokNanoUsd: 0 });
+    };
+    try {
+      for (const [at, budgetScope] of this.#scopes.entries()) {
+        const held = await this.#deps.spending.hold(budgetScope.scope, amounts[at] as number);
+        if (isRefusal(held)) {
+          giveBack();
+          return { budgetScope, refusal: held };
+        }
+        reservations.push(held);
+      }
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+    return { held: reservations };
+  }
+}
+
+/** What is asked of the store beyond what is free already. */
+function beyond(freeNanoUsd: number, refusal: Refusal): Refusal {
+  return {
+    error: refusal.error,
+    errorFor: (nanoUsd) => refusal.errorFor(nanoUsd - freeNanoUsd),
+    availableNanoUsd: refusal.availableNanoUsd + freeNanoUsd,
+  };
+}
+
+function inScope({ countsByok }: BudgetScope, { operatorNanoUsd, byokNanoUsd }: Spent): number {
+  return operatorNanoUsd + (countsByok ? byokNanoUsd : 0);
+}
+
+/** What one generation, or one expense, may take of the hold of its call. */
+export class HoldShare {
+  /** By budget scope: the most it can still cost, integer nano-USD. Changed by `CallHold` alone. */
+  readonly needs: number[];
+  readonly #hold: CallHold;
+  #isSettled = false;
+
+  constructor(hold: CallHold, needs: number[]) {
+    this.#hold = hold;
+    this.needs = needs;
+  }
+
+  /** The worst case that is held for it, in the budget scope where that is most. */
+  get heldNanoUsd(): number {
+    return this.needs.reduce((most, nanoUsd) => Math.max(most, nanoUsd), 0);
+  }
+
+  /**
+   * Whether the share still pays for a further target after what failed attempts cost. Holds more where it does not.
+   * @param beside  another target, whose attempt goes on
+   * @throws GatewayError unavailable (503)
+   */
+  covers(target: Target, attempts: readonly AttemptTrace[], beside: Target | null = null): boolean | Promise<boolean> {
+    if (this.#isSettled) return false;
+    const needs = this.#hold.needsOf(target, beside, spentOnFailures(attempts));
+    if (this.#hold.coversNow(this, needs)) return true;
+    return this.#hold.grow(this, needs).then((notHeld) => notHeld === null);
+  }
+
+  /** Books what was spent. The first call counts. */
+  settle(spent: Spent): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#hold.book(this, spent);
+  }
+}
+
+/** What failed attempts used is on the bill. */
+export function spentOnFailures(attempts: readonly AttemptTrace[]): Spent {
+  const spent: Spent = { operatorNanoUsd: 0, byokNanoUsd: 0 };
+  for (const { costNanoUsd, isByok } of attempts) {
+    if (isByok) spent.byokNanoUsd += costNanoUsd;
+    else spent.operatorNanoUsd += costNanoUsd;
+  }
+  return spent;
+}

@@ -1,0 +1,140 @@
+import type { StopSignal } from '../base/stop.ts';
+import { StopSwitch } from '../base/stop.ts';
+import type { Call } from '../call/call.ts';
+import type { GenerationOutcome } from '../call/generation.ts';
+import type { Expense, PluginContext, PluginHooks } from '../call/hooks.ts';
+import { sumUsage } from '../pricing/sum-usage.ts';
+import { describeRoute } from '../routing/describe.ts';
+import type { ChatRequest, Usage } from '../schema/chat.ts';
+import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
+import { activeHooks } from './active-hooks.ts';
+import { CallHold } from './call-hold.ts';
+import type { PipelineDeps } from './deps.ts';
+import { GenerationState } from './generation.ts';
+import { recordOf } from './record-of.ts';
+
+/** How a client call ended. */
+export interface CallEnd {
+  outcome: GenerationOutcome;
+  status: number;
+  /** As the client was told; null: nothing went wrong, or nobody was told. */
+  error: { type: string; message: string } | null;
+}
+
+/** A plugin or guardrail that acts on a call, with what it knows of it. */
+export interface BoundHook {
+  hooks: PluginHooks;
+  isGuardrail: boolean;
+  context: PluginContext;
+}
+
+type Annotation = { type: string; [field: string]: unknown };
+
+/**
+ * One client call on its way through the pipeline: its hold, its generations, what plugins did, and one record at its end.
+ * The call is over when it was finished and the last of its generations is settled.
+ */
+export class CallRun {
+  readonly deps: PipelineDeps;
+  readonly call: Call;
+  readonly hold: CallHold;
+  /** In the order they began. */
+  readonly generations: GenerationState[] = [];
+  readonly hooks: readonly BoundHook[];
+  /** Annotations that plugins have added and nobody has delivered yet. */
+  readonly annotations: Annotation[] = [];
+  /** What plugins and guardrails did. */
+  readonly stages: PipelineStage[] = [];
+  /** Bodies that were sent upstream, one for each attempt, for a caller who asked to see them. */
+  readonly sentBodies: Record<string, unknown>[] = [];
+  /** Aborted when the call is, and when it ends with generations left over. */
+  readonly signal: StopSignal;
+  /** Of its own where plugins may leave generations over. */
+  readonly #ownSwitch: StopSwitch | null;
+  /** Generations in flight. */
+  #unsettled = 0;
+  /** Ends what plugins have held and never settled: it is booked as it was held. */
+  readonly #openExpenses: (() => void)[] = [];
+  #end: CallEnd | null = null;
+
+  constructor(deps: PipelineDeps, call: Call) {
+    this.deps = deps;
+    this.call = call;
+    this.hooks = activeHooks(deps, call).map(({ hooks, isGuardrail, options }) => ({
+      hooks,
+      isGuardrail,
+      context: this.#contextOf(options),
+    }));
+    const mayRepeat = this.hooks.some(({ hooks }) => hooks.wrap !== undefined);
+    this.hold = new CallHold(deps, call, this.hooks.length > 0);
+    this.#ownSwitch = mayRepeat ? linkedSwitch(call.signal) : null;
+    this.signal = this.#ownSwitch ?? call.signal;
+  }
+
+  /** A generation begins. */
+  begin(request: ChatRequest): GenerationState {
+    this.#unsettled++;
+    const generation = new GenerationState(this.deps, request, () => {
+      this.#unsettled--;
+      this.#close();
+    });
+    this.generations.push(generation);
+    return generation;
+  }
+
+  /** The call is over for its client. Only the first call counts. */
+  finish(end: CallEnd): void {
+    if (this.#end !== null) return;
+    this.#end = end;
+    if (this.#unsettled > 0) this.#ownSwitch?.abort(new Error('The call is over'));
+    this.#close();
+  }
+
+  /** Usage of all generations that served, together. */
+  usage(): Usage {
+    const served = this.generations.filter(({ target }) => target !== null).map(({ receipt }) => receipt?.usage);
+    const known = served.filter((usage) => usage !== undefined);
+    return known.length === 0 ? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } : sumUsage(known);
+  }
+
+  /** How the call was routed; undefined: the caller did not ask for it. */
+  metadata(): ServiceMetadata | undefined {
+    if (!this.call.wantsMetadata) return undefined;
+    return describeRoute(this.generations, this.stages, this.deps.region);
+  }
+
+  /** Settles the hold and writes the record, once the last generation is settled. */
+  #close(): void {
+    const end = this.#end;
+    if (end === null || this.#unsettled > 0) return;
+    for (const settle of this.#openExpenses) settle();
+    this.hold.settle();
+    this.deps.record?.(recordOf(this, end, this.deps.clock.now()));
+  }
+
+  #contextOf(options: Record<string, unknown>): PluginContext {
+    return {
+      options,
+      call: this.call,
+      addStage: (stage) => void this.stages.push(stage),
+      addAnnotations: (annotations) => void this.annotations.push(...annotations),
+      hold: (nanoUsd) => this.#holdExpense(nanoUsd),
+    };
+  }
+
+  async #holdExpense(nanoUsd: number): Promise<Expense> {
+    if (!Number.isSafeInteger(nanoUsd) || nanoUsd < 0) throw new TypeError('hold: expected a whole number of nano-USD');
+    const share = await this.hold.holdExpense(nanoUsd);
+    const settle = (spentNanoUsd: number) => share.settle({ operatorNanoUsd: spentNanoUsd, byokNanoUsd: 0 });
+    this.#openExpenses.push(() => settle(nanoUsd));
+    return { settle };
+  }
+}
+
+/** A switch that is aborted when a signal is. */
+function linkedSwitch(signal: StopSignal): StopSwitch {
+  const own = new StopSwitch();
+  if (signal.aborted) own.abort(signal.reason);
+  else signal.addEventListener('abort', () => own.abort(signal.reason), { once: true });
+  return own;
+}

@@ -1,0 +1,122 @@
+import { isGatewayError } from '../base/errors.ts';
+import type { Generation, GenerationLog, ModelResponse } from '../call/generation.ts';
+import type { Plan, Target } from '../call/plan.ts';
+import type { ResponseHead } from '../call/response-encoder.ts';
+import { boundPrompt } from '../pricing/ceiling.ts';
+import { namedSlugs, strategyOf } from '../routing/expand.ts';
+import { planRoute } from '../routing/plan.ts';
+import type { ChatRequest } from '../schema/chat.ts';
+import { ceilingFor } from './afford.ts';
+import type { HoldShare } from './call-hold.ts';
+import type { CallRun } from './call-run.ts';
+import type { RoutingDeps } from './deps.ts';
+import { type Executed, execute } from './execute.ts';
+import { type Gathered, gather } from './gather.ts';
+import type { GenerationState } from './generation.ts';
+import { GenerationStream } from './generation-stream.ts';
+
+/**
+ * Makes one generation: reads what the plan needs, plans, holds the money, calls the targets. The generation settles itself
+ * when its response has ended, or where it failed.
+ * @throws GatewayError; the reason of the signal when the client left
+ */
+export async function generate(run: CallRun, request: ChatRequest): Promise<Generation> {
+  const { deps, call, hold } = run;
+  const generation = run.begin(request);
+  let defaultModel = deps.defaultModel;
+  try {
+    const gathered = await gather(deps, call, request);
+    defaultModel = gathered.defaultModel;
+    generation.planned(planOf(deps, request, gathered), gathered.conversation);
+    const { plan, share } = await hold.admit(request, generation.plan as Plan, gathered.budgets);
+    generation.held(plan, share);
+    const executed = await execute(deps, {
+      request,
+      plan,
+      share,
+      signal: run.signal,
+      attempts: generation.attempts,
+      prepare: prepareWith(run, request, share, generation),
+      show: ({ payload }) => {
+        if (request.debug?.echo_upstream_body === true && request.stream === true) run.sentBodies.push(payload);
+      },
+    });
+    return opened(run, generation, executed);
+  } catch (error) {
+    generation.plan ??= unplanned(deps, request, defaultModel, error);
+    generation.failed(error);
+    throw error;
+  }
+}
+
+/** @throws as `planRoute` */
+export function planOf(deps: RoutingDeps, request: ChatRequest, { facts, view, defaultModel }: Gathered): Plan {
+  const { brand, isConfigured, provider } = deps;
+  const providerName = (slug: string) => provider(slug)?.name ?? slug;
+  return planRoute({ request, view, facts, defaultModel, brand, isConfigured, providerName });
+}
+
+/** The plan of a request that could not be planned: what was asked for, and what was excluded. */
+function unplanned({ brand }: RoutingDeps, request: ChatRequest, defaultModel: string | null, error: unknown): Plan {
+  const slugs = namedSlugs(request, defaultModel);
+  return {
+    requested: slugs[0] ?? '',
+    strategy: strategyOf(slugs, brand),
+    targets: [],
+    excluded: ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'],
+    router: null,
+  };
+}
+
+/** The request of one attempt, as plugins prepare it; null: none of them does. */
+function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { attempts }: GenerationState) {
+  const preparing = run.hooks.filter(({ hooks }) => hooks.prepare !== undefined);
+  if (preparing.length === 0) return null;
+  return async (target: Target): Promise<ChatRequest | null> => {
+    let prepared = request;
+    for (const { hooks, context } of preparing)
+      prepared = (await hooks.prepare?.(prepared, target, context)) ?? prepared;
+    if (prepared === request || target.ceilingNanoUsd === undefined) return prepared;
+    // A plugin may have made the prompt longer: the attempt must still fit into what is held.
+    const ceiling = ceilingFor(run.deps, prepared, boundPrompt(prepared), target);
+    const ceilingNanoUsd = Math.max(ceiling?.nanoUsd ?? 0, target.ceilingNanoUsd);
+    return (await share.covers({ ...target, ceilingNanoUsd }, attempts)) ? prepared : null;
+  };
+}
+
+/** What an attempt has brought, as a generation. */
+function opened(run: CallRun, generation: GenerationState, { attempted, target }: Executed): Generation {
+  generation.served(target);
+  const { call, deps } = run;
+  const { endpoint, providerName } = target;
+  const head: ResponseHead = { id: call.id, created: call.created, model: endpoint.modelSlug, provider: providerName };
+  if (attempted.kind === 'stream') {
+    const stream = new GenerationStream({
+      head,
+      open: attempted,
+      clock: deps.clock,
+      idleMs: deps.timeouts.idleMs,
+      mayForward: deps.provider(endpoint.providerSlug)?.dialect.nativeChunks === true,
+      onEnd: (end, { usage, textBytes, finishReason, nativeFinishReason }) =>
+        generation.settle({ end, usage, output: textBytes, finishReason, nativeFinishReason }),
+    });
+    return withLog(stream, generation);
+  }
+  const { result, usage } = attempted;
+  const [choice] = result.choices;
+  generation.settle({
+    end: { kind: 'complete' },
+    usage,
+    output: usage === null ? JSON.stringify(result.choices.map(({ message }) => message)) : '',
+    finishReason: choice?.finish_reason ?? null,
+    nativeFinishReason: choice?.native_finish_reason ?? null,
+  });
+  return { kind: 'complete', head, result, log: generation };
+}
+
+function withLog<Response extends ModelResponse>(
+  response: Response,
+  log: GenerationLog,
+): Response & { log: GenerationLog } {
+  return Object.assign(response, { log });
+}

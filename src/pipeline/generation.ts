@@ -1,0 +1,166 @@
+import { UpstreamError } from '../base/upstream-error.ts';
+import { CallAborted } from '../call/abort.ts';
+import type { GenerationLog, GenerationOutcome, GenerationTimes, Receipt, ResponseEnd } from '../call/generation.ts';
+import type { Plan, Target } from '../call/plan.ts';
+import type { AttemptTrace } from '../call/trace.ts';
+import { estimateUsage } from '../pricing/estimate.ts';
+import { usageWithCost } from '../pricing/price.ts';
+import type { ChatRequest, FinishReason, Usage } from '../schema/chat.ts';
+import { type HoldShare, type Spent, spentOnFailures } from './call-hold.ts';
+import type { Conversation } from './conversation.ts';
+import { costAt } from './cost.ts';
+import type { GenerateDeps } from './deps.ts';
+import { toGatewayError } from './failure.ts';
+import { observeEnd } from './observe.ts';
+
+/** How a generation ended, and what was counted until then. */
+export interface GenerationEnding {
+  end: ResponseEnd;
+  /** As the provider reported it; null where it did not. */
+  usage: Usage | null;
+  /** What was received from the provider: text, or how many bytes of it. Priced where usage is missing. */
+  output: string | number;
+  finishReason: FinishReason | null;
+  nativeFinishReason: string | null;
+}
+
+/**
+ * One upstream response while it comes into being: every stage adds what it has found out. Settled exactly once: then its
+ * money is booked, the health of its endpoint and its conversation are taught, and its log does not change any more.
+ */
+export class GenerationState implements GenerationLog {
+  readonly request: ChatRequest;
+  readonly attempts: AttemptTrace[] = [];
+  readonly times: GenerationTimes;
+  plan: Plan | null = null;
+  target: Target | null = null;
+  heldNanoUsd = 0;
+  finishReason: FinishReason | null = null;
+  nativeFinishReason: string | null = null;
+  outcome: GenerationOutcome | null = null;
+  status: number | null = null;
+  receipt: Receipt | null = null;
+  readonly #deps: GenerateDeps;
+  readonly #onSettled: () => void;
+  #share: HoldShare | null = null;
+  #conversation: Conversation | null = null;
+
+  /** @param onSettled  is called once, after the generation was settled */
+  constructor(deps: GenerateDeps, request: ChatRequest, onSettled: () => void) {
+    this.#deps = deps;
+    this.request = request;
+    this.#onSettled = onSettled;
+    this.times = {
+      startedAtMs: deps.clock.now(),
+      plannedAtMs: null,
+      heldAtMs: null,
+      sentAtMs: null,
+      firstTokenAtMs: null,
+      endedAtMs: null,
+    };
+  }
+
+  planned(plan: Plan, conversation: Conversation): void {
+    this.plan = plan;
+    this.#conversation = conversation;
+    this.times.plannedAtMs = this.#deps.clock.now();
+  }
+
+  /** @param plan  what is left of it: the targets that can be paid for */
+  held(plan: Plan, share: HoldShare): void {
+    this.plan = plan;
+    this.#share = share;
+    this.heldNanoUsd = share.heldNanoUsd;
+    this.times.heldAtMs = this.#deps.clock.now();
+  }
+
+  /** A target serves: its first token, or its complete response, is here. */
+  served(target: Target): void {
+    this.target = target;
+    this.times.firstTokenAtMs = this.#deps.clock.now();
+    this.times.sentAtMs = this.attempts[0]?.startedAtMs ?? null;
+  }
+
+  /** No target serves. Books what failed attempts have used. */
+  failed(error: unknown): void {
+    this.times.sentAtMs = this.attempts[0]?.startedAtMs ?? null;
+    const end: ResponseEnd = hasLeft(error) ? { kind: 'cancelled' } : { kind: 'failed', error };
+    this.settle({ end, usage: null, output: 0, finishReason: null, nativeFinishReason: null });
+  }
+
+  /** Books what was spent, once. */
+  settle({ end, usage, output, finishReason, nativeFinishReason }: GenerationEnding): void {
+    if (this.outcome !== null) return;
+    const { target } = this;
+    this.outcome = outcomeOf(end, target !== null);
+    this.status = statusOf(end, target);
+    this.finishReason = finishReason;
+    this.nativeFinishReason = nativeFinishReason;
+    this.heldNanoUsd = Math.max(this.heldNanoUsd, this.#share?.heldNanoUsd ?? 0);
+    const failures = spentOnFailures(this.attempts);
+    this.receipt = receiptOf(this.request, target, usage, output, failures);
+    this.#share?.settle(spentIn(this.receipt, target, failures));
+    const nowMs = this.#deps.clock.now();
+    this.times.endedAtMs = nowMs;
+    if (target !== null) this.#teach(target, end, usage, nowMs);
+    this.#onSettled();
+  }
+
+  /** What the response says of the endpoint, and for the rest of the conversation. */
+  #teach(target: Target, end: ResponseEnd, usage: Usage | null, nowMs: number): void {
+    const isStream = this.request.stream === true;
+    const attempt = end.kind === 'complete' ? this.attempts.findLast(({ status }) => status === 200) : undefined;
+    const speed = attempt && usage !== null ? { attempt, usage, isStream } : null;
+    const isProvidersFault = end.kind === 'failed' && end.error instanceof UpstreamError;
+    observeEnd(this.#deps, target, isProvidersFault ? 'failed' : 'ok', speed, nowMs);
+    if (end.kind !== 'failed') this.#conversation?.keep(this.plan as Plan, target, usage);
+  }
+}
+
+const nothingUsed: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+/** Failed attempts cost nothing, unless the provider reported that they used something. */
+function receiptOf(
+  request: ChatRequest,
+  target: Target | null,
+  usage: Usage | null,
+  output: string | number,
+  failures: Spent,
+): Receipt {
+  const failedNanoUsd = failures.operatorNanoUsd + failures.byokNanoUsd;
+  if (target === null)
+    return { usage: nothingUsed, isEstimated: false, costNanoUsd: failedNanoUsd, servedNanoUsd: 0, parts: null };
+  const counted = usage ?? { ...estimateUsage(request, output, target.mostTokens), estimated: true };
+  const cost = costAt(target.endpoint, counted, request);
+  const servedNanoUsd = cost?.totalNanoUsd ?? 0;
+  return {
+    usage: usageWithCost(counted, cost, target.isByok, failures.operatorNanoUsd),
+    isEstimated: usage === null,
+    costNanoUsd: cost === null ? null : servedNanoUsd + failedNanoUsd,
+    servedNanoUsd,
+    parts: cost,
+  };
+}
+
+function spentIn({ servedNanoUsd }: Receipt, target: Target | null, failures: Spent): Spent {
+  return target?.isByok
+    ? { ...failures, byokNanoUsd: failures.byokNanoUsd + servedNanoUsd }
+    : { ...failures, operatorNanoUsd: failures.operatorNanoUsd + servedNanoUsd };
+}
+
+function outcomeOf(end: ResponseEnd, hasServed: boolean): GenerationOutcome {
+  if (end.kind === 'complete') return 'ok';
+  if (end.kind === 'cancelled') return 'cancelled';
+  return hasServed ? 'cut' : 'failed';
+}
+
+function statusOf(end: ResponseEnd, target: Target | null): number {
+  if (end.kind === 'complete') return 200;
+  if (end.kind === 'cancelled') return 499;
+  return toGatewayError(end.error, target).status;
+}
+
+/** Whether an error is that the client has left. */
+export function hasLeft(error: unknown): error is CallAborted {
+  return error instanceof CallAborted && error.why === 'client_left';
+}

@@ -1,0 +1,69 @@
+import { namedSlugs } from '../routing/expand.ts';
+import type { GenerationRecord, RequestRecord } from '../telemetry/record.ts';
+import type { CallEnd, CallRun } from './call-run.ts';
+import type { GenerationState } from './generation.ts';
+
+/** One record of a client call, over all of its generations. */
+export function recordOf(run: CallRun, { outcome, status, error }: CallEnd, nowMs: number): RequestRecord {
+  const { call, generations, hold, stages } = run;
+  const served = generations.filter(({ target }) => target !== null);
+  const last = served.at(-1);
+  const firstTokens = served.map(({ times }) => times.firstTokenAtMs as number);
+  return {
+    kind: 'completion',
+    id: call.id,
+    workspaceId: call.caller.workspaceId,
+    apiKeyHash: call.caller.apiKeyHash,
+    userId: call.caller.userId,
+    sessionId: call.sessionId,
+    requested: generations[0]?.plan?.requested ?? namedSlugs(call.request, null)[0] ?? '',
+    model: last?.target?.endpoint.modelSlug ?? null,
+    provider: last?.target?.providerName ?? null,
+    streamed: call.request.stream === true,
+    outcome,
+    status,
+    error,
+    receivedAtMs: call.receivedAtMs,
+    authenticatedAtMs: call.authenticatedAtMs,
+    firstMs: firstTokens.length === 0 ? null : Math.min(...firstTokens) - call.receivedAtMs,
+    totalMs: nowMs - call.receivedAtMs,
+    attempts:
+      generations.length === 1
+        ? (generations[0] as GenerationState).attempts
+        : generations.flatMap(({ attempts }) => attempts),
+    usage: last ? run.usage() : null,
+    isEstimated: served.some(({ receipt }) => receipt?.isEstimated === true),
+    costNanoUsd: costOf(run),
+    heldNanoUsd: hold.heldNanoUsd,
+    finishReason: last?.finishReason ?? null,
+    nativeFinishReason: last?.nativeFinishReason ?? null,
+    generations: generations.map(generationRecordOf),
+    pipeline: stages,
+  };
+}
+
+/** What was booked; null where a provider served whose price is not known. */
+function costOf({ generations, hold }: CallRun): number | null {
+  return generations.some(({ receipt }) => receipt?.costNanoUsd === null) ? null : hold.spentNanoUsd;
+}
+
+function generationRecordOf(generation: GenerationState): GenerationRecord {
+  const { plan, target, receipt, attempts } = generation;
+  return {
+    requested: plan?.requested ?? '',
+    model: target?.endpoint.modelSlug ?? null,
+    provider: target?.providerName ?? null,
+    outcome: generation.outcome ?? 'failed',
+    status: generation.status ?? 500,
+    times: generation.times,
+    attempts,
+    usage: target === null ? null : (receipt?.usage ?? null),
+    isEstimated: receipt?.isEstimated ?? false,
+    heldNanoUsd: generation.heldNanoUsd,
+    costNanoUsd: receipt?.costNanoUsd ?? null,
+    costParts: receipt?.parts ?? null,
+    finishReason: generation.finishReason,
+    nativeFinishReason: generation.nativeFinishReason,
+    upstreamRequestId: attempts.findLast(({ status }) => status === 200)?.upstreamRequestId ?? null,
+  };
+}

@@ -1,0 +1,118 @@
+import type { ResponseEnd } from '../call/generation.ts';
+import type { Step } from '../call/hooks.ts';
+import { chunkFolder, toChunks } from '../convert/chunks.ts';
+import { chunkWithoutReasoning, hidesReasoning } from '../convert/reasoning.ts';
+import type { ChatRequest, ChatResult } from '../schema/chat.ts';
+import type { ChatChunk, ChunkDelta } from '../schema/chunk.ts';
+import type { CallRun } from './call-run.ts';
+
+const none: readonly Step[] = [];
+
+/**
+ * The steps that a response goes through on its way to the client. Hooks that were asked first come last, so that
+ * guardrails judge what the client would get.
+ */
+export function stepsOf({ hooks, annotations }: CallRun, request: ChatRequest): readonly Step[] {
+  const hides = hidesReasoning(request);
+  if (hooks.length === 0) return hides ? [withoutReasoning] : none;
+  const reversed = hooks.toReversed();
+  const stepsFor = (guardrails: boolean) =>
+    reversed.flatMap(({ isGuardrail, hooks: { steps }, context }) =>
+      isGuardrail === guardrails && steps ? steps(context) : [],
+    );
+  const mayAnnotate = annotations.length > 0 || hooks.some(({ hooks: { wrap, steps } }) => wrap || steps);
+  return [
+    ...stepsFor(false),
+    ...(mayAnnotate ? [annotate(annotations)] : []),
+    ...(hides ? [withoutReasoning] : []),
+    ...stepsFor(true),
+  ];
+}
+
+const withoutReasoning: Step = {
+  push(chunk) {
+    const left = chunkWithoutReasoning(chunk);
+    return left === null ? [] : [left];
+  },
+};
+
+/** Adds what plugins have annotated to the first choice, before it ends. */
+function annotate(annotations: CallRun['annotations']): Step {
+  return {
+    push(chunk) {
+      const ends = chunk.choices.some(({ index, finish_reason }) => index === 0 && finish_reason !== null);
+      if (!ends || annotations.length === 0) return [chunk];
+      const delta: ChunkDelta = { annotations: annotations.splice(0) };
+      return [{ ...chunk, choices: [{ index: 0, delta, finish_reason: null }] }, chunk];
+    },
+  };
+}
+
+/** Several steps as one. */
+export class StepChain {
+  readonly #steps: readonly Step[];
+  /** false: nothing in the chain waits. */
+  readonly isAsync: boolean;
+
+  constructor(steps: readonly Step[]) {
+    this.#steps = steps;
+    this.isAsync = steps.some((step) => step.isAsync === true);
+  }
+
+  get isEmpty(): boolean {
+    return this.#steps.length === 0;
+  }
+
+  /** @throws what a step throws */
+  async push(chunks: readonly ChatChunk[]): Promise<readonly ChatChunk[]> {
+    return this.#through(chunks, 0);
+  }
+
+  /** After the last chunk: what the steps have held back, each through those behind it. */
+  async end(end: ResponseEnd): Promise<readonly ChatChunk[]> {
+    const released: ChatChunk[] = [];
+    for (const [at, step] of this.#steps.entries()) {
+      const held = step.end?.(end) ?? nothing;
+      const chunks = step.isAsync === true ? await held : (held as readonly ChatChunk[]);
+      released.push(...(chunks.length === 0 ? nothing : await this.#through(chunks, at + 1)));
+    }
+    return released;
+  }
+
+  async #through(chunks: readonly ChatChunk[], from: number): Promise<readonly ChatChunk[]> {
+    let current = chunks;
+    for (let at = from; at < this.#steps.length && current.length > 0; at++) {
+      const step = this.#steps[at] as Step;
+      const next: ChatChunk[] = [];
+      for (const chunk of current) {
+        const pushed = step.push(chunk);
+        next.push(...(step.isAsync === true ? await pushed : (pushed as readonly ChatChunk[])));
+      }
+      current = next;
+    }
+    return current;
+  }
+}
+
+const nothing: readonly ChatChunk[] = [];
+
+/**
+ * A complete response through the steps.
+ * @returns the same object where they left every chunk as it is
+ * @throws what a step throws
+ */
+export async function throughSteps(result: ChatResult, steps: StepChain): Promise<ChatResult> {
+  if (steps.isEmpty) return result;
+  const chunks = toChunks(result);
+  const passed = [...(await steps.push(chunks)), ...(await steps.end({ kind: 'complete' }))];
+  const isSame = passed.length === chunks.length && passed.every((chunk, at) => chunk === chunks[at]);
+  return isSame ? result : folded(result, passed);
+}
+
+/** Chunks as a result. Where the steps have left none, the result is there without choices' contents. */
+function folded(result: ChatResult, chunks: readonly ChatChunk[]): ChatResult {
+  const folder = chunkFolder();
+  for (const chunk of chunks) folder.add(chunk);
+  const { choices: _choices, ...head } = result;
+  return { ...head, choices: folder.result()?.choices ?? [] };
+}

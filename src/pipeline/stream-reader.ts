@@ -1,0 +1,112 @@
+import { utf8Length } from '../base/bytes.ts';
+import type { Redactor } from '../base/secrets.ts';
+import { UpstreamError } from '../base/upstream-error.ts';
+import type { StreamPart } from '../dialects/dialect.ts';
+import type { FinishReason, Usage } from '../schema/chat.ts';
+import type { ChatChunk, ChunkDelta } from '../schema/chunk.ts';
+import type { ChunkOutput } from './chunk-output.ts';
+import { decodeFrame, type EventReader, nextFrame } from './events.ts';
+import type { StreamProgress } from './stream-progress.ts';
+
+/** What was counted of a stream so far. */
+export interface StreamMeter {
+  /** As the provider reported it last; null: it has not. */
+  usage: Usage | null;
+  /** Bytes of output text. A script of three bytes a character has more tokens in it. */
+  textBytes: number;
+  /** Of the first choice. */
+  finishReason: FinishReason | null;
+  nativeFinishReason: string | null;
+}
+
+/** Cuts the buffers of an upstream's stream into events, counts what is in them, and hands the chunks to an output. */
+export class StreamReader {
+  readonly meter: StreamMeter = { usage: null, textBytes: 0, finishReason: null, nativeFinishReason: null };
+  readonly #events: EventReader | null;
+  readonly #redactor: Redactor;
+  readonly #progress: StreamProgress;
+
+  constructor(events: EventReader | null, redactor: Redactor, progress: StreamProgress) {
+    this.#events = events;
+    this.#redactor = redactor;
+    this.#progress = progress;
+  }
+
+  /** Takes parts that were decoded before, and the complete events that came in the same buffer. */
+  first(parts: readonly StreamPart[], out: ChunkOutput): void {
+    this.#takeAll(parts, out);
+    if (this.#events !== null) this.#forwardAll(this.#events, out);
+  }
+
+  push(buffer: Uint8Array, out: ChunkOutput): void {
+    const events = this.#events as EventReader;
+    events.framer.push(buffer);
+    this.#forwardAll(events, out);
+    events.framer.release();
+  }
+
+  /** At the end of the upstream's stream: takes its last event, where the blank line behind it is missing. */
+  flush(out: ChunkOutput): void {
+    const events = this.#events;
+    if (this.#progress.end === null && events?.framer.last()) this.#takeAll(decodeFrame(events, this.#redactor), out);
+  }
+
+  #forwardAll(events: EventReader, out: ChunkOutput): void {
+    while (this.#progress.end === null) {
+      const textBytes = out.forward(events.framer);
+      if (textBytes >= 0) {
+        this.meter.textBytes += textBytes;
+        continue;
+      }
+      try {
+        if (!nextFrame(events.framer)) break;
+        this.#decode(events, out);
+      } catch (error) {
+        // What came before it in the same buffer still counts.
+        if (!(error instanceof UpstreamError)) throw error;
+        this.#progress.sourceFailed(error);
+      }
+    }
+  }
+
+  #decode(events: EventReader, out: ChunkOutput): void {
+    const parts = decodeFrame(events, this.#redactor);
+    this.#takeAll(parts, out);
+    const [first] = parts;
+    if (parts.length === 1 && first?.kind === 'chunk') out.learn(events, first.chunk);
+  }
+
+  #takeAll(parts: readonly StreamPart[], out: ChunkOutput): void {
+    for (const part of parts) {
+      if (this.#progress.end !== null) return;
+      if (part.kind === 'chunk') {
+        this.#count(part.chunk);
+        this.#progress.sawChunk(part.chunk);
+        out.chunk(part.chunk);
+      } else if (part.kind === 'usage') this.meter.usage = part.usage;
+      else if (part.kind === 'error') this.#progress.sawError(part.error);
+      else this.#progress.sawSentinel();
+    }
+  }
+
+  #count({ choices }: ChatChunk): void {
+    for (const { index, delta, finish_reason, native_finish_reason } of choices) {
+      this.meter.textBytes += sizeOf(delta);
+      if (index !== 0 || finish_reason === null) continue;
+      this.meter.finishReason = finish_reason;
+      this.meter.nativeFinishReason = native_finish_reason ?? null;
+    }
+  }
+}
+
+/** Fields of a delta that are output: the others say how to read it. */
+const outputFields = ['content', 'reasoning', 'refusal'] as const;
+
+/** How much output is in a delta, in bytes, as passthrough counts it. */
+function sizeOf(delta: ChunkDelta): number {
+  let size = 0;
+  for (const field of outputFields) size += utf8Length(delta[field] ?? '');
+  for (const call of delta.tool_calls ?? [])
+    size += utf8Length(call.function?.name ?? '') + utf8Length(call.function?.arguments ?? '');
+  return size;
+}

@@ -1,0 +1,148 @@
+import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
+
+export const count = lazily(() => z.int().min(1));
+export const milliseconds = lazily(() => z.int().min(1));
+
+/** Option `budgets`. */
+export const budgetSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** true: what goes through a workspace's own provider credentials counts against its budgets as well. */
+    includeByok: z.boolean().default(false),
+    /** true: a request whose worst case does not fit is sent with as small a largest output as fits. */
+    shrinkToFit: z.boolean().default(false),
+    /** Endpoints without a known price, where a budget is set: not tried (400 where that leaves none), or free of charge. */
+    unknownPrice: z.enum(['refuse', 'allow']).default('refuse'),
+    /** What becomes of the money held by a process that died. */
+    onLostHold: z.enum(['charge', 'release']).default('charge'),
+    /** How long a process may be silent before what it holds counts as lost. */
+    leaseMs: z.int().min(1000).default(60_000),
+    /** The largest output, in tokens, where a budget is set and neither request nor endpoint names one. Sent upstream. */
+    defaultMaxTokens: count().default(16_384),
+  }),
+);
+export interface BudgetSettings extends z.infer<ReturnType<typeof budgetSettingsSchema>> {}
+
+/** Option `limits`. */
+export const limitSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** A request's body, in bytes. */
+    bodyBytes: count().default(32 * 1024 * 1024),
+    /** Levels of nesting in a JSON body, of a request and of an upstream's response. */
+    depth: count().default(100),
+    /** An upstream's complete response, decompressed. */
+    upstreamBodyBytes: count().default(32 * 1024 * 1024),
+    /** All bytes of an upstream's stream, decompressed. */
+    upstreamStreamBytes: count().default(256 * 1024 * 1024),
+    /** One event of an upstream's stream. */
+    upstreamEventBytes: count().default(8 * 1024 * 1024),
+    /** Provider credentials of one workspace. */
+    credentials: count().default(500),
+    /** An upstream's error body; what is longer is cut. */
+    upstreamErrorBytes: count().default(64 * 1024),
+    /** All headers of an upstream's response. */
+    upstreamHeaderBytes: count().default(32 * 1024),
+  }),
+);
+export interface LimitSettings extends z.infer<ReturnType<typeof limitSettingsSchema>> {}
+
+/** The limits on what an upstream may send, without their prefix: `upstreamBodyBytes` is `bodyBytes`. */
+export type UpstreamLimitSettings = Pick<LimitSettings, 'depth'> & {
+  [Name in keyof LimitSettings as Name extends `upstream${infer Rest}`
+    ? Uncapitalize<Rest>
+    : never]: LimitSettings[Name];
+};
+
+/** Option `timeouts`. */
+export const timeoutSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** To the upstream's response headers, where a stream was asked for. */
+    headersMs: milliseconds().default(60_000),
+    /** The same where JSON was asked for: many upstreams send no header before the complete response is there. */
+    jsonHeadersMs: milliseconds().default(300_000),
+    /** From the headers to the first token of a stream, or to the first byte of a JSON body. */
+    firstEventMs: milliseconds().default(300_000),
+    /** Between two events of a stream. */
+    idleMs: milliseconds().default(60_000),
+    /** The request, from arrival to the last byte. */
+    totalMs: milliseconds().default(600_000),
+  }),
+);
+export interface TimeoutSettings extends z.infer<ReturnType<typeof timeoutSettingsSchema>> {}
+
+/** Option `retry`. */
+export const retrySettingsSchema = lazily(() =>
+  z.strictObject({
+    /** Attempts of one request, over all endpoints. */
+    maxAttempts: z.int().min(1).max(50).default(5),
+    /** Attempts at one endpoint before the next is tried. */
+    attemptsPerEndpoint: z.int().min(1).max(50).default(2),
+    /** The first backoff; doubles with each attempt at the same endpoint, less a random part of up to half. */
+    baseDelayMs: z.int().min(0).default(250),
+    maxDelayMs: z.int().min(0).default(5_000),
+    /** A provider that asks for a longer pause is left alone, and the next endpoint is tried. */
+    maxRetryAfterMs: z.int().min(0).default(10_000),
+    /** The cooldown of an endpoint that refused our credentials. */
+    cooldownMs: z.int().min(0).default(60_000),
+  }),
+);
+export interface RetrySettings extends z.infer<ReturnType<typeof retrySettingsSchema>> {}
+
+/** Option `streams`. */
+export const streamSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** What a client sees when a stream breaks after its first event: an error event, or a connection closed without a clean end. */
+    onCut: z.enum(['error', 'close']).default('error'),
+  }),
+);
+export interface StreamSettings extends z.infer<ReturnType<typeof streamSettingsSchema>> {}
+
+/** Option `keepAlive`. */
+export const keepAliveSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** Silence before the first event after which the stream is opened with a comment; failures then travel in-band. */
+    firstMs: milliseconds().default(10_000),
+    /** Silence within a stream after which a comment is sent. */
+    everyMs: milliseconds().default(10_000),
+  }),
+);
+export interface KeepAliveSettings extends z.infer<ReturnType<typeof keepAliveSettingsSchema>> {}
+
+/** Option `health`: when an endpoint is left alone after failures. */
+export const cooldownSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** Failures in a row, without a success in between, after which an endpoint has a cooldown. */
+    failuresToCooldown: count().default(5),
+    /** The first cooldown; twice as long each time the one attempt after it fails as well. */
+    cooldownMs: milliseconds().default(5_000),
+    maxCooldownMs: milliseconds().default(60_000),
+  }),
+);
+export interface CooldownSettings extends z.infer<ReturnType<typeof cooldownSettingsSchema>> {}
+
+/** Option `hedge`. */
+export const hedgeSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** true: when the first token of a stream is late, the next attempt starts beside it, and the first to send a token serves. */
+    enabled: z.boolean().default(false),
+    /**
+     * When a first token is late where too little is known of an endpoint, in ms; null: never. Where enough is known, it is
+     * late when it takes longer than 95 of 100 of the endpoint's first tokens in 5 minutes.
+     */
+    afterMs: milliseconds().nullable().default(null),
+    /** Share of the streams that may be hedged. */
+    maxShare: z.number().min(0).max(1).default(0.05),
+  }),
+);
+export interface HedgeSettings extends z.infer<ReturnType<typeof hedgeSettingsSchema>> {}
+
+/** Option `sticky`. */
+export const stickySettingsSchema = lazily(() =>
+  z.strictObject({
+    /** How long after its last success a conversation keeps its endpoint. */
+    ttlMs: milliseconds().default(600_000),
+    /** Conversations that are remembered; of more, the latest. */
+    max: count().default(100_000),
+  }),
+);
+export interface StickySettings extends z.infer<ReturnType<typeof stickySettingsSchema>> {}
