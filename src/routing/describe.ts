@@ -3,8 +3,8 @@ import type { Trace } from '../call/trace.ts';
 import type { ServiceMetadata } from '../schema/envelope.ts';
 
 /**
- * Plan and attempts, printed: the `service_metadata` of an answer.
- * @param served  index of the try that served; -1 when none did
+ * Builds the `service_metadata` of a response from the plan and its attempts.
+ * @param served  index of the target that served; -1: none did
  */
 export function describeRoute(plan: Plan, trace: Trace, served: number, region: string | null): ServiceMetadata {
   const selected = plan.targets[served];
@@ -14,7 +14,7 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
     requested: plan.requested,
     strategy: plan.strategy,
     region,
-    // Joined, it is in one piece (see `inOnePiece`).
+    // `join` makes one flat string (see `inOnePiece`).
     summary: ['available=', shown.length, ', selected=', selected?.providerName ?? 'none'].join(''),
     attempt: trace.attempts.length,
     is_byok: selected?.isByok ?? false,
@@ -31,16 +31,16 @@ export function describeRoute(plan: Plan, trace: Trace, served: number, region: 
   };
 }
 
-/** With several credentials an endpoint is tried several times, and is still one. */
+/** Returns one target per endpoint: an endpoint with several credentials has several targets. */
 function eachEndpoint(targets: readonly Target[]): readonly Target[] {
-  // The operator has one for each provider: there is nothing to look for, unless a model is to reason once and once not.
+  // The operator has one credential per provider, so an endpoint can only repeat with BYOK or with `:thinking`.
   if (targets.every(({ isByok, reasons }) => !isByok && reasons === undefined)) return targets;
   if (targets.length <= fewTargets) return targets.filter((one, at) => isFirst(targets, one.endpoint, at));
   const seen = new Set<Target['endpoint']>();
   return targets.filter(({ endpoint }) => seen.size < seen.add(endpoint).size);
 }
 
-/** As many are compared with each other sooner than a set of them is made. */
+/** Up to this number, comparing each pair takes less time than building a set. */
 const fewTargets = 12;
 
 function isFirst(targets: readonly Target[], endpoint: Target['endpoint'], at: number): boolean {
