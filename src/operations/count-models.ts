@@ -5,7 +5,7 @@ import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 
-/** How many models GET /models lists for the same kinds of answers. */
+/** Counts the models that GET /models lists for the same output modalities. */
 export function countModels(deps: ListingDeps): Operation<unknown, ModelsCountQuery> {
   return {
     name: 'listModelsCount',

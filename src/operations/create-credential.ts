@@ -7,7 +7,7 @@ import type { Owners } from '../stores/owners.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 
-/** What the operations on provider credentials need. */
+/** Dependencies of the operations on provider credentials. */
 export interface CredentialDeps {
   credentials: (workspaceId: WorkspaceId) => Credentials;
   owners: Owners;

@@ -4,7 +4,7 @@ import type { CredentialDeps } from './create-credential.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 
-/** Wipes the key with all the rest. */
+/** Deletes the complete record, the sealed key included. */
 export function deleteCredential({ credentials, owners }: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation {
   return {
     name: 'deleteBYOKKey',

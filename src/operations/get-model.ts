@@ -7,7 +7,7 @@ import { resolveModel } from './listings/resolve-model.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 
-/** One model, as GET /models lists it. */
+/** Returns one model in the form of GET /models. */
 export function getModel(deps: ListingDeps): Operation {
   return {
     name: 'getModel',

@@ -5,7 +5,7 @@ import type { CredentialDeps } from './create-credential.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 
-/** Of the caller's own workspace unless it names another. */
+/** Lists the credentials of one workspace. Default: the caller's workspace. */
 export function listCredentials({
   credentials,
   workspaces,

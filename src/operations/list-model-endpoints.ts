@@ -6,7 +6,7 @@ import { resolveModel } from './listings/resolve-model.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 
-/** The endpoints of one model, disabled ones too, and how they are doing. */
+/** Lists the endpoints of one model with their health, disabled endpoints included. */
 export function listModelEndpoints(deps: ListingDeps): Operation {
   return {
     name: 'listEndpoints',

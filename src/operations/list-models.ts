@@ -6,7 +6,7 @@ import { sortModels } from './listings/sort-models.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 
-/** The models the caller could use, those that answer with text unless it says otherwise. */
+/** Lists the models that the caller could use. Default: only models that produce text. */
 export function listModels(deps: ListingDeps): Operation<unknown, ModelsQuery> {
   return {
     name: 'getModels',

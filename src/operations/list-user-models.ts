@@ -4,7 +4,7 @@ import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 
-/** All models the caller could use, whatever they answer with. */
+/** Lists all models that the caller could use, of every output modality. */
 export function listUserModels(deps: ListingDeps): Operation {
   return {
     name: 'listModelsUser',

@@ -8,7 +8,7 @@ import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 
 /**
- * What is left of the caller's endpoints for a request with `provider.zdr`, by the rule that such a request meets.
+ * Lists the caller's endpoints that a request with `provider.zdr` could use, by the same rule as routing.
  * @see interface document, "GET /endpoints/zdr"
  */
 export function listZdrEndpoints(deps: ListingDeps): Operation {

@@ -5,7 +5,7 @@ import type { CredentialDeps } from './create-credential.ts';
 import type { Operation } from './operation.ts';
 import { answer } from './tenants/answer.ts';
 
-/** What is left out stays, null clears, a list replaces; `key` replaces the key and its label. */
+/** An absent field does not change, null clears, a list replaces; `key` replaces the key and its label. */
 export function updateCredential({
   credentials,
   owners,
