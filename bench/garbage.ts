@@ -5,8 +5,8 @@ import { type Field, question } from './throughput.ts';
 const contest = { kind: 'json', connections: 64 } as const;
 
 /**
- * What one request leaves to the collector, on average over requests that take `durationMs`. What an answered request leaves should never be promoted: only what was under
- * way when the collector came. More says that something which has ended is still referred to.
+ * Measures the garbage of one request, on average over requests during `durationMs`. The collector should only promote
+ * objects of requests in flight. More promotion means that something still refers to requests that have ended.
  */
 export async function weighGarbage(
   { peer, servers }: Field,
