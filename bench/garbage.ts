@@ -14,11 +14,11 @@ export async function weighGarbage(
 ): Promise<Record<'floor' | 'gateway', Collected>> {
   await peer.ask('mode', contest.kind);
   const weigh = async (name: 'floor' | 'gateway'): Promise<Collected> => {
-    const asked = question(servers[name], contest, durationMs);
-    await peer.ask('open', asked);
-    await peer.ask('rate', asked);
+    const rateQuestion = question(servers[name], contest, durationMs);
+    await peer.ask('open', rateQuestion);
+    await peer.ask('rate', rateQuestion);
     await servers[name].ask('startCollecting');
-    const { requests } = await peer.ask<Rate>('rate', asked);
+    const { requests } = await peer.ask<Rate>('rate', rateQuestion);
     const { allocated, promoted, pausedUs } = await servers[name].ask<Collected>('stopCollecting');
     return { allocated: allocated / requests, promoted: promoted / requests, pausedUs: pausedUs / requests };
   };

@@ -77,10 +77,10 @@ function asker(child: ChildProcess, script: string): Worker['ask'] {
     pending.clear();
   };
   child.on('message', (reply: Reply) => {
-    const asked = pending.get(reply.id);
+    const waiting = pending.get(reply.id);
     pending.delete(reply.id);
-    if ('error' in reply) asked?.reject(new Error(`${script}: ${reply.error}`));
-    else asked?.resolve(reply.value);
+    if ('error' in reply) waiting?.reject(new Error(`${script}: ${reply.error}`));
+    else waiting?.resolve(reply.value);
   });
   child.on('error', failAll);
   child.on('exit', (code, signal) => failAll(new Error(`${script} has ended (${signal ?? code})`)));

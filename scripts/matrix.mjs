@@ -17,8 +17,8 @@ const matrix = join(root, 'test', 'matrix');
 const timeoutMs = 8 * 60_000;
 
 const known = readdirSync(matrix).filter((name) => existsSync(join(matrix, name, 'run.mjs')));
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !known.includes(name));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`No such part: ${unknown.join(', ')}. There are: ${known.join(', ')}.\n`);
   process.exit(1);
@@ -39,7 +39,7 @@ try {
   const tarball = pack();
   installApp(tarball);
   const env = { ...process.env, MODEL_GATEWAY_TARBALL: tarball, MODEL_GATEWAY_APP: app };
-  for (const name of asked.length > 0 ? asked : known) counts = addCounts(counts, await runPart(name, env));
+  for (const name of requested.length > 0 ? requested : known) counts = addCounts(counts, await runPart(name, env));
 } catch (error) {
   process.stdout.write(`${error.message}\n`);
   counts = addCounts(counts, { ...noCounts, failed: 1 });

@@ -2,7 +2,7 @@ import { type ByokCredential, type Facts, healthKey } from '../call/facts.ts';
 import type { Endpoint } from '../call/model.ts';
 import type { CredentialRef } from '../call/plan.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
-import type { Entry } from './rank.ts';
+import type { RankedEndpoint } from './rank.ts';
 
 /** Whether a BYOK credential may be used for this request at an endpoint. */
 export type Fits = (credential: ByokCredential, endpoint: Endpoint) => boolean;
@@ -11,14 +11,14 @@ export type Fits = (credential: ByokCredential, endpoint: Endpoint) => boolean;
  * Called with an endpoint and a credential to call it with.
  * @param cooldownUntilMs  end of the cooldown of the two together, epoch ms; undefined: no cooldown
  */
-export type Visit = (entry: Entry, credential: CredentialRef, cooldownUntilMs: number | undefined) => void;
+export type Visit = (entry: RankedEndpoint, credential: CredentialRef, cooldownUntilMs: number | undefined) => void;
 
 /**
  * Goes through the endpoints in the order of `entries`, once for each kind of credential: first with the workspace's
  * BYOK credentials, then with the operator's, then with the BYOK credentials that are fallbacks.
  * @param entries  ranked; for the operator's credential, their `cooldownUntilMs` must be set
  */
-export function visitCandidates(entries: readonly Entry[], facts: Facts, fits: Fits, visit: Visit): void {
+export function visitCandidates(entries: readonly RankedEndpoint[], facts: Facts, fits: Fits, visit: Visit): void {
   const hasByok = facts.byokCredentials.length > 0;
   if (hasByok) visitByok(entries, facts, fits, false, visit);
   const byProvider = operatorsOf(facts.usableProviders);
@@ -53,7 +53,13 @@ function refTo(own: ByokCredential, workspaceId: WorkspaceId): CredentialRef {
   return ref;
 }
 
-function visitByok(entries: readonly Entry[], facts: Facts, fits: Fits, isFallback: boolean, visit: Visit): void {
+function visitByok(
+  entries: readonly RankedEndpoint[],
+  facts: Facts,
+  fits: Fits,
+  isFallback: boolean,
+  visit: Visit,
+): void {
   const { byokCredentials, workspaceId, health } = facts;
   for (const entry of entries) {
     const { endpoint } = entry;

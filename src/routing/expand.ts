@@ -11,7 +11,7 @@ import { autoModels, autoSettings, freeModels, type RouterInput, reachable } fro
 import { type Variant, variantOf, withoutSuffix } from './variant.ts';
 
 /** A model that may serve, with the effects of its slug's suffixes. */
-export interface Choice {
+export interface ModelChoice {
   model: Model;
   variants: readonly Variant[];
 }
@@ -19,7 +19,7 @@ export interface Choice {
 /** The models that a request's slugs stand for. */
 export interface Expanded {
   /** In the order in which the models are called. */
-  choices: readonly Choice[];
+  choices: readonly ModelChoice[];
   strategy: Plan['strategy'];
   /** What a router or an alias based its decision on; the metadata shows it. */
   params: Plan['params'];

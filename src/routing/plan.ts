@@ -6,10 +6,10 @@ import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { credentialFits } from '../stores/credential-fits.ts';
 import { type Fits, type Visit, visitCandidates } from './candidates.ts';
-import { type Choice, expandModels, requestedSlugs } from './expand.ts';
+import { expandModels, type ModelChoice, requestedSlugs } from './expand.ts';
 import { type Demands, demandsOf, slugSet, unmetDemand } from './filter.ts';
 import { type Needs, needsOf } from './needs.ts';
-import { type Entry, entryOf, type RankContext, rank, type Standing, standingOf } from './rank.ts';
+import { type RankContext, type RankedEndpoint, rank, rankedEndpoint, type Standing, standingOf } from './rank.ts';
 import { knownSort, requestedSort, type Sort } from './sort.ts';
 import type { Variant } from './variant.ts';
 
@@ -106,17 +106,17 @@ function keepFirst(targets: Target[], excluded: Exclusion[]): void {
  * Returns the endpoints that pass every rule. Each other endpoint is excluded by the first rule that it does not pass.
  * An endpoint can pass for several slugs, such as a model with and without a suffix; it is returned for the first slug.
  */
-function passing(choices: readonly Choice[], request: ChatRequest, excluded: Exclusion[]): Entry[] {
+function passing(choices: readonly ModelChoice[], request: ChatRequest, excluded: Exclusion[]): RankedEndpoint[] {
   const demands = demandsOf(request);
-  const entries: Entry[] = [];
+  const entries: RankedEndpoint[] = [];
   /** null until an endpoint is removed: most requests remove none. */
   let removed: Map<Endpoint, Exclusion> | null = null;
   for (let modelIndex = 0; modelIndex < choices.length; modelIndex++) {
-    const { model, variants } = choices[modelIndex] as Choice;
+    const { model, variants } = choices[modelIndex] as ModelChoice;
     for (const endpoint of model.endpoints) {
       const filter = filterOf(endpoint, model, variants, demands, request);
       if (filter === null) {
-        entries.push(entryOf(endpoint, model, modelIndex, variants));
+        entries.push(rankedEndpoint(endpoint, model, modelIndex, variants));
         continue;
       }
       removed ??= new Map();
@@ -156,7 +156,7 @@ function isNamed(tag: string, slugs: readonly string[] | null | undefined): bool
 }
 
 /** Keeps each endpoint once, or twice when the model has to reason in one of the two only (`:thinking`). */
-function eachOnce(entries: readonly Entry[]): Entry[] {
+function eachOnce(entries: readonly RankedEndpoint[]): RankedEndpoint[] {
   const seen = { reasoning: new Set<Endpoint>(), plain: new Set<Endpoint>() };
   return entries.filter((entry) => {
     const before = reasons(entry) ? seen.reasoning : seen.plain;
@@ -164,7 +164,7 @@ function eachOnce(entries: readonly Entry[]): Entry[] {
   });
 }
 
-function reasons({ variants }: Entry): boolean {
+function reasons({ variants }: RankedEndpoint): boolean {
   for (const variant of variants) if (variant.reasons) return true;
   return false;
 }
@@ -175,7 +175,7 @@ export function standingOfTarget(
   { endpoint, modelIndex }: Target,
 ): Standing {
   const model = view.model(endpoint.modelSlug) as Model;
-  const entry = entryOf(endpoint, model, modelIndex, []);
+  const entry = rankedEndpoint(endpoint, model, modelIndex, []);
   return standingOf(entry, contextOf(request, facts, needsOf(request)));
 }
 
@@ -196,14 +196,17 @@ function placesIn(order: readonly string[]): ReadonlyMap<string, number> {
  * Splits endpoints into the groups that are sorted separately: one group per model, or one group of all.
  * @param entries  grouped by model already
  */
-function partitioned(entries: readonly Entry[], partition: Sort['partition']): readonly (readonly Entry[])[] {
+function partitioned(
+  entries: readonly RankedEndpoint[],
+  partition: Sort['partition'],
+): readonly (readonly RankedEndpoint[])[] {
   const [first] = entries;
   if (!first) return [];
   if (partition === 'none' || entries.at(-1)?.modelIndex === first.modelIndex) return [entries];
   return [...Map.groupBy(entries, ({ modelIndex }) => modelIndex).values()];
 }
 
-function variantSort(members: readonly Entry[]): Sort['by'] {
+function variantSort(members: readonly RankedEndpoint[]): Sort['by'] {
   return members[0]?.variants.findLast(({ sort }) => sort)?.sort ?? null;
 }
 

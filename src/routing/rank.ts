@@ -9,7 +9,7 @@ import type { Variant } from './variant.ts';
  * An endpoint that passed the filters, with all that the plan learns about it. The steps write into this one object:
  * with fifty endpoints, a new object for each step took as long as the steps themselves.
  */
-export interface Entry {
+export interface RankedEndpoint {
   readonly endpoint: Endpoint;
   /** See `endpointKey`. */
   readonly key: string;
@@ -27,7 +27,12 @@ export interface Entry {
   outcome: 'no_credential' | 'cooldown' | 'planned';
 }
 
-export function entryOf(endpoint: Endpoint, model: Model, modelIndex: number, variants: readonly Variant[]): Entry {
+export function rankedEndpoint(
+  endpoint: Endpoint,
+  model: Model,
+  modelIndex: number,
+  variants: readonly Variant[],
+): RankedEndpoint {
   return {
     endpoint,
     key: endpointKey(endpoint),
@@ -77,7 +82,11 @@ export interface Standing {
  * that lack something the request needs.
  * @param sort  null: the default strategy
  */
-export function rank(entries: readonly Entry[], sort: SortBy | null, context: RankContext): readonly Entry[] {
+export function rank(
+  entries: readonly RankedEndpoint[],
+  sort: SortBy | null,
+  context: RankContext,
+): readonly RankedEndpoint[] {
   const { health, order, pinned } = context;
   const [only] = entries;
   if (only !== undefined && entries.length === 1) {
@@ -104,24 +113,25 @@ const maxInserted = 200;
  * Sorts by insertion; equal entries keep their order. The engine's sort makes 900 bytes of garbage for three entries.
  * For fifty entries it takes twice as long, with 280 calls of `compare`.
  */
-function sorted(entries: readonly Entry[]): readonly Entry[] {
+function sorted(entries: readonly RankedEndpoint[]): readonly RankedEndpoint[] {
   if (entries.length > maxInserted) return entries.toSorted(compare);
   const inOrder = entries.slice();
   for (let at = 1; at < inOrder.length; at++) {
-    const entry = inOrder[at] as Entry;
+    const entry = inOrder[at] as RankedEndpoint;
     let to = at;
-    for (; to > 0 && compare(entry, inOrder[to - 1] as Entry) < 0; to--) inOrder[to] = inOrder[to - 1] as Entry;
+    for (; to > 0 && compare(entry, inOrder[to - 1] as RankedEndpoint) < 0; to--)
+      inOrder[to] = inOrder[to - 1] as RankedEndpoint;
     inOrder[to] = entry;
   }
   return inOrder;
 }
 
-function compare(a: Entry, b: Entry): number {
+function compare(a: RankedEndpoint, b: RankedEndpoint): number {
   return a.place - b.place || a.rank - b.rank || a.tie - b.tie;
 }
 
 /** @param pin  the endpoint that served the conversation last; null: there is none, or `order` overrides it */
-function assess(entry: Entry, pin: string | null, sort: SortBy | null, context: RankContext): void {
+function assess(entry: RankedEndpoint, pin: string | null, sort: SortBy | null, context: RankContext): void {
   const { endpoint, key, model } = entry;
   const { needs, health, preferences, order } = context;
   const price = averagePrice(endpoint);
@@ -146,7 +156,7 @@ function assess(entry: Entry, pin: string | null, sort: SortBy | null, context: 
 }
 
 /** Collects the facts for display; planning itself does not need this object. */
-export function standingOf({ endpoint, key, model }: Entry, context: RankContext): Standing {
+export function standingOf({ endpoint, key, model }: RankedEndpoint, context: RankContext): Standing {
   const { needs, health, preferences, order, pinned } = context;
   return {
     lacks: lacks(needs, model, endpoint),
@@ -163,7 +173,7 @@ export function averagePrice({ pricing }: Endpoint): number | null {
 
 /** Returns the rank within the strategy; lower is earlier. */
 function rankOf(
-  { endpoint, key }: Entry,
+  { endpoint, key }: RankedEndpoint,
   price: number | null,
   hasOutage: boolean,
   sort: SortBy | null,
