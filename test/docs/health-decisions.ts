@@ -168,7 +168,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     health.observe(key, failed);
     expect(health.view(clock.now()).cooldownUntil(key)).toBe(clock.now() + 10_000);
   },
-  async 'What ends a rest early'() {
+  async 'What ends a cooldown early'() {
     const { health, clock } = healthOf();
     const untilMs = clock.now() + 60_000;
     health.started(key);
@@ -203,7 +203,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     };
     expect(await statusOf(rested)).toBe('degraded');
   },
-  async 'From how many on'(answer) {
+  async 'How many values a figure needs'(answer) {
     const found = /^(\d+) .* (\d+)$/.exec(answer) ?? [];
     const [least, leastP95] = found.slice(1).map(Number) as [number, number];
     const knownAfter = (count: number) => {
@@ -249,7 +249,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(worst).toBeLessThan(most + 0.005);
     expect(worst).toBeGreaterThan(most - 0.02);
   },
-  async "What a workspace's own credential meets"() {
+  async 'Health figures of a BYOK credential'() {
     const tested = testGateway({
       retry: { maxAttempts: 1 },
       secrets: { current: 'a master secret of the tests, which is long enough' },
@@ -281,7 +281,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const days = [key, ownKey].map((of) => two.statistics(of, clock.now()).uptime1d);
     expect(days).toEqual([100, null]);
   },
-  async 'Which instances tell each other'(answer) {
+  async 'Which instances share health figures'(answer) {
     expect(answer).toMatch(/Redis, PostgreSQL or SQLite/);
     const options = { clock: manualClock(), timeoutMs: 250, onLostHold: 'charge' as const };
     const shares = (store: object | undefined) => healthRecords(chooseStorage(store, options)) !== null;
@@ -368,7 +368,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     await hedged(scarce, 9_000);
     expect([scarce.upstream.sent.length, scarce.records[0]?.provider]).toEqual([1, 'Up']);
   },
-  async 'What `explain` answers'() {
+  async 'What `explain` returns'() {
     const tested = testGateway(once);
     const { call, upstream, post } = tested;
     const explain = async (fields: object) => {
