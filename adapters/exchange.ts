@@ -5,7 +5,7 @@ import type { HandleContext, RequestHandler } from '../src/index.ts';
 
 /**
  * A request and its response, from node:http or a framework on top of it. A class, because an exchange lives for as
- * long as the provider thinks: see `Sent` in src/pipeline/attempt.ts.
+ * long as the provider thinks: see `Sent` in src/pipeline/attempt/outgoing.ts.
  */
 export class NodeExchange {
   readonly req: IncomingMessage;

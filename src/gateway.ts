@@ -18,7 +18,7 @@ import { plugins } from './plugins/index.ts';
 import { builtInProviders } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
 import { configureCatalog } from './setup/catalog.ts';
-import { credentialOpener } from './setup/credentials.ts';
+import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
 import { configureModels } from './setup/models.ts';
 import { type Configured, configureProviders, SettingsError } from './setup/providers.ts';
@@ -115,7 +115,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     }),
   );
   const randomBytes = resolved.randomBytes ?? systemRandomBytes;
-  const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes }));
+  const readKey = keyReader((slug) => configured.get(slug)?.provider.credentialShape);
+  const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes, readKey }));
   const health = createHealth({
     clock,
     cooldown: resolved.health,

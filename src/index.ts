@@ -3,7 +3,8 @@ export type { Clock } from './base/clock.ts';
 export { type ErrorKind, GatewayError, isGatewayError } from './base/errors.ts';
 export type { Caller, Permission } from './call/call.ts';
 export { CatalogError } from './catalog/document.ts';
-export type { Dialect, Quirks } from './dialects/dialect.ts';
+export type { Dialect } from './dialects/dialect.ts';
+export type { ChatQuirks } from './dialects/openai-chat/quirks.ts';
 export { openaiChat } from './dialects/openai-chat.ts';
 export { createGateway, type Gateway, type RequestHandler } from './gateway.ts';
 export type { HostCaller } from './http/authenticate.ts';
@@ -14,6 +15,8 @@ export {
   type Auth,
   bearer,
   type Credential,
+  type CredentialPart,
+  type CredentialShape,
   defineProvider,
   type OutgoingRequest,
   type Provider,

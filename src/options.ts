@@ -3,7 +3,7 @@ import type { Clock } from './base/clock.ts';
 import type { Ids } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
-import { type DialectName, dialects } from './dialects/index.ts';
+import { type DialectName, dialects, type QuirksOf } from './dialects/index.ts';
 import type { HostCaller } from './http/authenticate.ts';
 import { brandOf, compatNames } from './operations/compat.ts';
 import type { Provider } from './providers/provider.ts';
@@ -13,7 +13,6 @@ import { masterSecretsSchema } from './schema/master-secrets.ts';
 import {
   budgetSettingsSchema,
   cooldownSettingsSchema,
-  count,
   hedgeSettingsSchema,
   keepAliveSettingsSchema,
   limitSettingsSchema,
@@ -44,21 +43,21 @@ const objectWith = <T>(methods: readonly string[], what: string) =>
     },
   );
 
-const quirks = lazily(() =>
-  z.strictObject({
-    dropParams: z.array(z.string()).optional(),
-    maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
-    minMaxTokens: count().optional(),
-    developerRole: z.boolean().optional(),
-    streamOptions: z.boolean().optional(),
-    finishesWithoutReason: z.boolean().optional(),
-  }),
-);
+type AnyQuirks = QuirksOf<DialectName>;
+
+/** Of any dialect: once that of the provider is known, `configureProviders` checks them by its own schema. */
+const quirks = lazily((): z.ZodType<AnyQuirks, AnyQuirks> => {
+  const schemas = Object.values(dialects).map((dialect) => dialect.quirks());
+  const [only] = schemas;
+  return schemas.length === 1 && only ? only : z.union(schemas);
+});
 
 const providerOptions = lazily(() =>
   z.strictObject({
     /** The key. Undefined for a built-in provider: it is not used. Undefined with a `baseUrl`: none is sent. */
     apiKey: z.string().min(1).optional(),
+    /** The other parts of the credential, by name, where the provider asks for some, such as a region or an account. */
+    credential: z.record(z.string(), z.string().min(1)).optional(),
     baseUrl: z.url({ protocol: /^https?$/, error: expectation('expected an http or https URL') }).optional(),
     /** Display name. Default: the built-in one, or the slug. */
     name: z.string().min(1).optional(),
@@ -71,6 +70,7 @@ const providerOptions = lazily(() =>
       .optional(),
     /** The wire format it speaks. Default `openai-chat`. */
     dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).optional(),
+    /** Those of its dialect. */
     quirks: quirks().optional(),
     dataPolicy: dataPolicyOptions().optional(),
   }),

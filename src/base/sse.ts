@@ -1,4 +1,5 @@
 /** Cuts server-sent events out of a byte stream. Own code, because the passthrough needs the bytes of each event. */
+import { EventTooLarge, type FrameEvent, type Framer } from './framing/framing.ts';
 
 const empty = new Uint8Array(0);
 const LF = 10;
@@ -6,14 +7,8 @@ const CR = 13;
 /** TextDecoder drops a byte-order mark by itself. */
 const decoder = new TextDecoder();
 
-/** More bytes than allowed arrived without the end of an event. */
-export class EventTooLarge extends Error {}
-
-/**
- * Cuts a byte stream into events at blank lines (LF, CRLF or CR). After `push`, call `next` until it returns false.
- * After each call, the event is `buffer.subarray(start, end)`, which is valid until the next `push`.
- */
-export class EventFramer {
+/** Cuts a byte stream into events at blank lines (LF, CRLF or CR). */
+export class EventFramer implements Framer {
   buffer: Uint8Array = empty;
   start = 0;
   end = 0;
@@ -50,32 +45,32 @@ export class EventFramer {
     this.start = this.end = held === 0 ? 0 : this.end;
   }
 
-  /** Moves to the next complete event. @throws EventTooLarge */
   next(): boolean {
     this.start = this.end;
     const boundary = this.findEnd();
     const size = (boundary < 0 ? this.filled : boundary) - this.start;
-    if (size > this.maxEventBytes)
-      throw new EventTooLarge(`an event of the stream is larger than ${this.maxEventBytes} bytes`);
+    if (size > this.maxEventBytes) throw new EventTooLarge(this.maxEventBytes);
     if (boundary < 0) return false;
     this.end = this.scanned = boundary;
     return true;
   }
 
-  /** To be called at the end of the stream: moves to the last event if its blank line is missing. */
+  /** Moves to the last event if its blank line is missing. */
   last(): boolean {
     this.start = this.end;
     this.end = this.filled;
     return this.end > this.start;
   }
 
-  /** Moves past complete events that start at `end` and that the caller has processed itself. */
+  read(): FrameEvent | null {
+    return readEvent(this.buffer.subarray(this.start, this.end));
+  }
+
   skipTo(position: number): void {
     this.start = this.end = position;
     if (this.scanned < position) this.scanned = position;
   }
 
-  /** Frees the memory if it holds no bytes of an event. */
   release(): void {
     if (this.end < this.filled || this.filled === 0) return;
     this.buffer = empty;
@@ -142,15 +137,8 @@ export class EventFramer {
   }
 }
 
-export interface SseEvent {
-  /** The payload: the data lines, joined by newlines. */
-  data: string;
-  /** The event's name, '' without one. */
-  name: string;
-}
-
-/** Reads one framed event; null for an event without data: comments, blank lines, or a name alone. */
-export function readEvent(bytes: Uint8Array): SseEvent | null {
+/** Reads one framed event: its data lines, joined by newlines. null: no data, as in comments, blank lines, or a name alone. */
+export function readEvent(bytes: Uint8Array): FrameEvent | null {
   const text = decoder.decode(bytes);
   let data: string | null = null;
   let name = '';

@@ -69,7 +69,7 @@ export class StopSwitch implements StopSignal {
 }
 
 /**
- * A class: V8 may put an array, or the object of a literal, directly among its old objects. See `Sent` in attempt.ts.
+ * A class: V8 may put an array, or the object of a literal, directly among its old objects. See `Sent` in outgoing.ts.
  */
 class Listening {
   readonly listener: () => void;

@@ -1,24 +1,10 @@
+import type { ZodType } from 'zod';
+import type { Framing } from '../base/framing/framing.ts';
 import type { UpstreamError } from '../base/upstream-error.ts';
 import type { ChatRequest, ChatResult, Usage } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 
-/** What differs at one provider from the plain dialect. A branch on a provider's slug is a missing quirk. */
-export interface Quirks {
-  /** Request fields the provider refuses; they are left out. */
-  dropParams?: readonly string[];
-  /** The field for the largest output. Default `max_tokens`, which nearly every server takes. */
-  maxTokensField?: 'max_tokens' | 'max_completion_tokens';
-  /** The provider refuses a smaller `max_tokens`; a smaller one is raised to it. */
-  minMaxTokens?: number;
-  /** true: takes `developer` messages; else they are sent as `system`, which every server takes. */
-  developerRole?: boolean;
-  /** false: the provider refuses `stream_options`, and sends usage, if at all, unasked. */
-  streamOptions?: boolean;
-  /** true: its streams end with `[DONE]` alone, without a finish_reason, when they are whole. */
-  finishesWithoutReason?: boolean;
-}
-
-export interface DialectRequest {
+export interface DialectRequest<Quirks extends object = object> {
   /** As the caller sent it, validated. Not to be changed. */
   request: ChatRequest;
   /** The provider's own name for the model. */
@@ -34,11 +20,13 @@ export interface EncodedRequest {
   /** The body as an object: for the debug chunk. `body` is its serialisation. */
   payload: Record<string, unknown>;
   body: string;
-  /** Request fields this dialect or the provider's quirks left out. */
+  /** How many choices the body asks for. */
+  choices: number;
+  /** Request fields that this dialect or the provider's quirks left out, such as `seed` or `messages[].reasoning`. */
   dropped: readonly string[];
 }
 
-/** A whole answer in our wire shape; `id`, `model` and `provider` are set later. `usage` is what the provider said. */
+/** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is the provider's. */
 export interface DecodedResult {
   result: ChatResult;
   usage: Usage | null;
@@ -48,14 +36,17 @@ export interface DecodedResult {
 export type StreamPart =
   /** In our wire shape, without usage; `id`, `model` and `provider` are set later. */
   | { kind: 'chunk'; chunk: ChatChunk }
-  /** Replaces what an earlier part said: some providers count up. */
+  /** Replaces what an earlier part reported: some providers count up. */
   | { kind: 'usage'; usage: Usage }
-  /** The provider broke off. */
-  | { kind: 'error'; error: UpstreamError }
-  /** The provider says that the stream is whole. */
+  /**
+   * The stream broke off. `isReported`: the provider reports an error of the response itself, which the client must learn
+   * of even where the response looks complete. Without it, only the end of the stream is broken.
+   */
+  | { kind: 'error'; error: UpstreamError; isReported?: boolean }
+  /** The provider reports that the stream is complete. */
   | { kind: 'done' };
 
-/** One per stream; may remember what earlier events said. */
+/** One per stream; may remember earlier events. */
 export interface StreamDecoder {
   /**
    * @param data   payload of one event, without framing
@@ -68,20 +59,31 @@ export interface StreamDecoder {
 /**
  * A wire format spoken to an upstream. A dialect is pure: request in, bytes out; bytes in, our wire shapes out.
  * Framing is apart from meaning: `framing` says how a stream is cut into events, `decode` what an event means.
+ * `Quirks` is what a provider that speaks the dialect may do differently. A branch on a provider's slug is a missing
+ * quirk.
  *
  * @example
  * const { path, body } = openaiChat.encodeRequest({ request, upstreamModel: 'gpt-4.1', quirks: {} });
- * const { result, usage } = openaiChat.decodeResult(await answer.json());
+ * const { result, usage } = openaiChat.decodeResult(await response.json(), {});
  * const decoder = openaiChat.streamDecoder({});
- * for (const event of events) for (const part of decoder.decode(event.data, event.name)) …
+ * const framer = openaiChat.framing.framer(maxEventBytes);
+ * framer.push(bytes);
+ * while (framer.next()) {
+ *   const event = framer.read();
+ *   if (event) for (const part of decoder.decode(event.data, event.name)) …
+ * }
  */
-export interface Dialect {
+export interface Dialect<Quirks extends object = object> {
   name: string;
-  framing: 'sse';
-  /** true: its stream events are our chunks but for id, model and details, and may travel the passthrough lane. */
+  framing: Framing;
+  /** true: its stream events are our chunks but for id, model and details, and may be passed through. */
   nativeChunks: boolean;
-  encodeRequest(input: DialectRequest): EncodedRequest;
-  /** @throws UpstreamError bad_response when the body is no result of this dialect, or is an error with a success status */
+  /** What the option `quirks` of a provider that speaks this dialect is checked by. Closed: no unknown keys. */
+  quirks: () => ZodType<Quirks, Quirks>;
+  /** The smallest largest output that the provider takes: `encodeRequest` raises a smaller one to it. 0: it takes any. */
+  minMaxTokens(quirks: Quirks): number;
+  encodeRequest(input: DialectRequest<Quirks>): EncodedRequest;
+  /** @throws UpstreamError bad_response when the body is no result of this dialect; when it is an error, that error */
   decodeResult(body: unknown, quirks: Quirks): DecodedResult;
   streamDecoder(quirks: Quirks): StreamDecoder;
   /** Reads the provider's error shape. `body` is bounded text of any kind: JSON, HTML, empty. */

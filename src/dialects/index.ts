@@ -1,3 +1,4 @@
+import type { ZodType } from 'zod';
 import type { Dialect } from './dialect.ts';
 import { openaiChat } from './openai-chat.ts';
 
@@ -5,3 +6,7 @@ import { openaiChat } from './openai-chat.ts';
 export const dialects = { 'openai-chat': openaiChat } as const satisfies Record<string, Dialect>;
 
 export type DialectName = keyof typeof dialects;
+
+/** The quirks of one of them. */
+export type QuirksOf<Name extends DialectName> =
+  ReturnType<(typeof dialects)[Name]['quirks']> extends ZodType<infer Quirks> ? Quirks : never;

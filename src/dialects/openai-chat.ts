@@ -1,14 +1,18 @@
+import { serverSentEvents } from '../base/framing/sse.ts';
 import type { Dialect } from './dialect.ts';
 import { decodeError } from './openai-chat/errors.ts';
+import { type ChatQuirks, chatQuirks } from './openai-chat/quirks.ts';
 import { encodeRequest } from './openai-chat/request.ts';
 import { decodeResult } from './openai-chat/result.ts';
 import { streamDecoder } from './openai-chat/stream.ts';
 
 /** Chat completions as OpenAI defined them, and the many servers that follow. */
-export const openaiChat: Dialect = {
+export const openaiChat: Dialect<ChatQuirks> = {
   name: 'openai-chat',
-  framing: 'sse',
+  framing: serverSentEvents,
   nativeChunks: true,
+  quirks: chatQuirks,
+  minMaxTokens: ({ minMaxTokens }) => minMaxTokens ?? 0,
   encodeRequest,
   decodeResult,
   streamDecoder,

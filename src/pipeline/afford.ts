@@ -171,7 +171,8 @@ function atMost(
 }
 
 function boundsOf({ budgets, provider }: MoneyDeps, { endpoint }: Target) {
-  const minMaxTokens = provider(endpoint.providerSlug)?.quirks.minMaxTokens ?? 0;
+  const serving = provider(endpoint.providerSlug);
+  const minMaxTokens = serving?.dialect.minMaxTokens(serving.quirks) ?? 0;
   return { defaultMaxTokens: budgets.defaultMaxTokens, minMaxTokens };
 }
 

@@ -1,6 +1,6 @@
+import type { Framer } from '../base/framing/framing.ts';
 import { OutputBuffer } from '../base/output.ts';
 import type { Redactor } from '../base/secrets.ts';
-import type { EventFramer } from '../base/sse.ts';
 import type { ResponseEncoder, ResponseHead } from '../call/response-encoder.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 import type { EventReader } from './events.ts';
@@ -10,7 +10,7 @@ import { learnTemplate, matchTemplate, newMatch, type Template, writeMatch } fro
 export interface ChunkOutput {
   chunk(chunk: ChatChunk): void;
   /** Forwards the event that the framer stands at as bytes. @returns bytes of output text in it; -1: the event has to be decoded */
-  forward(framer: EventFramer): number;
+  forward(framer: Framer): number;
   /** The event that was just decoded is exactly this chunk: the next one like it may be forwarded. */
   learn(reader: EventReader, chunk: ChatChunk): void;
 }
@@ -68,7 +68,7 @@ export class Passthrough implements ChunkOutput {
     this.#out.write(this.#encoder.chunk(withHead(chunk, this.#head)));
   }
 
-  forward(framer: EventFramer): number {
+  forward(framer: Framer): number {
     for (const template of this.#templates) {
       if (!matchTemplate(template, framer.buffer, framer.end, framer.length, this.#redactor, this.#match)) continue;
       if (this.#match.end - framer.end > framer.maxEventBytes) return -1;

@@ -199,7 +199,7 @@ export function failureFrames(run: CallRun, error: unknown): string | null {
  * after a message that begins with "Provider returned error".
  */
 function inBand(error: unknown, shown: GatewayError): ErrorBody['error'] {
-  const isProviders = error instanceof UpstreamError || shown.status >= 502;
+  const isProviders = error instanceof UpstreamError || shown.cause instanceof UpstreamError;
   const providerCode = error instanceof UpstreamError && error.fault !== 'operator' ? error.providerCode : undefined;
   return {
     code: shown.status,

@@ -1,6 +1,6 @@
 import type { ByteSource } from '../base/bytes.ts';
+import { type FrameEvent, type Framer, FramingError } from '../base/framing/framing.ts';
 import type { Redactor } from '../base/secrets.ts';
-import { EventFramer, EventTooLarge, readEvent } from '../base/sse.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { chunkFolder } from '../convert/chunks.ts';
 import type { StreamDecoder, StreamPart } from '../dialects/dialect.ts';
@@ -12,7 +12,7 @@ import type { UpstreamLimitSettings } from '../schema/settings.ts';
 /** An upstream's stream while it is read: bytes, cut into events, and what they mean. */
 export interface EventReader {
   source: ByteSource;
-  framer: EventFramer;
+  framer: Framer;
   decoder: StreamDecoder;
   provider: Provider;
 }
@@ -20,7 +20,7 @@ export interface EventReader {
 export function eventReader(source: ByteSource, provider: Provider, limits: UpstreamLimitSettings): EventReader {
   return {
     source,
-    framer: new EventFramer(limits.eventBytes),
+    framer: provider.dialect.framing.framer(limits.eventBytes),
     decoder: provider.dialect.streamDecoder(provider.quirks),
     provider,
   };
@@ -31,26 +31,34 @@ export function eventReader(source: ByteSource, provider: Provider, limits: Upst
  * @throws UpstreamError bad_response
  */
 export function decodeFrame({ framer, decoder }: EventReader, redactor: Redactor | null): StreamPart[] {
-  const event = readEvent(framer.buffer.subarray(framer.start, framer.end));
+  let event: FrameEvent | null;
+  try {
+    event = framer.read();
+  } catch (error) {
+    throw asBadStream(error);
+  }
   if (!event) return [];
   return decoder.decode(redactor === null ? event.data : redactor.redact(event.data), event.name);
 }
 
-/** `framer.next`, in the words of the pipeline. @throws UpstreamError bad_response for an event beyond the limit */
-export function nextFrame(framer: EventFramer): boolean {
+/** `framer.next`, in the words of the pipeline. @throws UpstreamError bad_response for bytes that are no event, or too large a one */
+export function nextFrame(framer: Framer): boolean {
   try {
     return framer.next();
   } catch (error) {
-    if (error instanceof EventTooLarge) throw badStream(`The provider's stream broke: ${error.message}.`);
-    throw error;
+    throw asBadStream(error);
   }
+}
+
+function asBadStream(error: unknown): unknown {
+  return error instanceof FramingError ? badStream(`The provider's stream broke: ${error.message}.`) : error;
 }
 
 /** How many parts may come before the first token. */
 const maxPreamble = 1000;
 
 /**
- * Reads up to the first token, so that whatever fails before it can still be tried elsewhere.
+ * Reads up to the first token, so that another target may take over from whatever fails before it.
  * @throws UpstreamError when the stream fails, or ends, before it
  */
 export async function readToFirstToken(events: EventReader, redactor: Redactor): Promise<StreamPart[]> {
@@ -63,7 +71,7 @@ export async function readToFirstToken(events: EventReader, redactor: Redactor):
   }
 }
 
-/** The latest that a stream said of its usage. */
+/** The latest usage that a stream reported. */
 function usageIn(parts: readonly StreamPart[]): Usage | null {
   const last = parts.findLast((part) => part.kind === 'usage');
   return last?.kind === 'usage' ? last.usage : null;
@@ -77,21 +85,21 @@ function withUsage(error: unknown, usage: Usage | null): unknown {
 async function readParts(events: EventReader, redactor: Redactor, parts: StreamPart[]): Promise<void> {
   const { source, framer } = events;
   for (;;) {
-    const piece = await source.read();
-    if (piece === null && !framer.last()) throw badStream('The provider sent a stream without an answer.');
-    if (piece !== null) framer.push(piece);
-    while (piece === null || nextFrame(framer)) {
+    const bytes = await source.read();
+    if (bytes === null && !framer.last()) throw badStream('The provider sent a stream without an answer.');
+    if (bytes !== null) framer.push(bytes);
+    while (bytes === null || nextFrame(framer)) {
       const decoded = decodeFrame(events, redactor);
       parts.push(...decoded);
       for (const part of decoded) {
         if (part.kind === 'error') throw part.error;
-        // Some whole streams hold no token at all, only a finish_reason; a sentinel after less is an empty answer.
+        // Some complete streams hold no token at all, only a finish_reason; a sentinel after less is an empty response.
         if (part.kind === 'done' && !parts.some(saysSomething))
           throw badStream('The provider sent a stream without an answer.');
       }
       if (parts.some(saysSomething)) return;
       if (parts.length > maxPreamble) throw badStream('The provider sent a stream that does not begin.');
-      if (piece === null) throw badStream('The provider sent a stream without an answer.');
+      if (bytes === null) throw badStream('The provider sent a stream without an answer.');
     }
   }
 }
@@ -112,7 +120,7 @@ export function badStream(message: string): UpstreamError {
   return new UpstreamError(message, { reason: 'bad_response', status: 502 });
 }
 
-/** Follows which choices have been opened and closed: only a stream whose choices are all closed is whole. */
+/** Follows which choices have been opened and closed: only a stream whose choices are all closed is complete. */
 export interface ChoiceWatch {
   see(chunk: ChatChunk): void;
   /** Everything that was begun is finished. */
@@ -141,7 +149,7 @@ export function choiceWatch(expected: number): ChoiceWatch {
   };
 }
 
-/** A whole stream of events as the answer it adds up to. @throws UpstreamError when it failed or was cut */
+/** A complete stream of events as the response it adds up to. @throws UpstreamError when it failed or was cut */
 export function foldEvents(
   text: string,
   expected: number,
@@ -159,7 +167,7 @@ export function foldEvents(
   let usage: Usage | null = null;
   let isDone = false;
   framer.push(bytes);
-  while (!isDone && (framer.next() || framer.last())) {
+  while (!isDone && (nextFrame(framer) || framer.last())) {
     for (const part of decodeFrame(events, null)) {
       if (part.kind === 'error') throw withUsage(part.error, usage);
       if (part.kind === 'done') isDone = true;

@@ -43,7 +43,7 @@ export class StreamProgress {
     this.#endWith(this.#choices.isClosed() ? { kind: 'complete' } : brokenOff());
   }
 
-  /** The provider has reported an error. After the end of the choices it counts all the same: the provider says so. */
+  /** The provider has reported an error of a choice. It counts even after the choices' ends, since the provider says so. */
   sawError(error: UpstreamError): void {
     this.#endWith({ kind: 'failed', error });
   }

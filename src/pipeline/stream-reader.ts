@@ -84,7 +84,8 @@ export class StreamReader {
         this.#progress.sawChunk(part.chunk);
         out.chunk(part.chunk);
       } else if (part.kind === 'usage') this.meter.usage = part.usage;
-      else if (part.kind === 'error') this.#progress.sawError(part.error);
+      else if (part.kind === 'error' && part.isReported === true) this.#progress.sawError(part.error);
+      else if (part.kind === 'error') this.#progress.sourceFailed(part.error);
       else this.#progress.sawSentinel();
     }
   }

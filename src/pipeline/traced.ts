@@ -1,3 +1,4 @@
+import { cleanText } from '../base/clean-text.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
@@ -30,6 +31,7 @@ class Observer implements AttemptObserver {
   readonly #watcher: AttemptWatcher;
   readonly #startedAtMs: number;
   #dropped: readonly string[] = [];
+  #upstreamRequestId: string | null = null;
 
   constructor(
     deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
@@ -51,7 +53,11 @@ class Observer implements AttemptObserver {
     this.#watcher.show(encoded);
   }
 
-  answered(attempted: Attempted): void {
+  responded(headers: Readonly<Record<string, string>>): void {
+    this.#upstreamRequestId = requestIdIn(headers);
+  }
+
+  succeeded(attempted: Attempted): void {
     this.#note(200, null, 0);
     // A complete response is reported when its generation is settled.
     if (attempted.kind === 'stream')
@@ -78,9 +84,27 @@ class Observer implements AttemptObserver {
       isByok,
       costNanoUsd,
       dropped: this.#dropped,
-      upstreamRequestId: null,
+      upstreamRequestId: this.#upstreamRequestId,
     });
   }
+}
+
+/** Headers in which providers send their id of a request. */
+const requestIdHeaders = [
+  'x-request-id',
+  'request-id',
+  'x-amzn-requestid',
+  'x-ms-request-id',
+  'apim-request-id',
+  'cf-ray',
+];
+
+function requestIdIn(headers: Readonly<Record<string, string>>): string | null {
+  for (const name of requestIdHeaders) {
+    const id = headers[name];
+    if (id !== undefined && id !== '') return cleanText(id, 100);
+  }
+  return null;
 }
 
 function costOf({ usage }: UpstreamError, { endpoint }: Target, { request }: AttemptInput): number {

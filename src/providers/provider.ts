@@ -1,14 +1,40 @@
 import type { Clock } from '../base/clock.ts';
 import type { DataPolicy } from '../call/model.ts';
-import type { Dialect, Quirks } from '../dialects/dialect.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /** A provider key: ours, or a caller's. Most providers take one string; some need several (region, account, …). */
 export interface Credential {
-  /** '' where the provider asks for none, such as a local server. */
+  /** The key; the part `apiKey` where there are several. '' where there is none, such as for a local server. */
   secret: string;
-  /** Further named parts. */
+  /** The other parts by name, of a provider that declares some. */
   parts?: Readonly<Record<string, string>>;
+}
+
+/** One part of a credential that has several. */
+export interface CredentialPart {
+  /** Completes "expected …" where the part is missing or wrong, such as `a region such as us-east-1`. */
+  expected: string;
+  /** true: may be left out. */
+  isOptional?: boolean;
+  /**
+   * false: not confidential, such as a region, and not taken out of responses that hold it. Default true. What becomes
+   * part of an address must not be confidential: its usual pattern keeps it from naming another host.
+   */
+  isSecret?: boolean;
+  /**
+   * What the complete value must match. Default: of a secret, visible characters on one line; of another part, up to 128
+   * letters, digits, `-` and `_`.
+   */
+  pattern?: RegExp;
+}
+
+/** What the credentials of a provider consist of. */
+export interface CredentialShape {
+  /** By name. The part `apiKey` becomes `secret`, the others `parts`. */
+  parts: Readonly<Record<string, CredentialPart>>;
+  /** Sets of optional parts, such as the two ways to sign in. One of the sets must be complete. */
+  oneOf?: readonly (readonly string[])[];
 }
 
 /** A request that is about to be sent. */
@@ -29,14 +55,16 @@ export interface ProviderRuntime {
   random: () => number;
 }
 
-/** A company that serves models: where, which key, which quirks. What it speaks is its dialect. */
-export interface Provider {
+/** A company that serves models: where, which key, which quirks. What it speaks is its dialect, which says which quirks there are. */
+export interface Provider<Quirks extends object = object> {
   slug: string;
   /** Display name: `provider` in results, `provider_name` in listings. */
   name: string;
   /** Without a trailing slash. May depend on the credential, such as on its region. */
   baseUrl: string | ((credential: Credential) => string);
-  dialect: Dialect;
+  dialect: Dialect<Quirks>;
+  /** Of what a credential consists, where that is more than one string. */
+  credentialShape?: CredentialShape;
   auth: Auth;
   quirks: Quirks;
   /** Environment variables that customarily hold the key, most usual first. */
@@ -47,14 +75,18 @@ export interface Provider {
 }
 
 /** Completes a provider with the defaults: bearer key, no quirks, unknown data policy. */
-export function defineProvider(provider: Pick<Provider, 'slug' | 'baseUrl' | 'dialect'> & Partial<Provider>): Provider {
+export function defineProvider<Quirks extends object>(
+  provider: Pick<Provider<Quirks>, 'slug' | 'baseUrl' | 'dialect'> &
+    Partial<Omit<Provider<Quirks>, 'quirks'>> & { quirks?: NoInfer<Quirks> },
+): Provider<Quirks> {
   return {
     name: provider.slug,
     auth: bearer,
-    quirks: {},
     env: [],
     dataPolicy: { zeroRetention: null, trains: null },
     ...provider,
+    // No quirk is required.
+    quirks: provider.quirks ?? ({} as Quirks),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ChatQuirks } from '../dialects/openai-chat/quirks.ts';
 import { openaiChat } from '../dialects/openai-chat.ts';
 import { defineProvider, type Provider } from './provider.ts';
 
@@ -47,6 +48,7 @@ export const registry: readonly Provider[] = [
         'logprobs',
       ],
       maxTokensField: 'max_completion_tokens',
+      reasoningField: 'reasoning',
     },
   }),
   plain('chutes', 'Chutes', 'https://llm.chutes.ai/v1', ['CHUTES_API_KEY']),
@@ -65,14 +67,14 @@ export const registry: readonly Provider[] = [
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('deepseek', 'DeepSeek', 'https://api.deepseek.com', ['DEEPSEEK_API_KEY'], {
-    quirks: { dropParams: ['top_k', 'seed'] },
+    quirks: { dropParams: ['top_k', 'seed'], reasoningField: 'reasoning_content' },
     dataPolicy: { zeroRetention: false, trains: true },
   }),
   plain('dekallm', 'DekaLLM (Cloudeka)', 'https://dekallm.cloudeka.ai/v1', []),
   plain('digitalocean', 'DigitalOcean', 'https://inference.do-ai.run/v1', ['DIGITALOCEAN_ACCESS_TOKEN']),
   plain('featherless', 'Featherless AI', 'https://api.featherless.ai/v1', ['FEATHERLESS_API_KEY']),
   plain('fireworks', 'Fireworks AI', 'https://api.fireworks.ai/inference/v1', ['FIREWORKS_API_KEY'], {
-    quirks: { dropParams: ['verbosity'] },
+    quirks: { dropParams: ['verbosity'], reasoningField: 'reasoning_content' },
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('friendli', 'FriendliAI', 'https://api.friendli.ai/serverless/v1', ['FRIENDLI_TOKEN']),
@@ -105,20 +107,23 @@ export const registry: readonly Provider[] = [
   plain('liquid', 'Liquid AI', 'https://inference.liquid.ai/v1', ['LIQUID_API_KEY']),
   plain('mancer', 'Mancer', 'https://neuro.mancer.tech/oai/v1', ['MANCER_API_KEY']),
   plain('mara', 'MARA', 'https://api.cloud.mara.com/v1', ['MARA_API_KEY']),
-  plain('minimax', 'MiniMax', 'https://api.minimax.io/v1', ['MINIMAX_API_KEY']),
+  plain('minimax', 'MiniMax', 'https://api.minimax.io/v1', ['MINIMAX_API_KEY'], {
+    quirks: { reasoningField: 'reasoning_details' },
+  }),
   plain('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], {
     quirks: { dropParams: ['top_k', 'logit_bias', 'logprobs'], streamOptions: false },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
   plain('modular', 'Modular Cloud', 'https://api.modular.com/v1', ['MODULAR_API_KEY']),
   plain('moonshotai', 'Moonshot AI', 'https://api.moonshot.ai/v1', ['MOONSHOT_API_KEY', 'MOONSHOTAI_API_KEY'], {
-    quirks: { dropParams: ['top_k', 'seed'] },
+    quirks: { dropParams: ['top_k', 'seed'], reasoningField: 'reasoning_content' },
   }),
   plain('morph', 'Morph', 'https://api.morphllm.com/v1', ['MORPH_API_KEY']),
   plain('ncompass', 'nCompass', 'https://api.ncompass.tech/v1', ['NCOMPASS_API_KEY']),
   plain('nebius', 'Nebius Token Factory', 'https://api.tokenfactory.nebius.com/v1', ['NEBIUS_API_KEY']),
   plain('nextbit', 'NextBit', 'https://api.nextbit256.com/v1', ['NEXTBIT_API_KEY']),
   plain('novita', 'Novita AI', 'https://api.novita.ai/openai/v1', ['NOVITA_API_KEY'], {
+    quirks: { reasoningField: 'reasoning_content' },
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('nvidia', 'NVIDIA', 'https://integrate.api.nvidia.com/v1', ['NVIDIA_API_KEY'], {
@@ -166,8 +171,12 @@ export const registry: readonly Provider[] = [
     quirks: { dropParams: ['top_k', 'frequency_penalty', 'presence_penalty'], maxTokensField: 'max_completion_tokens' },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
-  plain('xiaomi', 'Xiaomi MiMo', 'https://api.xiaomimimo.com/v1', ['XIAOMI_API_KEY', 'XIAOMI_MIMO_API_KEY']),
-  plain('z-ai', 'Z.AI', 'https://api.z.ai/api/paas/v4', ['ZAI_API_KEY', 'ZHIPU_API_KEY']),
+  plain('xiaomi', 'Xiaomi MiMo', 'https://api.xiaomimimo.com/v1', ['XIAOMI_API_KEY', 'XIAOMI_MIMO_API_KEY'], {
+    quirks: { reasoningField: 'reasoning_content' },
+  }),
+  plain('z-ai', 'Z.AI', 'https://api.z.ai/api/paas/v4', ['ZAI_API_KEY', 'ZHIPU_API_KEY'], {
+    quirks: { reasoningField: 'reasoning_content' },
+  }),
 ];
 
 /** @param env  variables that customarily hold the key, most usual first */
@@ -176,7 +185,7 @@ function plain(
   name: string,
   baseUrl: string,
   env: readonly string[],
-  more: Pick<Partial<Provider>, 'quirks' | 'dataPolicy'> = {},
-): Provider {
+  more: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy'> = {},
+): Provider<ChatQuirks> {
   return defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, ...more });
 }

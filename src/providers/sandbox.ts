@@ -27,7 +27,7 @@ const promptPicoUsd = 100_000;
 const completionPicoUsd = 400_000;
 const cacheReadPicoUsd = 50_000;
 
-/** What every model of the sandbox acts on. Answers never vary, so that a seed is always kept. */
+/** What every model of the sandbox acts on. Responses never vary, so that a seed is always kept. */
 const usualParameters = ['max_tokens', 'max_completion_tokens', 'stop', 'n', 'seed'];
 
 /** The sandbox's models, ready for a catalogue: one endpoint each. */

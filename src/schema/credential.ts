@@ -9,7 +9,7 @@ import { text } from './scalars.ts';
 /** Long enough for a service account's file, which some providers take for a key. */
 const maxKeyChars = 16_384;
 
-/** The key of a provider, as the caller sends it. */
+/** The key of a provider, as the caller sends it: one string, or the JSON text of several parts. */
 const rawKey = lazily(() =>
   textUpTo(maxKeyChars)
     .min(1)
@@ -104,7 +104,7 @@ const settings = lazily(() => ({
   is_fallback: flag().optional(),
   allowed_models: allowed().optional(),
   allowed_user_ids: allowed().optional(),
-  /** Later versions of the interface take it; of this one, answers hold it. */
+  /** Later versions of the interface take it; in this one, only responses hold it. */
   allowed_api_key_hashes: allowedHashes().optional(),
 }));
 

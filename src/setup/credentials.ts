@@ -1,14 +1,16 @@
-import { isGatewayError } from '../base/errors.ts';
+import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { CredentialRef } from '../call/plan.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
-import type { Credential } from '../providers/provider.ts';
+import type { Credential, CredentialShape } from '../providers/provider.ts';
+import { type KeyReader, plainKey } from '../stores/credentials/key.ts';
 import type { Credentials } from '../stores/credentials.ts';
+import { credentialOfKey } from './credential-parts.ts';
 
 /**
  * The one place where a reference becomes a key: the operator's own, or one that a workspace brought.
- * What will not open, or was deleted since the plan was made, counts as refused by the provider: the next try is taken.
- * A store out of reach does not: it fails the request (503).
+ * A key that will not open, or was deleted since the plan was made, counts as refused by the provider: the next target
+ * follows. A store out of reach does not: it fails the request (503).
  */
 export function credentialOpener(
   operatorsOwn: (provider: string) => Credential,
@@ -18,6 +20,18 @@ export function credentialOpener(
     if (ref.kind === 'operator') return operatorsOwn(ref.provider);
     const opened = credentials(ref.workspaceId).open(ref.id);
     return opened instanceof Promise ? opened.catch(asRefusal) : opened;
+  };
+}
+
+/** Reads the keys that workspaces bring as their providers ask for. */
+export function keyReader(shapeOf: (provider: string) => CredentialShape | undefined): KeyReader {
+  return (provider, text) => {
+    const shape = shapeOf(provider);
+    if (shape === undefined) return plainKey(provider, text);
+    const read = credentialOfKey(shape, text);
+    if (!('issues' in read)) return { key: read.credential, labelled: read.secrets[0] ?? '' };
+    const issues = read.issues.map(({ path, message }) => ({ path: path === '' ? 'key' : `key.${path}`, message }));
+    throw new GatewayError('invalid_request', `${issues[0]?.path}: ${issues[0]?.message}`, { metadata: { issues } });
   };
 }
 

@@ -1,15 +1,18 @@
 import type { DataPolicy } from '../call/model.ts';
-import type { Dialect, Quirks } from '../dialects/dialect.ts';
-import { type Credential, defineProvider, type Provider } from '../providers/provider.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { type Credential, type CredentialShape, defineProvider, type Provider } from '../providers/provider.ts';
+import { type ValidationIssue, validationIssues } from '../schema/validate.ts';
+import { credentialOf } from './credential-parts.ts';
 
-/** What a host app says of a provider. */
+/** What a host app sets of a provider. */
 export interface ProviderSettings {
   apiKey?: string | undefined;
+  credential?: Record<string, string> | undefined;
   baseUrl?: string | undefined;
   name?: string | undefined;
   headers?: Record<string, string> | undefined;
   dialect?: string | undefined;
-  quirks?: Quirks | undefined;
+  quirks?: object | undefined;
   dataPolicy?: DataPolicy | undefined;
 }
 
@@ -63,28 +66,62 @@ function configureProvider(
       throw new SettingsError(`providers.${slug}`, 'expected the name that is the slug of the provider');
     return { provider: given, credential: { secret: '' }, isUsable: true, isConfigured: true };
   }
-  const { apiKey, baseUrl, name, headers, dialect, quirks, dataPolicy } = given;
+  const { baseUrl, name, headers, dataPolicy } = given;
   const address = baseUrl?.replace(/\/+$/, '') ?? builtIn?.baseUrl;
   if (address === undefined)
     throw new SettingsError(`providers.${slug}.baseUrl`, 'expected a URL: this provider is not built in');
   const base = builtIn ?? defineProvider({ slug, baseUrl: address, dialect: dialects['openai-chat'] as Dialect });
+  const dialect = given.dialect === undefined ? base.dialect : (dialects[given.dialect] as Dialect);
   const provider: Provider = {
     ...base,
     baseUrl: address,
+    dialect,
     ...(name === undefined ? {} : { name }),
-    ...(dialect === undefined ? {} : { dialect: dialects[dialect] as Dialect }),
     ...(dataPolicy === undefined ? {} : { dataPolicy }),
     ...(headers === undefined ? {} : { auth: withHeaders(base.auth, headers) }),
-    quirks: { ...base.quirks, ...quirks },
+    // Quirks of another dialect mean nothing in this one.
+    quirks: { ...(dialect === base.dialect ? base.quirks : {}), ...checkedQuirks(slug, dialect, given.quirks) },
   };
+  const credential = operatorsCredential(slug, provider.credentialShape, given);
   // A key that was never set must not turn into requests without one.
   const needsKey = builtIn !== undefined && baseUrl === undefined && provider.createTransport === undefined;
   return {
     provider,
-    credential: { secret: apiKey ?? '' },
-    isUsable: apiKey !== undefined || !needsKey,
+    credential: credential ?? { secret: '' },
+    isUsable: credential !== null || !needsKey,
     isConfigured: true,
   };
+}
+
+/** null: none is set. */
+function operatorsCredential(
+  slug: string,
+  shape: CredentialShape | undefined,
+  { apiKey, credential: parts }: ProviderSettings,
+): Credential | null {
+  if (shape === undefined) {
+    if (parts !== undefined)
+      throw new SettingsError(
+        `providers.${slug}.credential`,
+        'expected apiKey instead: the credentials of this provider have no further parts',
+      );
+    return apiKey === undefined ? null : { secret: apiKey };
+  }
+  if (apiKey === undefined && parts === undefined) return null;
+  const read = credentialOf(shape, { ...parts, ...(apiKey === undefined ? {} : { apiKey }) });
+  if (!('issues' in read)) return read.credential;
+  const { path, message } = read.issues[0] as ValidationIssue;
+  const at = `providers.${slug}`;
+  if (path === '') throw new SettingsError(`${at}.credential`, message);
+  throw new SettingsError(path === 'apiKey' ? `${at}.apiKey` : `${at}.credential.${path}`, message);
+}
+
+/** By the schema of the dialect that was chosen: which one, the provider may say rather than the option. */
+function checkedQuirks(slug: string, dialect: Dialect, quirks: object | undefined): object {
+  const checked = dialect.quirks().safeParse(quirks ?? {});
+  if (checked.success) return checked.data;
+  const { path, message } = validationIssues(checked.error)[0] as ValidationIssue;
+  throw new SettingsError(`providers.${slug}.quirks${path === '' ? '' : `.${path}`}`, message);
 }
 
 function withHeaders(auth: Provider['auth'], headers: Record<string, string>): Provider['auth'] {

@@ -11,6 +11,7 @@ import type { BudgetSettings, LimitSettings } from '../schema/settings.ts';
 import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
 import { type BudgetsOf, createBudgets } from '../stores/budgets.ts';
 import { perWorkspace } from '../stores/collection.ts';
+import type { KeyReader } from '../stores/credentials/key.ts';
 import { readAll } from '../stores/credentials/read-all.ts';
 import { credentialKind } from '../stores/credentials/record.ts';
 import { type Rotation, rotateCredentials } from '../stores/credentials/rotate.ts';
@@ -43,6 +44,8 @@ export interface StoreSettings {
   limits: Pick<LimitSettings, 'credentials'>;
   secrets?: MasterSecrets | undefined;
   sealer?: Sealer | undefined;
+  /** What a provider's key means. */
+  readKey?: KeyReader | undefined;
   logger?: Logger | undefined;
   clock: Clock;
   random: () => number;
@@ -100,6 +103,7 @@ export function openStores(settings: StoreSettings): Stores {
     ids,
     cacheMs,
     maxPerWorkspace: limits.credentials,
+    ...(settings.readKey ? { readKey: settings.readKey } : {}),
     ...(logger ? { warn: logger.warn.bind(logger) } : {}),
   });
   const credentials = handles(credentialsOf);

@@ -13,6 +13,7 @@ import {
 import { createCache } from './cache.ts';
 import { perWorkspace } from './collection.ts';
 import { createAddCredential } from './credentials/add.ts';
+import { type KeyReader, type OpenedKey, plainKey } from './credentials/key.ts';
 import { createOpenedSecrets } from './credentials/opened.ts';
 import { readAll } from './credentials/read-all.ts';
 import { byTrying, credentialKind, labelOf, ownCredential } from './credentials/record.ts';
@@ -30,14 +31,18 @@ import type { SecretOwner, Vault } from './vault.ts';
 export interface Credentials {
   /**
    * Adds the new credential after the others of its provider.
-   * @throws GatewayError invalid_request (400): the workspace has as many as it may; unavailable (503): no master key
+   * @throws GatewayError invalid_request (400): the workspace has as many as it may, or the key lacks a
+   *         part that its provider needs; unavailable (503): no master key
    */
   create(input: Omit<CreateCredential, 'workspace_id'>): Promise<StoredCredential>;
   /** @returns null: there is no such credential */
   get(id: string): Promise<StoredCredential | null>;
   /** In order of creation. */
   list(page: Page & { provider?: string }): Promise<{ records: StoredCredential[]; total: number }>;
-  /** @returns null: there is no such credential */
+  /**
+   * @returns null: there is no such credential
+   * @throws GatewayError invalid_request (400): the key lacks a part that its provider needs
+   */
   update(id: string, patch: UpdateCredential): Promise<StoredCredential | null>;
   /** Wipes the record with its key. @returns false: there was no such credential */
   delete(id: string): Promise<boolean>;
@@ -53,7 +58,7 @@ export interface Credentials {
    * @throws GatewayError not_found (404): deleted meanwhile; internal (500), logged: the key cannot be opened;
    *         unavailable (503): the store or the key service is out of reach. Always by rejecting
    */
-  open(id: string): { secret: string } | Promise<{ secret: string }>;
+  open(id: string): OpenedKey | Promise<OpenedKey>;
 }
 
 export interface CredentialsDeps {
@@ -66,6 +71,8 @@ export interface CredentialsDeps {
   cacheMs: number;
   /** The most credentials of a workspace: every request reads them all. Default 500. */
   maxPerWorkspace?: number;
+  /** Reads a key in the form that its provider expects. Default: one string. */
+  readKey?: KeyReader;
   /** Called for keys that cannot be opened. */
   warn?: (fields: object, message: string) => void;
 }
@@ -78,7 +85,16 @@ interface Remembered {
 
 /** Every access to a credential names its workspace. */
 export function createCredentials(deps: CredentialsDeps): (workspaceId: WorkspaceId) => Credentials {
-  const { storage, vault, owners, clock, ids, maxPerWorkspace = 500, warn = () => undefined } = deps;
+  const {
+    storage,
+    vault,
+    owners,
+    clock,
+    ids,
+    maxPerWorkspace = 500,
+    readKey = plainKey,
+    warn = () => undefined,
+  } = deps;
   const collections = perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema });
   const nowIso = () => isoTime(clock.now());
   const add = createAddCredential({ storage, collections, maxPerWorkspace });
@@ -88,7 +104,7 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
     open: async (workspaceId, record) => {
       const secret = await vault.open(record.sealed, ownerOf(workspaceId, record));
       if (vault.needsReseal(record.sealed)) void resealInBackground(workspaceId, record);
-      return secret;
+      return readStored(record.provider, secret);
     },
     onBroken: (workspaceId, { id, provider }, error) =>
       warn(
@@ -108,6 +124,15 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
       return { records, usable: usable.map(ownCredential) };
     },
   });
+
+  /** Its provider may ask for other parts than when the key was stored. */
+  function readStored(provider: string, secret: string): OpenedKey {
+    try {
+      return readKey(provider, secret).key;
+    } catch (cause) {
+      throw new GatewayError('internal', 'A provider credential lacks what its provider asks for', { cause });
+    }
+  }
 
   async function resealInBackground(workspaceId: WorkspaceId, record: StoredCredential): Promise<void> {
     try {
@@ -136,13 +161,14 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
 
     return {
       async create({ key, provider, ...settings }) {
+        const { labelled } = readKey(provider, key);
         const id = ids.uuid();
         const record: StoredCredential = {
           id,
           workspace_id: workspaceId,
           provider,
           name: null,
-          label: labelOf(key),
+          label: labelOf(labelled),
           disabled: false,
           is_fallback: false,
           sort_order: 0,
@@ -179,7 +205,10 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
           ...definedOnly(settings),
           ...(key === undefined
             ? {}
-            : { label: labelOf(key), sealed: await vault.seal(key, ownerOf(workspaceId, record)) }),
+            : {
+                label: labelOf(readKey(record.provider, key).labelled),
+                sealed: await vault.seal(key, ownerOf(workspaceId, record)),
+              }),
           updated_at: nowIso(),
         });
         const changed = await changing(collection.update(id, change));

@@ -137,10 +137,44 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
     }
   },
   async 'Error body with status 200'() {
+    for (const [code, expected] of [
+      [429, 429],
+      ['no', 502],
+    ]) {
+      const { post, upstream } = testGateway();
+      upstream.always({ body: { error: { message: 'No', code } } });
+      const { status, json } = await post(ask);
+      expect([status, json.error.metadata?.provider_code]).toEqual([expected, String(code)]);
+    }
+  },
+  async 'A choice without a message'() {
     const { post, upstream } = testGateway();
-    upstream.always({ body: { error: { message: 'No', code: 429 } } });
+    upstream.answer({ body: { choices: [{ index: 0, finish_reason: 'content_filter' }] } });
     const { status, json } = await post(ask);
-    expect([status, json.error.metadata?.provider_code]).toEqual([502, '429']);
+    expect([status, json.choices[0]?.finish_reason, json.choices[0]?.message.content]).toEqual([
+      200,
+      'content_filter',
+      null,
+    ]);
+  },
+  async 'Tool calls without an id'() {
+    const { post, upstream } = testGateway();
+    const call = { index: 0, function: { name: 'f', arguments: '{}' } };
+    upstream.answer({ body: [sse(chunk({ tool_calls: [call] }, 'tool_calls'), '[DONE]')] });
+    expect((await post(streamed)).text).toContain('"id":"call_0","type":"function"');
+  },
+  async 'Earlier reasoning in assistant messages'(answer) {
+    for (const field of quoted(answer).filter((one) => one.startsWith('reasoning_') || one === 'reasoning')) {
+      const value = field === 'reasoning_details' ? [{ type: 'reasoning.text', text: 'Hm' }] : 'Hm';
+      const messages = [...hello, { role: 'assistant', content: 'Hi', [field]: value }, ...hello];
+      expect(((await sentFor({ messages })).messages as object[])[1]).toEqual({ role: 'assistant', content: 'Hi' });
+      const up = { baseUrl: 'https://up.test/v1', quirks: { reasoningField: 'reasoning_content' as const } };
+      const { post, upstream } = testGateway({ providers: { up, alt: up } });
+      upstream.always({ body: completion() });
+      await post({ ...ask, messages });
+      const sent = upstream.sent[0]?.body.messages as object[] | undefined;
+      expect(sent?.[1]).toMatchObject({ reasoning_content: 'Hm' });
+    }
   },
   async 'finish_reason `stop` from a model that called tools'() {
     const { post, upstream } = testGateway();
@@ -313,7 +347,8 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
 
 /** Rows about how something is built, by what shows that it still is. */
 const means: Record<string, [path: string, shows: RegExp]> = {
-  'Own event framing instead of a parser library': ['src/pipeline/events.ts', /from '\.\.\/base\/sse\.ts'/],
+  'Own event framing instead of a parser library': ['src/base/framing/sse.ts', /from '\.\.\/sse\.ts'/],
+  'The key of a credential with several parts': ['test/flow/credential-parts.test.ts', /POST \/byok/],
   'SHA-256': ['src/base/secrets.ts', /from '@noble\/hashes/],
   'HTTP on Node': ['src/transport/exchange.ts', /\.dispatch\(/],
   ...tenantMeans,

@@ -249,7 +249,7 @@ describe('comments while waiting', () => {
     const { status, comments, chunks } = await post(streaming, { 'x-service-metadata': 'enabled' });
     expect([status, comments.length, chunks.length]).toEqual([200, 1, 1]);
     expect(chunks[0]).toMatchObject({
-      error: { code: 502, message: 'Late' },
+      error: { code: 502, type: 'server_error', message: 'Provider returned error: Late' },
       choices: [{ index: 0, finish_reason: 'error' }],
       service_metadata: { attempt: 1, attempts: [{ provider: 'Up', status: 500 }] },
     });

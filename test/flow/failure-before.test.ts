@@ -12,7 +12,8 @@ const failures: [string, ScriptedAnswer, number][] = [
   ['a refused connection', { instead: 'refuse' }, 502],
   ['no headers in time', { instead: 'hang' }, 524],
   ['no body in time', { body: [{ hangs: true }] }, 524],
-  ['an error in a success', { body: { error: { message: 'No capacity', code: 503 } } }, 502],
+  ['an error in a success', { body: { error: { message: 'No capacity', code: 'no_capacity' } } }, 502],
+  ['an error in a success that names a status', { body: { error: { message: 'No capacity', code: 500 } } }, 500],
   ['a page of HTML', { headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Hi</title>' }, 502],
   ['nothing', { body: '' }, 502],
   ['white space', { body: ' \n\n ' }, 502],
@@ -110,4 +111,39 @@ it('never shows a key that the provider echoes', async () => {
     expect(answer.text).not.toContain(key);
     expect(JSON.stringify([...answer.headers])).not.toContain(key);
   }
+});
+
+describe.each([false, true])('an error in a success that names a status (stream: %s)', (stream) => {
+  const failing = (code: unknown): ScriptedAnswer => {
+    const error = { error: { message: 'Refused', code } };
+    return stream ? { body: [sse(error)] } : { body: error };
+  };
+  it.each<[unknown, number, string]>([
+    [429, 429, 'rate_limit_exceeded'],
+    ['429', 429, 'rate_limit_exceeded'],
+    [400, 400, 'invalid_request'],
+    [401, 502, 'provider_unavailable'],
+    [402, 502, 'provider_unavailable'],
+    [403, 502, 'provider_unavailable'],
+    ['upset', 502, 'provider_unavailable'],
+  ])('is reported as that status: %j', async (code, status, errorType) => {
+    const { post, upstream, records } = testGateway({ retry: { attemptsPerEndpoint: 1 } });
+    upstream.answer(failing(code));
+    const answer = await post({ model: 'acme/fast', messages: hello, stream });
+    expect([answer.status, answer.json.error.metadata?.error_type]).toEqual([status, errorType]);
+    expect(records[0]?.attempts).toMatchObject([{ status: Number(code) || 502 }]);
+  });
+  it('is tried again at the same endpoint where the status allows it', async () => {
+    const { post, upstream } = testGateway();
+    upstream.answer(failing(429), { body: stream ? textStream('Hi') : completion() });
+    expect((await post({ model: 'acme/fast', messages: hello, stream })).status).toBe(200);
+    expect(upstream.sent).toHaveLength(2);
+  });
+  it('cools the endpoint down where the operator’s key is refused', async () => {
+    const { post, upstream } = testGateway();
+    const good = { body: stream ? textStream('Hi') : completion() };
+    upstream.answer(failing(401), good, good);
+    for (let turn = 0; turn < 2; turn++) await post({ model: 'acme/pair', messages: hello, stream });
+    expect(upstream.sent.map(({ body }) => body.model)).toEqual(['up-pair', 'alt-pair', 'alt-pair']);
+  });
 });

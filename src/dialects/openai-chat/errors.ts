@@ -8,7 +8,7 @@ interface ErrorText {
   code?: string;
 }
 
-/** Reads an error answer: an error object, an error string, `detail`, `message`, or no JSON at all. */
+/** Reads an error response: an error object, an error string, `detail`, `message`, or no JSON at all. */
 export function decodeError(
   status: number,
   headers: Record<string, string>,
@@ -25,17 +25,31 @@ export function decodeError(
   });
 }
 
-/** The error inside an answer with a success status, or inside a stream event; null where there is none. */
+/**
+ * The error inside a response with a success status, or inside a stream event; null where there is none. One that names
+ * a status is handled as if the response had that status.
+ */
 export function errorIn(body: Loose): UpstreamError | null {
-  const error = body.error;
+  // Some servers send the error itself as the body.
+  const error = body.error || (body.object === 'error' && body);
   if (!error || (isObject(error) && Object.keys(error).length === 0)) return null;
   const { message, code } = textOf(body);
+  const named = namedStatus(body);
   return new UpstreamError(message || 'The provider reported an error.', {
-    reason: 'bad_response',
-    status: 502,
+    ...(named === null ? { reason: 'bad_response', status: 502 } : { reason: 'status', status: named }),
     providerCode: code,
-    errorType: errorTypeOf(400, code, message),
+    errorType: errorTypeOf(named ?? 400, code, message),
   });
+}
+
+/** The HTTP status that an error names, as a number or as its digits. */
+function namedStatus(body: Loose): number | null {
+  const error = isObject(body.error) ? body.error : {};
+  for (const value of [error.status, error.status_code, error.code, body.status, body.status_code, body.code]) {
+    const status = typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : value;
+    if (typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599) return status;
+  }
+  return null;
 }
 
 function readError(body: string): ErrorText {
@@ -43,7 +57,7 @@ function readError(body: string): ErrorText {
   try {
     parsed = JSON.parse(body);
   } catch {
-    // A page of HTML says nothing to an API client.
+    // A page of HTML means nothing to an API client.
     return { message: /^\s*</.test(body) ? '' : cleanText(body, 300) };
   }
   const first = Array.isArray(parsed) ? parsed[0] : parsed;
@@ -65,12 +79,24 @@ function textOf(body: Loose): ErrorText {
   };
 }
 
+/** How providers say that a request does not fit the model's context. Agents shorten their conversation on this alone. */
+const fullContext = new RegExp(
+  [
+    'context[_ ](?:length|size|window)',
+    'maximum (?:context|prompt|input) ?(?:length|size|tokens)?',
+    'too many tokens',
+    '(?:prompt|input) (?:is too long|exceeds max)',
+    'input token count .* exceeds',
+    'exceeded model token limit',
+    'reduce the length of (?:the|your) (?:messages|prompt|input)',
+  ].join('|'),
+);
+
 /** The wire's `error_type` where the provider's words say more than its status; undefined where they don't. */
 function errorTypeOf(status: number, code: string | undefined, message: string): string | undefined {
   if (status !== 400 && status !== 413 && status !== 422) return undefined;
   const words = `${code ?? ''} ${message}`.toLowerCase();
-  if (/context[_ ]length|maximum context|context window|too many tokens|prompt is too long/.test(words))
-    return 'context_length_exceeded';
+  if (fullContext.test(words)) return 'context_length_exceeded';
   if (/content[_ ](policy|filter)|content_policy_violation|responsibleai/.test(words))
     return 'content_policy_violation';
   if (/string_above_max_length|string_too_long/.test(words)) return 'string_too_long';

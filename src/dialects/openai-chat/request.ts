@@ -1,5 +1,7 @@
 import type { ChatMessage, ChatRequest, ChatTool } from '../../schema/chat.ts';
-import type { DialectRequest, EncodedRequest, Quirks } from '../dialect.ts';
+import type { DialectRequest, EncodedRequest } from '../dialect.ts';
+import { type ChatQuirks, reasoningFields } from './quirks.ts';
+import { moveReasoning } from './reasoning.ts';
 
 /** Fields that speak to the gateway, not to a provider. */
 const gatewayFields = new Set([
@@ -23,17 +25,18 @@ const gatewayFields = new Set([
   'transforms',
 ]);
 
-/** What other gateways and ours add to an assistant message; strict servers refuse it. */
-const addedMessageFields = ['reasoning', 'reasoning_content', 'reasoning_details', 'annotations', 'images'] as const;
+/** What gateways add to an assistant message; strict servers refuse it. */
+const addedMessageFields = ['annotations', 'images'] as const;
+const movedMessageFields = [...reasoningFields, ...addedMessageFields];
 
 /**
  * Builds the upstream body: unknown fields pass, nulls (which mean "not set") and the gateway's own fields do not, and
  * usage is always asked for.
  */
-export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest): EncodedRequest {
+export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest<ChatQuirks>): EncodedRequest {
   const dropParams = quirks.dropParams;
   const dropped: string[] = [];
-  // Of an empty literal V8 makes no old objects: see `Sent` in pipeline/attempt.ts.
+  // Of an empty literal V8 makes no old objects: see `Sent` in pipeline/attempt/outgoing.ts.
   const payload: Record<string, unknown> = {};
   payload.model = upstreamModel;
   for (const key in request) {
@@ -42,7 +45,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     if (dropParams?.includes(key)) dropped.push(key);
     else payload[key] = value;
   }
-  payload.messages = encodeMessages(request.messages, quirks);
+  payload.messages = encodeMessages(request.messages, quirks, dropped);
   if (request.tools) payload.tools = request.tools.map(encodeTool);
 
   const effort = request.reasoning_effort ?? effortOf(request.reasoning);
@@ -68,6 +71,7 @@ class Encoded implements EncodedRequest {
   readonly headers: Record<string, string>;
   readonly payload: Record<string, unknown>;
   readonly body: string;
+  readonly choices: number;
   readonly dropped: readonly string[];
 
   constructor(payload: Record<string, unknown>, isStream: boolean, dropped: readonly string[]) {
@@ -77,6 +81,7 @@ class Encoded implements EncodedRequest {
     };
     this.payload = payload;
     this.body = JSON.stringify(payload);
+    this.choices = typeof payload.n === 'number' ? payload.n : 1;
     this.dropped = dropped;
   }
 }
@@ -93,11 +98,11 @@ function largestOutput(request: ChatRequest): number | null {
   return request.max_completion_tokens ?? request.max_tokens ?? null;
 }
 
-function encodeMessages(messages: readonly ChatMessage[], quirks: Quirks): readonly unknown[] {
+function encodeMessages(messages: readonly ChatMessage[], quirks: ChatQuirks, dropped: string[]): readonly unknown[] {
   let out: unknown[] | null = null;
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i] as ChatMessage;
-    const encoded = encodeMessage(message, quirks);
+    const encoded = encodeMessage(message, quirks, dropped);
     if (encoded !== message) {
       out ??= messages.slice(0, i);
     }
@@ -107,15 +112,21 @@ function encodeMessages(messages: readonly ChatMessage[], quirks: Quirks): reado
 }
 
 /** The message itself where nothing has to change, which is the usual case. */
-function encodeMessage(message: ChatMessage, quirks: Quirks): unknown {
+function encodeMessage(message: ChatMessage, quirks: ChatQuirks, dropped: string[]): unknown {
   const asSystem = message.role === 'developer' && quirks.developerRole !== true;
-  const added = message.role === 'assistant' && addedMessageFields.some((field) => field in message);
+  const moved = message.role === 'assistant' && movedMessageFields.some((field) => field in message);
   const parts = message.content;
   const cached = Array.isArray(parts) && parts.some((part) => 'cache_control' in part);
-  if (!asSystem && !added && !cached) return message;
+  if (!asSystem && !moved && !cached) return message;
   const encoded: Record<string, unknown> = { ...message };
   if (asSystem) encoded.role = 'system';
-  if (added) for (const field of addedMessageFields) delete encoded[field];
+  if (moved) {
+    for (const field of addedMessageFields) delete encoded[field];
+    for (const field of moveReasoning(encoded, quirks.reasoningField ?? null)) {
+      const path = `messages[].${field}`;
+      if (!dropped.includes(path)) dropped.push(path);
+    }
+  }
   if (cached) encoded.content = parts.map(withoutCacheControl);
   return encoded;
 }
@@ -125,6 +136,6 @@ function encodeTool(tool: ChatTool): unknown {
 }
 
 function withoutCacheControl(value: object): object {
-  const { cache_control: _, ...rest } = value as { cache_control?: unknown };
-  return rest;
+  const { cache_control: _, ...others } = value as { cache_control?: unknown };
+  return others;
 }

@@ -6,42 +6,45 @@ import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
 import {
   argumentsText,
-  badAnswer,
+  badResponse,
   contentText,
   isIndex,
   isObject,
   type Loose,
   normaliseFinishReason,
   ours,
+  type ToolCallIds,
+  toolCallIds,
   without,
 } from './values.ts';
 
-/** Reads a whole answer. A success status proves nothing: the body may be an error, or no completion at all. */
+/** Reads a complete response. A success status proves nothing: the body may be an error, or no completion at all. */
 export function decodeResult(body: unknown): DecodedResult {
-  if (!isObject(body)) throw badAnswer('The provider answered with something that is no chat completion.');
+  if (!isObject(body)) throw badResponse('The provider answered with something that is no chat completion.');
   try {
-    return decodeAnswer(body);
+    return decodeCompletion(body);
   } catch (error) {
-    // An answer that is of no use may have been paid for.
+    // A response that is of no use may have been paid for.
     const usage = readUsage(body.usage);
     throw usage && error instanceof UpstreamError ? error.with({ usage }) : error;
   }
 }
 
-function decodeAnswer(body: Loose): DecodedResult {
+function decodeCompletion(body: Loose): DecodedResult {
   const error = errorIn(body);
   if (error) throw error;
   const choices = body.choices;
-  if (!Array.isArray(choices) || choices.length === 0) throw badAnswer('The provider answered without choices.');
+  if (!Array.isArray(choices) || choices.length === 0) throw badResponse('The provider answered without choices.');
+  const ids = idsOf(choices);
   const result: ChatResult = {
     ...without(ours, body),
-    // What is told of it is ours.
+    // The gateway writes its own.
     usage: undefined,
     id: '',
     object: 'chat.completion',
     created: Number.isSafeInteger(body.created) ? (body.created as number) : 0,
     model: '',
-    choices: choices.map(decodeChoice),
+    choices: choices.map((choice, position) => decodeChoice(choice, position, ids)),
     system_fingerprint: typeof body.system_fingerprint === 'string' ? body.system_fingerprint : null,
   };
   if ('service_tier' in body && typeof body.service_tier !== 'string') result.service_tier = undefined;
@@ -50,30 +53,47 @@ function decodeAnswer(body: Loose): DecodedResult {
 
 const notOfChoices = ['usage', 'error'];
 
-function decodeChoice(raw: unknown, position: number): ChatChoice {
-  if (!isObject(raw) || !isObject(raw.message))
-    throw badAnswer('The provider answered with a choice that has no message.');
-  const native = raw.finish_reason;
+/** Knows every id that the provider gave, so that none is given twice. */
+function idsOf(choices: readonly unknown[]): ToolCallIds {
+  const ids = toolCallIds();
+  for (const choice of choices) {
+    const message = isObject(choice) && isObject(choice.message) ? choice.message : {};
+    if (Array.isArray(message.tool_calls)) for (const call of message.tool_calls) if (isObject(call)) ids.take(call.id);
+  }
+  return ids;
+}
+
+function decodeChoice(raw: unknown, position: number, ids: ToolCallIds): ChatChoice {
+  if (!isObject(raw)) throw noMessage();
   const broken = errorIn(raw);
   if (broken) throw broken;
-  const decoded = decodeMessage(raw.message);
-  const reason = typeof native === 'string' ? native : null;
-  const finishReason = normaliseFinishReason(reason ?? 'stop', Boolean(decoded.tool_calls));
-  if (finishReason === 'error') throw badAnswer(`The provider broke off its answer (${reason}).`, reason ?? undefined);
+  const native = typeof raw.finish_reason === 'string' ? raw.finish_reason : null;
+  const message = isObject(raw.message) ? raw.message : null;
+  // A provider that filters all of a response may leave its message out.
+  if (message === null && (native === null || normaliseFinishReason(native, false) !== 'content_filter'))
+    throw noMessage();
+  const decoded = decodeMessage(message ?? {}, ids);
+  const finishReason = normaliseFinishReason(native ?? 'stop', Boolean(decoded.tool_calls));
+  if (finishReason === 'error')
+    throw badResponse(`The provider broke off its answer (${native}).`, native ?? undefined);
   return {
     ...without(notOfChoices, raw),
     index: isIndex(raw.index) ? raw.index : position,
     message: decoded,
     finish_reason: finishReason,
-    native_finish_reason: reason,
+    native_finish_reason: native,
     logprobs: decodeLogprobs(raw.logprobs),
   } as ChatChoice;
+}
+
+function noMessage(): UpstreamError {
+  return badResponse('The provider answered with a choice that has no message.');
 }
 
 /** Set anew where they are what they should be. */
 const reshaped = ['reasoning_content', 'reasoning', 'tool_calls'];
 
-function decodeMessage(raw: Loose): ChatChoice['message'] {
+function decodeMessage(raw: Loose, ids: ToolCallIds): ChatChoice['message'] {
   const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, refusal } = raw;
   const message: Loose = {
     ...without(reshaped, raw),
@@ -83,21 +103,22 @@ function decodeMessage(raw: Loose): ChatChoice['message'] {
   };
   const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
   if (typeof thought === 'string') message.reasoning = thought;
-  if (Array.isArray(toolCalls) && toolCalls.length > 0) message.tool_calls = toolCalls.map(decodeToolCall);
+  if (Array.isArray(toolCalls) && toolCalls.length > 0)
+    message.tool_calls = toolCalls.map((call, position) => decodeToolCall(call, position, ids));
   if (message.function_call === null) message.function_call = undefined;
   dropMisshapen(message);
   return message as ChatChoice['message'];
 }
 
-function decodeToolCall(raw: unknown, position: number): Loose {
+function decodeToolCall(raw: unknown, position: number, ids: ToolCallIds): Loose {
   const call = isObject(raw) ? raw : {};
   const called = isObject(call.function) ? call.function : {};
   if (typeof called.name !== 'string')
-    throw badAnswer('The provider answered with a tool call that names no function.');
-  const { index: _, ...rest } = call;
+    throw badResponse('The provider answered with a tool call that names no function.');
+  const { index: _, ...others } = call;
   return {
-    ...rest,
-    id: typeof call.id === 'string' && call.id !== '' ? call.id : `call_${position}`,
+    ...others,
+    id: ids.take(call.id) ?? ids.make(position),
     type: 'function',
     function: { ...called, name: called.name, arguments: argumentsText(called.arguments) || '{}' },
   };

@@ -7,21 +7,21 @@ const readable: Record<string, (entry: Loose) => boolean> = {
   reasoning_details: isReasoningDetail,
 };
 
-/** What a clients' reader may fail on is left out of a message or delta: lists that are none, entries of another shape. */
-export function dropMisshapen(said: Loose): void {
+/** Leaves out of a message or delta what a client's reader may fail on: lists that are none, entries of another shape. */
+export function dropMisshapen(fields: Loose): void {
   for (const key in readable) {
-    if (!(key in said)) continue;
-    const value = said[key];
+    if (!(key in fields)) continue;
+    const value = fields[key];
     const entries = Array.isArray(value) ? value.filter((entry) => isObject(entry) && readable[key]?.(entry)) : [];
     if (Array.isArray(value) && entries.length === value.length) continue;
-    if (entries.length > 0) said[key] = entries;
-    else delete said[key];
+    if (entries.length > 0) fields[key] = entries;
+    else delete fields[key];
   }
-  if ('name' in said && typeof said.name !== 'string') delete said.name;
-  const audio = said.audio;
-  if (!('audio' in said)) return;
-  if (isObject(audio)) said.audio = audioOf(audio);
-  else delete said.audio;
+  if ('name' in fields && typeof fields.name !== 'string') delete fields.name;
+  const audio = fields.audio;
+  if (!('audio' in fields)) return;
+  if (isObject(audio)) fields.audio = audioOf(audio);
+  else delete fields.audio;
 }
 
 function isReasoningDetail({ type, summary, data, text, signature, id, index, format }: Loose): boolean {

@@ -1,19 +1,22 @@
 import { JsonError, parseJson } from '../../base/json.ts';
 import type { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
-import type { Quirks, StreamDecoder, StreamPart } from '../dialect.ts';
+import type { StreamDecoder, StreamPart } from '../dialect.ts';
 import { errorIn } from './errors.ts';
+import type { ChatQuirks } from './quirks.ts';
 import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
 import {
   argumentsText,
-  badAnswer,
+  badResponse,
   contentText,
   isIndex,
   isObject,
   type Loose,
   normaliseFinishReason,
   ours,
+  type ToolCallIds,
+  toolCallIds,
   without,
 } from './values.ts';
 
@@ -23,6 +26,8 @@ const maxDepth = 64;
 interface ChoiceState {
   /** Index of the latest tool call; -1 before the first. */
   lastTool: number;
+  /** Tool calls that have begun, by index. true: with an id of ours, as the provider gave none. */
+  tools: Map<number, boolean>;
   isFinished: boolean;
 }
 
@@ -30,8 +35,9 @@ interface ChoiceState {
 const notOfChunks = [...ours, 'usage', 'x_groq'];
 
 /** Reads a stream of chat chunks: normalises what servers do differently, and takes usage out wherever it is put. */
-export function streamDecoder(quirks: Quirks): StreamDecoder {
+export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
   const states = new Map<number, ChoiceState>();
+  const ids = toolCallIds();
   /** Set when the provider has broken off a choice. */
   let brokenOff: UpstreamError | null = null;
 
@@ -40,13 +46,14 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
       return quirks.finishesWithoutReason === true ? [...finishAll(), { kind: 'done' }] : [{ kind: 'done' }];
     const event = parseEvent(data);
     const error = errorIn(event);
-    if (error) return [{ kind: 'error', error }];
     const parts: StreamPart[] = [];
     const choices = Array.isArray(event.choices) ? event.choices.filter(isObject) : [];
     if (choices.length > 0) parts.push({ kind: 'chunk', chunk: decodeChunk(event, choices) });
     const usage = readUsage(event.usage) ?? readUsage(usageElsewhere(event, choices));
     if (usage) parts.push({ kind: 'usage', usage });
-    if (brokenOff) parts.push({ kind: 'error', error: brokenOff });
+    const reported = error ?? brokenOff;
+    // Beside choices, an error is of what they hold. After the response it may only say how the stream ends.
+    if (reported) parts.push({ kind: 'error', error: reported, ...(choices.length > 0 ? { isReported: true } : {}) });
     return parts;
   }
 
@@ -87,23 +94,23 @@ export function streamDecoder(quirks: Quirks): StreamDecoder {
       native_finish_reason: _native,
       logprobs,
       error: _error,
-      ...rest
+      ...others
     } = raw;
     const index = isIndex(raw.index) ? raw.index : position;
     brokenOff ??= errorIn(raw);
-    const state = states.get(index) ?? { lastTool: -1, isFinished: false };
+    const state = states.get(index) ?? { lastTool: -1, tools: new Map(), isFinished: false };
     states.set(index, state);
     const choice: Loose = {
-      ...rest,
+      ...others,
       index,
-      delta: decodeDelta(isObject(delta) ? delta : isObject(message) ? message : {}, state),
+      delta: decodeDelta(isObject(delta) ? delta : isObject(message) ? message : {}, state, ids),
       finish_reason: null,
     };
     const probabilities = decodeLogprobs(logprobs);
     if (probabilities) choice.logprobs = probabilities;
     if (typeof native === 'string' && native !== '') {
       const reason = normaliseFinishReason(native, state.lastTool >= 0);
-      if (reason === 'error') brokenOff ??= badAnswer(`The provider broke off its answer (${native}).`, native);
+      if (reason === 'error') brokenOff ??= badResponse(`The provider broke off its answer (${native}).`, native);
       else {
         choice.finish_reason = reason;
         choice.native_finish_reason = native;
@@ -121,14 +128,14 @@ function parseEvent(data: string): Loose {
   try {
     event = parseJson(data, maxDepth);
   } catch (error) {
-    if (error instanceof JsonError) throw badAnswer(`The provider sent a stream event that is ${error.message}.`);
+    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
     throw error;
   }
-  if (!isObject(event)) throw badAnswer('The provider sent a stream event that is no object.');
+  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
   return event;
 }
 
-function decodeDelta(raw: Loose, state: ChoiceState): Loose {
+function decodeDelta(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
   const {
     reasoning_content: reasoningContent,
     reasoning,
@@ -136,9 +143,8 @@ function decodeDelta(raw: Loose, state: ChoiceState): Loose {
     content,
     role,
     refusal,
-    ...rest
-  } = raw;
-  const delta: Loose = rest;
+    ...delta
+  }: Loose = raw;
   for (const key in delta) if (delta[key] === null) delete delta[key];
   dropMisshapen(delta);
   if (role !== undefined && role !== null) delta.role = 'assistant';
@@ -147,19 +153,26 @@ function decodeDelta(raw: Loose, state: ChoiceState): Loose {
   if (typeof thought === 'string') delta.reasoning = thought;
   if (typeof refusal === 'string') delta.refusal = refusal;
   if (Array.isArray(toolCalls) && toolCalls.length > 0) {
-    delta.tool_calls = toolCalls.filter(isObject).map((call) => decodeToolCall(call, state));
+    delta.tool_calls = toolCalls.filter(isObject).map((call) => decodeToolCall(call, state, ids));
   }
   return delta;
 }
 
-/** A fragment of a tool call. Its index is what clients put fragments together by, and some servers leave it out. */
-function decodeToolCall(raw: Loose, state: ChoiceState): Loose {
-  const startsCall = typeof raw.id === 'string' && raw.id !== '';
-  const index = isIndex(raw.index) ? raw.index : startsCall ? state.lastTool + 1 : Math.max(state.lastTool, 0);
+/**
+ * A fragment of a tool call. Its index is what clients put fragments together by, and some servers leave it out. The first
+ * fragment leaves with an id and a type, whether or not the provider gave them.
+ */
+function decodeToolCall(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
+  const given = ids.take(raw.id);
+  const index = isIndex(raw.index) ? raw.index : given !== null ? state.lastTool + 1 : Math.max(state.lastTool, 0);
   state.lastTool = Math.max(state.lastTool, index);
   const call: Loose = { index };
-  if (startsCall) call.id = raw.id;
-  if (startsCall || raw.type === 'function') call.type = 'function';
+  const isFirst = !state.tools.has(index);
+  if (isFirst) state.tools.set(index, given === null);
+  // Once clients have an id of ours, another would be that of another call.
+  const id = isFirst ? (given ?? ids.make(index)) : state.tools.get(index) ? null : given;
+  if (id !== null) call.id = id;
+  if (id !== null || raw.type === 'function') call.type = 'function';
   if (isObject(raw.function)) {
     const called: Loose = {};
     if (typeof raw.function.name === 'string' && raw.function.name !== '') called.name = raw.function.name;

@@ -13,9 +13,9 @@ function count(value: unknown): number | null {
     : null;
 }
 
-/** A count of a part: absent or nonsense is 0, and it can't be more than the whole. */
-function part(value: unknown, whole: number): number {
-  return Math.min(count(value) ?? 0, whole);
+/** A count of a part: absent or nonsense is 0, and it can't be more than the total. */
+function part(value: unknown, total: number): number {
+  return Math.min(count(value) ?? 0, total);
 }
 
 function objectIn(value: unknown): Loose | null {
@@ -23,7 +23,7 @@ function objectIn(value: unknown): Loose | null {
 }
 
 /**
- * Reads what a provider says of its usage. Negative, fractional, textual or huge counts are no usage: they never become
+ * Reads the usage that a provider reports. Negative, fractional, textual or huge counts are no usage: they never become
  * a cost.
  * @returns null where prompt or completion tokens are missing or nonsense
  */
@@ -35,18 +35,18 @@ export function readUsage(raw: unknown): Usage | null {
   const inDetails = objectIn(raw.prompt_tokens_details ?? raw.prompt_token_details);
   const outDetails = objectIn(raw.completion_tokens_details);
   const cached = cachedTokens(raw, inDetails);
-  let said = count(outDetails === null ? raw.reasoning_tokens : outDetails.reasoning_tokens) ?? 0;
+  let reasoning = count(outDetails === null ? raw.reasoning_tokens : outDetails.reasoning_tokens) ?? 0;
   const total = count(raw.total_tokens);
   let missing = total === null ? 0 : total - promptTokens - completionTokens;
   // Some leave cached tokens out of the prompt, though not out of the total.
-  if (cached > 0 && (total === null ? cached > promptTokens : missing === cached + said)) {
+  if (cached > 0 && (total === null ? cached > promptTokens : missing === cached + reasoning)) {
     promptTokens += cached;
     missing -= cached;
   }
   // Google counts reasoning in the total only.
-  if (said === 0 && missing > 0) said = missing;
+  if (reasoning === 0 && missing > 0) reasoning = missing;
   // Some leave reasoning out of the completion, though not out of the total.
-  if (said > 0 && missing === said) completionTokens += said;
+  if (reasoning > 0 && missing === reasoning) completionTokens += reasoning;
   const written = writtenTokens(inDetails, promptTokens);
   const read: Counts = { cached_tokens: Math.min(cached, promptTokens) };
   note(read, 'cache_write_tokens', written.all);
@@ -54,7 +54,7 @@ export function readUsage(raw: unknown): Usage | null {
   note(read, 'audio_tokens', part(inDetails?.audio_tokens, promptTokens));
   note(read, 'image_tokens', part(inDetails?.image_tokens, promptTokens));
   note(read, 'video_tokens', part(inDetails?.video_tokens, promptTokens));
-  const produced: Counts = { reasoning_tokens: Math.min(said, completionTokens) };
+  const produced: Counts = { reasoning_tokens: Math.min(reasoning, completionTokens) };
   note(produced, 'audio_tokens', part(outDetails?.audio_tokens, completionTokens));
   note(produced, 'image_tokens', part(outDetails?.image_tokens, completionTokens));
   note(produced, 'accepted_prediction_tokens', part(outDetails?.accepted_prediction_tokens, completionTokens));

@@ -12,21 +12,21 @@ export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** What only the gateway says of an answer or event: a provider must not speak in its name. */
+/** Fields that only the gateway sets in a response or event: a provider must not speak in its name. */
 export const ours: readonly string[] = ['error', 'provider', 'service_metadata', 'debug', 'user_id'];
 
 /**
- * A copy without some fields, which are seldom there. A whole copy takes a tenth of the time of a rest pattern, which V8
+ * A copy without some fields, which are seldom there. A copy of all takes a tenth of the time of a rest pattern, which V8
  * does not inline, and of which it makes an object that is slow to write as JSON.
  */
 export function without(names: readonly string[], value: Loose): Loose {
   if (!names.some((name) => name in value)) return { ...value };
-  const rest: Loose = {};
-  for (const name in value) if (!names.includes(name)) rest[name] = value[name];
-  return rest;
+  const others: Loose = {};
+  for (const name in value) if (!names.includes(name)) others[name] = value[name];
+  return others;
 }
 
-export function badAnswer(message: string, providerCode?: string): UpstreamError {
+export function badResponse(message: string, providerCode?: string): UpstreamError {
   return new UpstreamError(message, { reason: 'bad_response', status: 502, providerCode });
 }
 
@@ -45,7 +45,7 @@ const finishReasons = new Map<string, FinishReason>(
     model_length: 'length',
     safety: 'content_filter',
     sensitive: 'content_filter',
-    // The answer was broken off: calling it whole would be a lie.
+    // The response was broken off: calling it complete would be a lie.
     abort: 'error',
     network_error: 'error',
     insufficient_system_resource: 'error',
@@ -70,4 +70,29 @@ export function contentText(content: unknown): string | null {
 export function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === null || value === undefined ? '' : JSON.stringify(value);
+}
+
+/** The ids of the tool calls of one response. */
+export interface ToolCallIds {
+  /** Notes the provider's own id, and returns it; null for what is none. */
+  take(id: unknown): string | null;
+  /** A new id for a call that came without one: `call_<n>`, n being its position or the next number that is free. */
+  make(position: number): string;
+}
+
+export function toolCallIds(): ToolCallIds {
+  const taken = new Set<string>();
+  return {
+    take(id) {
+      if (typeof id !== 'string' || id === '') return null;
+      taken.add(id);
+      return id;
+    },
+    make(position) {
+      let number = position;
+      while (taken.has(`call_${number}`)) number++;
+      taken.add(`call_${number}`);
+      return `call_${number}`;
+    },
+  };
 }

@@ -13,7 +13,7 @@ const kinds: Readonly<Record<number, { type: string; code: string | null }>> = {
   529: { type: 'overloaded_error', code: 'overloaded' },
 };
 
-/** An answer that is sent as it is. */
+/** A response that is sent as it is. */
 export type Document = Outcome & { kind: 'document' };
 
 export interface ErrorBody {
@@ -30,7 +30,7 @@ export function errorBody(
   return { error: { message, type: kind.type, param: details.param ?? null, code: details.code ?? kind.code } };
 }
 
-/** An answer with an error status. `retryAfter` in seconds. */
+/** A response with an error status. `retryAfter` in seconds. */
 export function failure(
   status: number,
   message: string,
@@ -45,7 +45,7 @@ export function refusalOutcome(refusal: Refusal): Document {
   return failure(refusal.status, refusal.message, { code: refusal.code, param: refusal.param });
 }
 
-/** What `error-mid-stream` breaks off with; as JSON it is the whole answer. */
+/** What `error-mid-stream` breaks off with; as JSON it is the complete response. */
 export function midStreamFailure(): Document {
   return failure(500, 'The sandbox breaks off here because the model is sandbox/error-mid-stream.');
 }

@@ -1,6 +1,6 @@
 import type { UpstreamError } from '../../base/upstream-error.ts';
 
-/** One token of an answer: each is one streamed event, and counts one in the usage. */
+/** One token of a response: each is one streamed event, and counts one in the usage. */
 export type Token =
   | { kind: 'content' | 'reasoning' | 'refusal' | 'arguments'; text: string }
   /** The start of a tool call; its arguments follow. */
@@ -23,9 +23,9 @@ export interface Fault {
   afterTokens: number;
 }
 
-/** An answer that is played in time, as JSON or as a stream. */
-export interface Answer {
-  kind: 'answer';
+/** A response that is played in time, as JSON or as a stream. */
+export interface PlayedResponse {
+  kind: 'response';
   choices: readonly Choice[];
   pace: Pace;
   fault: Fault | null;
@@ -36,10 +36,10 @@ export interface Answer {
 
 /** What a sandbox model does with a request. */
 export type Outcome =
-  | Answer
+  | PlayedResponse
   /** Sent as it is, whether a stream was asked for or not. */
   | { kind: 'document'; status: number; headers: Record<string, string>; body: string }
-  /** No answer, ever. */
+  /** No response, ever. */
   | { kind: 'silence' }
   /** No connection. */
   | { kind: 'unreachable'; error: UpstreamError };

@@ -2,18 +2,18 @@ import type { ByteSource } from '../../base/bytes.ts';
 import type { Clock } from '../../base/clock.ts';
 
 /** A part of a body and when it is sent, in milliseconds since the epoch; `Infinity`: never, the body stays open. */
-export type Piece = { atMs: number; text: string } | { atMs: number; error: Error };
+export type BodyStep = { atMs: number; text: string } | { atMs: number; error: Error };
 
-/** Pieces that are due together travel together, up to so many characters. */
+/** Steps that are due together travel together, up to so many characters. */
 const joinedCharacters = 16_384;
 
 /**
- * A body that arrives in time: pieces a slow reader has missed are there at once, as with a socket.
+ * A body that arrives in time: steps a slow reader has missed are there at once, as with a socket.
  * @param signal  its abort rejects what is pending and every later read with `signal.reason`
  */
-export function pacedBody(clock: Clock, signal: AbortSignal, pieces: Iterator<Piece, void>): ByteSource {
+export function pacedBody(clock: Clock, signal: AbortSignal, steps: Iterator<BodyStep, void>): ByteSource {
   const encoder = new TextEncoder();
-  let next = pieces.next();
+  let next = steps.next();
   /** Ends the read that is waiting. */
   let wake: (() => void) | null = null;
   let cancelled = false;
@@ -41,7 +41,7 @@ export function pacedBody(clock: Clock, signal: AbortSignal, pieces: Iterator<Pi
     let text = '';
     while (!next.done && 'text' in next.value && next.value.atMs <= clock.now() && text.length < joinedCharacters) {
       text += next.value.text;
-      next = pieces.next();
+      next = steps.next();
     }
     return text;
   };

@@ -1,10 +1,10 @@
 import { midStreamFailure, networkError } from './failure.ts';
-import type { Answer, Choice, Token } from './outcome.ts';
-import type { Piece } from './paced-body.ts';
+import type { Choice, PlayedResponse, Token } from './outcome.ts';
+import type { BodyStep } from './paced-body.ts';
 
-/** What an answer is played with. */
+/** What a response is played with. */
 export interface Performance {
-  answer: Answer;
+  response: PlayedResponse;
   id: string;
   model: string;
   /** Milliseconds since the epoch. */
@@ -14,9 +14,9 @@ export interface Performance {
   includeUsage: boolean;
 }
 
-/** Tokens as the usage counts them: exactly those of the answer. */
-export function usageOf({ answer, promptTokens, cachedTokens }: Performance) {
-  const all = answer.choices.flatMap(({ tokens }) => tokens);
+/** Tokens as the usage counts them: exactly those of the response. */
+export function usageOf({ response, promptTokens, cachedTokens }: Performance) {
+  const all = response.choices.flatMap(({ tokens }) => tokens);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: all.length,
@@ -32,71 +32,71 @@ export function usageOf({ answer, promptTokens, cachedTokens }: Performance) {
 }
 
 /** When the last token of the longest choice is there. */
-export function endMs({ answer, startMs }: Performance): number {
-  return roundMs(answer, startMs, roundsOf(answer) - 1);
+export function endMs({ response, startMs }: Performance): number {
+  return roundMs(response, startMs, roundsOf(response) - 1);
 }
 
-/** The whole answer as a `chat.completion` body. */
+/** The complete response as a `chat.completion` body. */
 function completionBody(performance: Performance): string {
   return JSON.stringify({
     ...head(performance, 'chat.completion'),
-    choices: performance.answer.choices.map((choice, index) => ({
+    choices: performance.response.choices.map((choice, index) => ({
       index,
       message: messageOf(choice),
       logprobs: null,
       finish_reason: choice.finishReason,
     })),
-    ...(performance.answer.reportsUsage ? { usage: usageOf(performance) } : {}),
+    ...(performance.response.reportsUsage ? { usage: usageOf(performance) } : {}),
   });
 }
 
-/** The whole answer as an event stream: pieces in order of time, made as they are taken. */
-export function* streamPieces(performance: Performance): Generator<Piece, void> {
-  const { answer, startMs } = performance;
-  const reportsUsage = performance.includeUsage && answer.reportsUsage;
+/** The complete response as an event stream: steps in order of time, made as they are taken. */
+export function* streamSteps(performance: Performance): Generator<BodyStep, void> {
+  const { response, startMs } = performance;
+  const reportsUsage = performance.includeUsage && response.reportsUsage;
   const chunkHead = head(performance, 'chat.completion.chunk');
   const chunk = (choices: unknown[], usage: unknown = null) =>
     `data: ${JSON.stringify({ ...chunkHead, choices, ...(reportsUsage ? { usage } : {}) })}\n\n`;
   const delta = (index: number, fields: object, finishReason: string | null = null) =>
     chunk([{ index, delta: fields, logprobs: null, finish_reason: finishReason }]);
 
-  const { fault, inOneEvent } = answer;
-  for (let round = 0; round < roundsOf(answer); round += 1) {
-    const atMs = roundMs(answer, startMs, round);
-    if (fault && round >= fault.afterTokens) return yield* faultPieces(fault.kind, atMs);
-    for (const [index, { tokens, finishReason }] of answer.choices.entries()) {
+  const { fault, inOneEvent } = response;
+  for (let round = 0; round < roundsOf(response); round += 1) {
+    const atMs = roundMs(response, startMs, round);
+    if (fault && round >= fault.afterTokens) return yield* faultSteps(fault.kind, atMs);
+    for (const [index, { tokens, finishReason }] of response.choices.entries()) {
       if (round === 0)
         yield {
           atMs,
           text: delta(index, { role: 'assistant', content: tokens[0]?.kind === 'content' ? '' : null, refusal: null }),
         };
-      const said = deltaOf(inOneEvent ? tokens : tokens.slice(round, round + 1));
-      if (said) yield { atMs, text: delta(index, said) };
+      const fields = deltaOf(inOneEvent ? tokens : tokens.slice(round, round + 1));
+      if (fields) yield { atMs, text: delta(index, fields) };
       // A fault takes the place of the end, also where the text was too short for it.
       const isLast = inOneEvent || round === Math.max(tokens.length - 1, 0);
       if (isLast && !fault) yield { atMs, text: delta(index, {}, finishReason) };
     }
   }
   const atMs = endMs(performance);
-  if (fault) return yield* faultPieces(fault.kind, atMs);
+  if (fault) return yield* faultSteps(fault.kind, atMs);
   if (reportsUsage) yield { atMs, text: chunk([], usageOf(performance)) };
   yield { atMs, text: 'data: [DONE]\n\n' };
 }
 
-/** The whole answer as JSON; there is no half-told answer, so that a fault spoils the body instead. */
-export function* jsonPieces(performance: Performance): Generator<Piece, void> {
+/** The complete response as JSON; there is no half response, so that a fault spoils the body instead. */
+export function* jsonSteps(performance: Performance): Generator<BodyStep, void> {
   const body = completionBody(performance);
   const atMs = endMs(performance);
-  const kind = performance.answer.fault?.kind;
+  const kind = performance.response.fault?.kind;
   if (kind === undefined) yield { atMs, text: body };
   else if (kind === 'bad-json') yield { atMs, text: `${body.slice(0, -1)},}` };
   else {
     yield { atMs, text: body.slice(0, body.length / 2) };
-    yield* faultPieces(kind, atMs);
+    yield* faultSteps(kind, atMs);
   }
 }
 
-function* faultPieces(kind: NonNullable<Answer['fault']>['kind'], atMs: number): Generator<Piece, void> {
+function* faultSteps(kind: NonNullable<PlayedResponse['fault']>['kind'], atMs: number): Generator<BodyStep, void> {
   if (kind === 'silence') yield { atMs: Infinity, text: '' };
   else if (kind === 'reset') yield { atMs, error: networkError('The connection was reset') };
   else if (kind === 'error') yield { atMs, text: `data: ${midStreamFailure().body}\n\n` };
@@ -108,12 +108,12 @@ function head({ id, model, startMs }: Performance, object: string) {
   return { id, object, created: Math.floor(startMs / 1000), model, system_fingerprint: 'sandbox' };
 }
 
-/** In a round each unfinished choice says one token; an empty answer still has its end. */
-function roundsOf({ choices, inOneEvent }: Answer): number {
+/** In a round each unfinished choice says one token; an empty response still has its end. */
+function roundsOf({ choices, inOneEvent }: PlayedResponse): number {
   return inOneEvent ? 1 : Math.max(1, ...choices.map(({ tokens }) => tokens.length));
 }
 
-function roundMs({ pace }: Answer, startMs: number, round: number): number {
+function roundMs({ pace }: PlayedResponse, startMs: number, round: number): number {
   return startMs + pace.firstTokenMs + round * pace.tokenMs;
 }
 
@@ -136,7 +136,7 @@ function messageOf({ tokens }: Choice) {
   const has = (kind: Token['kind']) => tokens.some((token) => token.kind === kind);
   return {
     role: 'assistant',
-    // An answer of nothing at all is an empty text, unlike a refusal or a call, which have none.
+    // A response of nothing at all is an empty text, unlike a refusal or a call, which have none.
     content: has('content') || tokens.length === 0 ? textOf(tokens, 'content') : null,
     refusal: has('refusal') ? textOf(tokens, 'refusal') : null,
     ...(has('reasoning') ? { reasoning: textOf(tokens, 'reasoning') } : {}),

@@ -4,7 +4,7 @@ import { lazily } from '../../base/lazily.ts';
 /** What a request may ask of the sandbox through its top-level field `sandbox`. Times in milliseconds. */
 const sandboxOptions = lazily(() =>
   z.strictObject({
-    /** Until the first token; as JSON it is part of the time until the answer. */
+    /** Until the first token; as JSON it is part of the time until the response. */
     first_token_ms: z.int().min(0).max(600_000).optional(),
     /** From one token to the next. */
     token_ms: z.int().min(0).max(60_000).optional(),

@@ -75,10 +75,10 @@ function sampleMerged(
   depth: number,
   sampling: Sampling,
 ): unknown {
-  const { [key]: _, ...rest } = schema;
+  const { [key]: _, ...others } = schema;
   let reason: SampleError | null = null;
   for (const alternative of alternatives) {
-    const merged = alternative === true ? rest : isSchema(alternative) ? mergeSchemas(rest, alternative) : null;
+    const merged = alternative === true ? others : isSchema(alternative) ? mergeSchemas(others, alternative) : null;
     if (!merged) continue;
     try {
       return sample(merged, path, depth + 1, sampling);
@@ -97,8 +97,8 @@ function sampleAll(
   depth: number,
   sampling: Sampling,
 ): unknown {
-  const { allOf: _, ...rest } = schema;
-  let merged: Schema | null = rest;
+  const { allOf: _, ...others } = schema;
+  let merged: Schema | null = others;
   for (const part of parts) {
     if (part === true) continue;
     merged = merged && isSchema(part) ? mergeSchemas(merged, part) : null;

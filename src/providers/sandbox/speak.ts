@@ -1,11 +1,11 @@
-import type { Answer, Choice, Fault, Token } from './outcome.ts';
+import type { Choice, Fault, PlayedResponse, Token } from './outcome.ts';
 import type { SandboxRequest } from './request.ts';
 import { splitTokens } from './tokens.ts';
 
-/** The longest answer of most models, in tokens. */
+/** The longest response of most models, in tokens. */
 export const usualMaxCompletionTokens = 4_096;
 
-/** What differs from an ordinary answer. */
+/** What differs from an ordinary response. */
 export interface Manner {
   finishReason?: Choice['finishReason'];
   reportsUsage?: boolean;
@@ -17,9 +17,13 @@ export interface Manner {
 
 /**
  * Cuts what each choice says into tokens, as far as `stop` and the limit allow, and adds the pace.
- * @param say  the texts of a choice, each whole
+ * @param say  the texts of a choice, each complete
  */
-export function speak(request: SandboxRequest, say: (choice: number) => readonly Token[], manner: Manner = {}): Answer {
+export function speak(
+  request: SandboxRequest,
+  say: (choice: number) => readonly Token[],
+  manner: Manner = {},
+): PlayedResponse {
   const limit = request.maxTokens ?? usualMaxCompletionTokens;
   const choices = Array.from({ length: request.choices }, (_, index): Choice => {
     const tokens = say(index).flatMap((part) => tokensOf(part, request.stop, limit + 1));
@@ -30,7 +34,7 @@ export function speak(request: SandboxRequest, say: (choice: number) => readonly
     };
   });
   return {
-    kind: 'answer',
+    kind: 'response',
     choices,
     pace: {
       firstTokenMs: request.options.first_token_ms ?? manner.firstTokenMs ?? 20,

@@ -11,7 +11,7 @@ const sentences = [
 
 /**
  * Placeholder text that says what it is.
- * @param choice  another choice of the same answer gets another text
+ * @param choice  another choice of the same response gets another text
  * @param tokens  exactly so many; absent: the notice and each sentence once
  */
 export function loremText(choice: number, tokens?: number): string {

@@ -6,7 +6,7 @@ const token = / ?[\p{L}\p{M}]{1,8}| ?\p{N}{1,3}|\s{1,16}|./gsu;
 
 /**
  * Cuts a text into the sandbox's own tokens: about a word, a number or a sign each.
- * @param limit  at most so many; the rest of the text is left out
+ * @param limit  at most so many; what is longer is cut
  */
 export function splitTokens(text: string, limit: number): string[] {
   const tokens: string[] = [];
@@ -18,7 +18,7 @@ export function splitTokens(text: string, limit: number): string[] {
   return tokens;
 }
 
-/** What OpenAI's own counting recipe adds for each message, and once for the answer's start. */
+/** What OpenAI's own counting recipe adds for each message, and once for the response's start. */
 const perMessage = 3;
 const perAnswer = 3;
 /** For an image or another part without text: what OpenAI counts for an image in low detail. */

@@ -4,7 +4,7 @@ import { failure, midStreamFailure, refusalOutcome } from './failure.ts';
 import { perform, type Turn } from './models.ts';
 import type { Outcome } from './outcome.ts';
 import { pacedBody } from './paced-body.ts';
-import { endMs, jsonPieces, type Performance, streamPieces } from './play.ts';
+import { endMs, jsonSteps, type Performance, streamSteps } from './play.ts';
 import { Refusal, readRequest } from './request.ts';
 import { countPromptTokens } from './tokens.ts';
 
@@ -27,7 +27,7 @@ export function createSandboxTransport({ clock }: { clock: Clock }): Transport {
       requests += 1;
       const startMs = clock.now();
       try {
-        return await answer(request, turnOf(requests), startMs, clock);
+        return await respond(request, turnOf(requests), startMs, clock);
       } catch (error) {
         if (error instanceof Refusal) return documentResponse(refusalOutcome(error), request.signal, clock);
         throw error;
@@ -36,7 +36,7 @@ export function createSandboxTransport({ clock }: { clock: Clock }): Transport {
   };
 }
 
-async function answer(
+async function respond(
   request: TransportRequest,
   turn: Turn,
   startMs: number,
@@ -50,7 +50,7 @@ async function answer(
   const promptTokens = countPromptTokens(asked);
   const outcome = perform(asked, turn);
   if (outcome.kind === 'silence') return await silence(signal);
-  if (outcome.kind !== 'answer') {
+  if (outcome.kind !== 'response') {
     // A failure comes at once, unless the request asks for time.
     const delayMs = asked.options.first_token_ms ?? 0;
     if (delayMs > 0) await wait(clock, delayMs, signal);
@@ -58,7 +58,7 @@ async function answer(
     return documentResponse(outcome, signal, clock);
   }
   const performance: Performance = {
-    answer: outcome,
+    response: outcome,
     id: `chatcmpl-sandbox-${turn.number}`,
     model: asked.model,
     startMs,
@@ -68,7 +68,7 @@ async function answer(
   };
   if (asked.stream) {
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
-    return { status: 200, headers, body: pacedBody(clock, signal, streamPieces(performance)) };
+    return { status: 200, headers, body: pacedBody(clock, signal, streamSteps(performance)) };
   }
   const delayMs = endMs(performance) - clock.now();
   if (delayMs > 0) await wait(clock, delayMs, signal);
@@ -76,7 +76,7 @@ async function answer(
   return {
     status: 200,
     headers: { 'content-type': 'application/json' },
-    body: pacedBody(clock, signal, jsonPieces(performance)),
+    body: pacedBody(clock, signal, jsonSteps(performance)),
   };
 }
 

@@ -3,11 +3,12 @@ import type { Clock } from '../../base/clock.ts';
 import { isGatewayError } from '../../base/errors.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { StoredCredential } from '../../schema/credential.ts';
+import type { OpenedKey } from './key.ts';
 
 /** Secrets that were opened, remembered until their credential changes: opening takes two decryptions on other threads. */
 export interface OpenedSecrets {
   /** Without a promise where it is known. Rejects as the vault does. */
-  get(workspaceId: WorkspaceId, record: StoredCredential): { secret: string } | Promise<{ secret: string }>;
+  get(workspaceId: WorkspaceId, record: StoredCredential): OpenedKey | Promise<OpenedKey>;
   /** Those of a workspace's that were not found lately to be such as will not open: the same list, if they are all. */
   withoutBroken<T extends { id: string }>(workspaceId: WorkspaceId, all: readonly T[]): readonly T[];
   /** Forgets what is not of these any more. */
@@ -17,14 +18,14 @@ export interface OpenedSecrets {
 
 export interface OpenedSecretsDeps {
   clock: Clock;
-  open: (workspaceId: WorkspaceId, record: StoredCredential) => Promise<string>;
-  /** Told of each that will not open, once in a while. */
+  open: (workspaceId: WorkspaceId, record: StoredCredential) => Promise<OpenedKey>;
+  /** Is called for each that will not open, once in a while. */
   onBroken: (workspaceId: WorkspaceId, record: StoredCredential, error: unknown) => void;
 }
 
 type Opened = { ciphertext: string } & (
-  | { kind: 'opening'; promise: Promise<{ secret: string }> }
-  | { kind: 'open'; found: { secret: string } }
+  | { kind: 'opening'; promise: Promise<OpenedKey> }
+  | { kind: 'open'; found: OpenedKey }
   | { kind: 'broken'; error: unknown; untilMs: number }
 );
 
@@ -53,7 +54,7 @@ export function createOpenedSecrets({ clock, open, onBroken }: OpenedSecretsDeps
     return fresh;
   }
 
-  function start(workspaceId: WorkspaceId, record: StoredCredential): Promise<{ secret: string }> {
+  function start(workspaceId: WorkspaceId, record: StoredCredential): Promise<OpenedKey> {
     const opened = openedOf(workspaceId);
     const { id, sealed } = record;
     const { ciphertext } = sealed;
@@ -62,8 +63,7 @@ export function createOpenedSecrets({ clock, open, onBroken }: OpenedSecretsDeps
       if (opened.get(id) === entry) opened.set(id, now);
     };
     const promise = open(workspaceId, record).then(
-      (secret) => {
-        const found = { secret };
+      (found) => {
         note({ ciphertext, kind: 'open', found });
         return found;
       },

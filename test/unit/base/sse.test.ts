@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventFramer, EventTooLarge, encodeEvent, readEvent } from '../../../src/base/sse.ts';
+import { EventTooLarge } from '../../../src/base/framing/framing.ts';
+import { EventFramer, encodeEvent, readEvent } from '../../../src/base/sse.ts';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

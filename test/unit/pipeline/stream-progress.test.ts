@@ -27,9 +27,9 @@ const phases = {
 };
 const events = {
   sentinel: (progress: StreamProgress) => progress.sawSentinel(),
-  'a reported error': (progress: StreamProgress) => progress.sawError(upstream),
+  'an error of a choice': (progress: StreamProgress) => progress.sawError(upstream),
   'the end of the bytes': (progress: StreamProgress) => progress.sourceEnded(),
-  'a broken connection': (progress: StreamProgress) => progress.sourceFailed(upstream),
+  'a broken connection, or an error event': (progress: StreamProgress) => progress.sourceFailed(upstream),
   'a mistake of ours': (progress: StreamProgress) => progress.sourceFailed(mistake),
   'the client leaves': (progress: StreamProgress) => progress.sourceFailed(new CallAborted('client_left')),
   'the deadline passes': (progress: StreamProgress) => progress.sourceFailed(new CallAborted('deadline')),
@@ -39,9 +39,9 @@ const events = {
 type Ends = Record<keyof typeof events, 'complete' | 'failed' | 'cancelled'>;
 const unfinished: Ends = {
   sentinel: 'failed',
-  'a reported error': 'failed',
+  'an error of a choice': 'failed',
   'the end of the bytes': 'failed',
-  'a broken connection': 'failed',
+  'a broken connection, or an error event': 'failed',
   'a mistake of ours': 'failed',
   'the client leaves': 'cancelled',
   'the deadline passes': 'failed',
@@ -56,7 +56,7 @@ const table: Record<keyof typeof phases, Ends> = {
     ...unfinished,
     sentinel: 'complete',
     'the end of the bytes': 'complete',
-    'a broken connection': 'complete',
+    'a broken connection, or an error event': 'complete',
   },
 };
 

@@ -20,7 +20,7 @@ function setUp() {
           waiting.set(sealed.ciphertext, (error) => (error ? reject(error) : resolve())),
         );
       }
-      return sealed.ciphertext.toUpperCase();
+      return { secret: sealed.ciphertext.toUpperCase() };
     },
     onBroken: () => undefined,
   });

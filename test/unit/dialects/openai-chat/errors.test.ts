@@ -40,6 +40,12 @@ describe("a provider's error", () => {
   it.each<[string, number, string]>([
     ['{"error":{"message":"x","code":"context_length_exceeded"}}', 400, 'context_length_exceeded'],
     ['{"error":{"message":"prompt is too long: 9 tokens"}}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"This model\'s maximum prompt length is 9 but it has 10"}}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"The input token count (9) exceeds the maximum"}}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"Prompt exceeds max length"}}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"Your request exceeded model token limit: 9"}}', 400, 'context_length_exceeded'],
+    ['{"message":"Input is too long for requested model."}', 400, 'context_length_exceeded'],
+    ['{"error":{"message":"max_tokens: at most 9"}}', 400, 'invalid_request'],
     ['{"error":{"message":"x","code":"content_policy_violation"}}', 400, 'content_policy_violation'],
     ['{"error":{"message":"x","code":"string_above_max_length"}}', 400, 'string_too_long'],
     ['{"error":{"message":"maximum context length"}}', 500, 'provider_unavailable'],
@@ -51,6 +57,22 @@ describe("a provider's error", () => {
 });
 
 describe('an error inside a success', () => {
+  it.each<[Record<string, unknown>, number]>([
+    [{ error: { message: 'No', code: 429 } }, 429],
+    [{ error: { message: 'No', code: '503' } }, 503],
+    [{ error: { message: 'No', status: 400, code: 'bad' } }, 400],
+    [{ error: { message: 'No', status_code: 529 } }, 529],
+    [{ error: 'No', status: 408 }, 408],
+    [{ object: 'error', message: 'No', code: 404 }, 404],
+  ])('is that of the status it names: %j', (body, status) => {
+    expect(errorIn(body)).toMatchObject({ reason: 'status', status, message: 'No' });
+  });
+  it.each([200, 399, 600, 1302, 429.5, '4290', '0x1ad', 'rate_limited', null, [429]])(
+    'is a bad response where it names %j, which is no error status',
+    (code) => {
+      expect(errorIn({ error: { message: 'No', code } })).toMatchObject({ reason: 'bad_response', status: 502 });
+    },
+  );
   it.each([{ error: { message: 'No' } }, { error: 'No' }, { error: { code: 5 } }])('is found in %j', (body) => {
     expect(errorIn(body)).toMatchObject({ reason: 'bad_response', status: 502, fault: 'transient' });
   });

@@ -97,6 +97,39 @@ describe('a body of an answer', () => {
   });
 });
 
+describe('a choice without a message', () => {
+  it.each(['content_filter', 'safety'])('is an empty response where it was filtered: %s', (reason) => {
+    const { result } = decodeResult({ choices: [{ index: 0, finish_reason: reason, content_filter_results: {} }] });
+    expect(result.choices).toEqual([
+      {
+        index: 0,
+        message: { role: 'assistant', content: null, refusal: null },
+        finish_reason: 'content_filter',
+        native_finish_reason: reason,
+        logprobs: null,
+        content_filter_results: {},
+      },
+    ]);
+  });
+  it.each(['stop', 'length', null])('is an error where it was not: %s', (reason) => {
+    expect(() => decodeResult({ choices: [{ index: 0, finish_reason: reason }] })).toThrow(UpstreamError);
+  });
+});
+
+describe('a tool call without an id', () => {
+  it('is given one that no other call of the response has', () => {
+    const call = (id?: string) => ({ ...(id === undefined ? {} : { id }), function: { name: 'f', arguments: '{}' } });
+    const { result } = decodeResult({
+      choices: [
+        { message: { tool_calls: [call(), call('call_1')] }, finish_reason: 'tool_calls' },
+        { message: { tool_calls: [call(), call('')] }, finish_reason: 'tool_calls' },
+      ],
+    });
+    const ids = result.choices.flatMap(({ message }) => message.tool_calls?.map(({ id }) => id));
+    expect(ids).toEqual(['call_0', 'call_1', 'call_2', 'call_3']);
+  });
+});
+
 describe('usage', () => {
   const number = fc.oneof(fc.nat({ max: 1000 }), fc.integer(), fc.double(), nonsense);
   const details = fc.oneof(

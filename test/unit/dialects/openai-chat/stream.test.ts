@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import type { Quirks } from '../../../../src/dialects/dialect.ts';
+import type { ChatQuirks } from '../../../../src/dialects/openai-chat/quirks.ts';
 import { streamDecoder } from '../../../../src/dialects/openai-chat/stream.ts';
 import { chatChunkSchema } from '../../../../src/schema/chunk.ts';
 import { usageSchema } from '../../../../src/schema/usage.ts';
-import { chunk } from '../../../support/upstream.ts';
+import { chunk, upstreamUsage } from '../../../support/upstream.ts';
 
-const decodeAll = (events: readonly unknown[], quirks: Quirks = {}) => {
+const decodeAll = (events: readonly unknown[], quirks: ChatQuirks = {}) => {
   const decoder = streamDecoder(quirks);
   return events.flatMap((event) => decoder.decode(typeof event === 'string' ? event : JSON.stringify(event), ''));
 };
@@ -92,6 +92,37 @@ describe('events of a stream', () => {
     expect(parts.map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'usage', 'error']);
     expect(parts[1]).toMatchObject({ chunk: { choices: [{ delta: { content: 'y' }, finish_reason: null }] } });
     expect(parts[3]).toMatchObject({ error: { status: 502, providerCode: 'abort' } });
+  });
+  it('with an error beside choices give both, the error last, and mark it as reported', () => {
+    const parts = decodeAll([
+      chunk({ content: 'x' }, 'length'),
+      { ...chunk({ content: 'y' }), error: { message: 'Overloaded', code: 529 }, usage: upstreamUsage },
+    ]);
+    expect(parts.map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'usage', 'error']);
+    expect(parts[3]).toMatchObject({ isReported: true, error: { status: 529, message: 'Overloaded' } });
+    expect(decodeAll([{ error: { message: 'No' } }])).toMatchObject([{ kind: 'error', isReported: true }]);
+  });
+  it('give every tool call an id and a type with its first fragment, and the same id to the end', () => {
+    const fragment = (index: number, call: object) => ({ index, ...call });
+    const parts = decodeAll([
+      chunk({ tool_calls: [fragment(0, { function: { name: 'f', arguments: '' } })] }),
+      chunk({ tool_calls: [fragment(0, { function: { arguments: '{}' } })] }),
+      chunk({ tool_calls: [fragment(0, { id: 'late', function: { arguments: '' } })] }),
+      chunk({ tool_calls: [fragment(1, { id: 'call_1', function: { name: 'g', arguments: '{}' } })] }),
+      chunk({ tool_calls: [fragment(2, { function: { name: 'h', arguments: '{}' } })] }),
+      {
+        choices: [{ index: 1, delta: { tool_calls: [fragment(0, { function: { name: 'i' } })] }, finish_reason: null }],
+      },
+    ]);
+    const calls = parts.flatMap((part) => (part.kind === 'chunk' ? part.chunk.choices[0]?.delta.tool_calls : []));
+    expect(calls).toEqual([
+      { index: 0, id: 'call_0', type: 'function', function: { name: 'f', arguments: '' } },
+      { index: 0, function: { arguments: '{}' } },
+      { index: 0, function: { arguments: '' } },
+      { index: 1, id: 'call_1', type: 'function', function: { name: 'g', arguments: '{}' } },
+      { index: 2, id: 'call_2', type: 'function', function: { name: 'h', arguments: '{}' } },
+      { index: 0, id: 'call_3', type: 'function', function: { name: 'i' } },
+    ]);
   });
   it('finish what is open at a sentinel that is known to stand for it, and only then', () => {
     const of = (index: number, finish: string | null) => ({

@@ -1,0 +1,45 @@
+import type { ReasoningField } from './quirks.ts';
+import { reasoningFields } from './quirks.ts';
+import { isObject, type Loose } from './values.ts';
+
+/**
+ * Moves the earlier reasoning of an assistant message into the field that the provider takes, from whichever of the three
+ * the caller used.
+ * @param message  changed; its reasoning fields stand in it as the caller sent them
+ * @param target   null: the provider takes none
+ * @returns the fields whose content does not reach the provider
+ */
+export function moveReasoning(message: Loose, target: ReasoningField | null): readonly ReasoningField[] {
+  const given: Loose = {};
+  for (const field of reasoningFields) {
+    if (message[field] !== undefined && message[field] !== null) given[field] = message[field];
+    delete message[field];
+  }
+  const value = target === null ? undefined : reasoningAs(target, given);
+  if (target === null || value === undefined) return reasoningFields.filter((field) => field in given);
+  message[target] = value;
+  return [];
+}
+
+function reasoningAs(target: ReasoningField, given: Loose): unknown {
+  if (target !== 'reasoning_details') return textOf(given);
+  if (Array.isArray(given.reasoning_details)) return given.reasoning_details;
+  const text = textOf(given);
+  return text === undefined ? undefined : [{ type: 'reasoning.text', text, index: 0 }];
+}
+
+/** An empty text counts: some providers insist on the field. undefined: there is no text, only what is encrypted. */
+function textOf({ reasoning_content: content, reasoning, reasoning_details: details }: Loose): string | undefined {
+  if (typeof content === 'string') return content;
+  if (typeof reasoning === 'string') return reasoning;
+  if (!Array.isArray(details)) return undefined;
+  let text: string | undefined;
+  // Clients keep the details of a stream as they came: each may hold a few letters.
+  for (const detail of details) {
+    if (!isObject(detail)) continue;
+    const added =
+      detail.type === 'reasoning.text' ? detail.text : detail.type === 'reasoning.summary' && detail.summary;
+    if (typeof added === 'string') text = (text ?? '') + added;
+  }
+  return text;
+}

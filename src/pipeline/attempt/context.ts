@@ -1,0 +1,39 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Redactor } from '../../base/secrets.ts';
+import type { EncodedRequest } from '../../dialects/dialect.ts';
+import type { Credential, Provider } from '../../providers/provider.ts';
+import type { TimeoutSettings, UpstreamLimitSettings } from '../../schema/settings.ts';
+import type { Watchdog } from '../watchdog.ts';
+import { redactorOf } from './redaction.ts';
+
+/** What does not change from attempt to attempt. */
+export interface AttemptSettings {
+  clock: Clock;
+  limits: UpstreamLimitSettings;
+  timeouts: TimeoutSettings;
+}
+
+/** Everything that the parts of one attempt need. A class for the reason that `Sent` is one. */
+export class AttemptContext {
+  readonly settings: AttemptSettings;
+  readonly provider: Provider;
+  readonly credential: Credential;
+  readonly redactor: Redactor;
+  readonly encoded: EncodedRequest;
+  readonly watchdog: Watchdog;
+
+  constructor(
+    settings: AttemptSettings,
+    provider: Provider,
+    credential: Credential,
+    encoded: EncodedRequest,
+    watchdog: Watchdog,
+  ) {
+    this.settings = settings;
+    this.provider = provider;
+    this.credential = credential;
+    this.redactor = redactorOf(provider, credential);
+    this.encoded = encoded;
+    this.watchdog = watchdog;
+  }
+}

@@ -1,0 +1,79 @@
+import { UpstreamError } from '../../base/upstream-error.ts';
+import type { Target } from '../../call/plan.ts';
+import type { Credential, OutgoingRequest, Provider } from '../../providers/provider.ts';
+import type { ChatRequest } from '../../schema/chat.ts';
+import type { TransportLimits, TransportRequest } from '../../transport/transport.ts';
+import type { AttemptContext } from './context.ts';
+
+/** As the target is planned: its largest output, its service tier, and reasoning where the caller's slug asks for it. */
+export function plannedRequest(request: ChatRequest, { maxTokens, reasons, endpoint }: Target): ChatRequest {
+  const { serviceTier } = endpoint;
+  let planned = request;
+  if (maxTokens !== undefined) planned = { ...planned, max_tokens: null, max_completion_tokens: maxTokens };
+  if (serviceTier !== undefined) planned = { ...planned, service_tier: serviceTier };
+  const saysHowMuch = request.reasoning !== undefined || (request.reasoning_effort ?? null) !== null;
+  return reasons && !saysHowMuch ? { ...planned, reasoning: { effort: 'medium' } } : planned;
+}
+
+/**
+ * The request with the key on it. A provider that signs may take time.
+ * @throws UpstreamError for a workspace's credential that no header takes
+ */
+export function authenticated(
+  { provider, credential, encoded }: AttemptContext,
+  { isByok }: Target,
+): OutgoingRequest | Promise<OutgoingRequest> {
+  const { path, headers, body } = encoded;
+  const signed = provider.auth({ method: 'POST', url: urlOf(provider, credential, path), headers, body }, credential);
+  if (!isByok) return signed;
+  return signed instanceof Promise
+    ? signed.then((request) => checkedSendable(credential, request))
+    : checkedSendable(credential, signed);
+}
+
+/** Credentials whose headers were looked at. */
+const sendable = new WeakSet<Credential>();
+
+/** A workspace may bring what no header takes, such as JSON over several lines for a provider that wants a plain key. */
+function checkedSendable(credential: Credential, request: OutgoingRequest): OutgoingRequest {
+  if (sendable.has(credential)) return request;
+  if (!Object.values(request.headers).every((value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)))
+    throw new UpstreamError('The credential cannot be sent to this provider.', { reason: 'status', status: 401 });
+  sendable.add(credential);
+  return request;
+}
+
+const urls = new WeakMap<Provider, { path: string; url: string }>();
+
+/** The same text each time: one that was just put together is hashed anew wherever it is looked up. */
+function urlOf(provider: Provider, credential: Credential, path: string): string {
+  if (typeof provider.baseUrl !== 'string') return provider.baseUrl(credential) + path;
+  const latest = urls.get(provider);
+  if (latest?.path === path) return latest.url;
+  const url = provider.baseUrl + path;
+  urls.set(provider, { path, url });
+  return url;
+}
+
+/**
+ * A class, since V8 may put what comes of a literal straight among its old objects: one that was seen to outlive
+ * collections, as this one does while the provider thinks. Whatever an old object holds lives until the next full
+ * collection; here that is the complete body.
+ */
+export class Sent implements TransportRequest {
+  readonly method: TransportRequest['method'];
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly body: TransportRequest['body'];
+  readonly signal: AbortSignal;
+  readonly limits: TransportLimits;
+
+  constructor({ method, url, headers, body }: OutgoingRequest, signal: AbortSignal, limits: TransportLimits) {
+    this.method = method;
+    this.url = url;
+    this.headers = headers;
+    this.body = body;
+    this.signal = signal;
+    this.limits = limits;
+  }
+}

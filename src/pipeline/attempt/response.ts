@@ -1,0 +1,145 @@
+import { peek } from '../../base/framing/peek.ts';
+import { JsonError, parseJson } from '../../base/json.ts';
+import type { Redactor } from '../../base/secrets.ts';
+import type { UpstreamError } from '../../base/upstream-error.ts';
+import { toChunks } from '../../convert/chunks.ts';
+import type { DecodedResult, StreamPart } from '../../dialects/dialect.ts';
+import type { ChatResult, Usage } from '../../schema/chat.ts';
+import { readText, readTextBounded, textAtHand } from '../../transport/send.ts';
+import type { TransportResponse } from '../../transport/transport.ts';
+import { badStream, type EventReader, eventReader, foldEvents, readToFirstToken } from '../events.ts';
+import type { Watchdog } from '../watchdog.ts';
+import type { AttemptContext } from './context.ts';
+
+/** A complete response. */
+export interface CompleteResponse {
+  kind: 'result';
+  result: ChatResult;
+  usage: Usage | null;
+}
+
+/** A stream whose first token is there. Whoever gets it reads it to the end or closes it. */
+export interface OpenStream {
+  kind: 'stream';
+  /** What follows; null when nothing does, because the upstream sent JSON. */
+  events: EventReader | null;
+  /** What the events up to the first token mean. */
+  first: StreamPart[];
+  watchdog: Watchdog;
+  /** How many choices were asked for. */
+  expectedChoices: number;
+  /** Takes out keys, which must not reach the client, should the upstream echo them. */
+  redactor: Redactor;
+  /** Lets go of the upstream: closes the socket unless the stream was read to its end. Safe to call more than once. */
+  close(): void;
+}
+
+export type Attempted = CompleteResponse | OpenStream;
+
+const firstOfResponse = 'the first of its response';
+
+/** Reads a response with an error status. */
+export async function readError(context: AttemptContext, response: TransportResponse): Promise<UpstreamError> {
+  const { settings, provider, redactor, watchdog } = context;
+  watchdog.arm(settings.timeouts.idleMs, 'all of its error');
+  // Before anything is cut off: half a key is still worth hiding.
+  const text = redactor.redact(await readTextBounded(response.body, settings.limits.errorBytes));
+  return provider.dialect.decodeError(response.status, response.headers, text, settings.clock.now());
+}
+
+/**
+ * Reads a response with a success status, up to its end or to its first token. Without a promise where all of it is
+ * here, as a short response comes in one packet with its headers.
+ * @param release  what to do once nothing of the upstream is needed any more
+ */
+export function readResponse(
+  context: AttemptContext,
+  response: TransportResponse,
+  isStream: boolean,
+  release: () => void,
+): Attempted | Promise<Attempted> {
+  const { limits, timeouts } = context.settings;
+  const received = isStream ? null : textAtHand(response.body, limits.bodyBytes);
+  if (received !== null) return readComplete(context, received, release);
+  context.watchdog.arm(timeouts.firstEventMs, firstOfResponse);
+  if (isStream) return openStream(context, response, release);
+  return readText(response.body, limits.bodyBytes, untilComplete(context)).then((text) =>
+    readComplete(context, text, release),
+  );
+}
+
+/** For a JSON body: waits for more bytes anew each time, and for nothing after the end of a stream. */
+function untilComplete({ settings, provider, watchdog }: AttemptContext): (bytes: Uint8Array) => boolean {
+  const hasEnded = provider.dialect.framing.endWatch();
+  return (bytes) => {
+    watchdog.arm(settings.timeouts.idleMs, 'all of its response');
+    return hasEnded(bytes);
+  };
+}
+
+/** JSON was asked for. A stream that came instead is folded into a result. */
+function readComplete(context: AttemptContext, received: string, release: () => void): CompleteResponse {
+  const { settings, provider, redactor, encoded } = context;
+  const text = redactor.redact(received);
+  const { result, usage } =
+    provider.dialect.framing.recognises(text, true) === true
+      ? foldEvents(text, encoded.choices, provider, settings.limits)
+      : decodeBody(context, text);
+  release();
+  return { kind: 'result', result, usage };
+}
+
+/** A stream was asked for. A JSON body that came instead is cut into chunks. */
+async function openStream(
+  context: AttemptContext,
+  response: TransportResponse,
+  release: () => void,
+): Promise<OpenStream> {
+  const { settings, provider, redactor, watchdog, encoded } = context;
+  const source = await peek(response.body, provider.dialect.framing);
+  if (!source.isStream) {
+    const text = redactor.redact(await readText(source, settings.limits.bodyBytes, untilComplete(context)));
+    const { result, usage } = decodeBody(context, text);
+    release();
+    return {
+      kind: 'stream',
+      events: null,
+      first: partsOf(result, usage),
+      watchdog,
+      expectedChoices: result.choices.length,
+      redactor,
+      close: () => undefined,
+    };
+  }
+  const events = eventReader(source, provider, settings.limits);
+  const first = await readToFirstToken(events, redactor);
+  watchdog.disarm();
+  const close = () => {
+    release();
+    source.cancel();
+  };
+  return { kind: 'stream', events, first, watchdog, expectedChoices: encoded.choices, redactor, close };
+}
+
+function partsOf(result: ChatResult, usage: Usage | null): StreamPart[] {
+  const parts: StreamPart[] = toChunks(result).map((chunk) => ({ kind: 'chunk', chunk }));
+  if (usage) parts.push({ kind: 'usage', usage });
+  parts.push({ kind: 'done' });
+  return parts;
+}
+
+function decodeBody({ settings, provider }: AttemptContext, text: string): DecodedResult {
+  return provider.dialect.decodeResult(parseBody(text, settings.limits.depth), provider.quirks);
+}
+
+function parseBody(text: string, maxDepth: number): unknown {
+  const start = text.trimStart();
+  if (start === '') throw badStream('The provider answered with an empty body.');
+  if (start.startsWith('<')) throw badStream('The provider answered with a page of HTML instead of JSON.');
+  try {
+    return parseJson(text, maxDepth);
+  } catch (error) {
+    if (error instanceof JsonError) throw badStream(`The provider answered with a body that is ${error.message}.`);
+    throw error;
+  }
+}

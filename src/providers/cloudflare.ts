@@ -1,0 +1,21 @@
+import { openaiChat } from '../dialects/openai-chat.ts';
+import { defineProvider } from './provider.ts';
+
+/** Workers AI. The account is part of its address. */
+export const cloudflare = defineProvider({
+  slug: 'cloudflare',
+  name: 'Cloudflare',
+  baseUrl: ({ parts }) => `https://api.cloudflare.com/client/v4/accounts/${parts?.accountId}/ai/v1`,
+  dialect: openaiChat,
+  credentialShape: {
+    parts: {
+      apiKey: { expected: 'an API token' },
+      accountId: {
+        expected: 'the id of an account: 32 hexadecimal digits',
+        isSecret: false,
+        pattern: /^[0-9a-f]{32}$/,
+      },
+    },
+  },
+  env: ['CLOUDFLARE_API_KEY', 'CLOUDFLARE_API_TOKEN'],
+});

@@ -1,0 +1,83 @@
+import type { Credential, CredentialPart, CredentialShape } from '../providers/provider.ts';
+import type { ValidationIssue } from '../schema/validate.ts';
+
+/** The part that becomes the `secret` of a credential. */
+const keyPart = 'apiKey';
+
+/** Visible ASCII on one line, with spaces only inside: what a header takes. */
+const onOneLine = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** Becomes part of a host's name or of a path, where a dot or a slash would name another. */
+const word = /^[A-Za-z0-9_-]{1,128}$/;
+
+/** A credential, or what is wrong with its parts; each path is relative to them. */
+export type PartsResult =
+  | { credential: Credential; secrets: readonly string[] }
+  | { issues: readonly ValidationIssue[] };
+
+/** Checks the parts of a credential. */
+export function credentialOf(shape: CredentialShape, parts: Readonly<Record<string, unknown>>): PartsResult {
+  const issues: ValidationIssue[] = [];
+  const others: Record<string, string> = {};
+  const secrets: string[] = [];
+  let secret = '';
+  for (const name of Object.keys(parts)) {
+    if (!Object.hasOwn(shape.parts, name))
+      issues.push({ path: pathOf(name), message: `expected no such part, but ${namesOf(shape)}` });
+  }
+  for (const [name, part] of Object.entries(shape.parts)) {
+    const value = Object.hasOwn(parts, name) ? parts[name] : undefined;
+    if (value === undefined ? part.isOptional : isValid(part, value)) {
+      if (typeof value !== 'string') continue;
+      if (part.isSecret !== false) secrets.push(value);
+      if (name === keyPart) secret = value;
+      else others[name] = value;
+    } else issues.push({ path: name, message: `expected ${part.expected}` });
+  }
+  const sets = shape.oneOf ?? [];
+  if (issues.length === 0 && sets.length > 0 && !sets.some((set) => set.every((name) => parts[name] !== undefined)))
+    issues.push({ path: '', message: `expected ${sets.map((set) => set.join(' and ')).join(', or ')}` });
+  if (issues.length > 0) return { issues };
+  return { credential: Object.keys(others).length === 0 ? { secret } : { secret, parts: others }, secrets };
+}
+
+/**
+ * Reads the key that a workspace brings. For a provider whose credentials have parts it is a JSON object of them, or the
+ * key alone where no other part is required.
+ */
+export function credentialOfKey(shape: CredentialShape, key: string): PartsResult {
+  if (!key.startsWith('{')) {
+    const read = credentialOf(shape, { [keyPart]: key });
+    if (!('issues' in read) || Object.hasOwn(shape.parts, keyPart)) return read;
+  }
+  const parts = objectOf(key);
+  return parts === null
+    ? { issues: [{ path: '', message: `expected a JSON object with ${namesOf(shape)}` }] }
+    : credentialOf(shape, parts);
+}
+
+function isValid({ pattern, isSecret }: CredentialPart, value: unknown): boolean {
+  return typeof value === 'string' && (pattern ?? (isSecret === false ? word : onOneLine)).test(value);
+}
+
+function objectOf(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    // The text may be a secret; that it will not do is all there is to say.
+    return null;
+  }
+}
+
+/** A name comes from the caller, who may have put a secret in its place. */
+function pathOf(name: string): string {
+  return /^[A-Za-z_$][\w$-]{0,31}$/.test(name) ? name : '';
+}
+
+function namesOf({ parts }: CredentialShape): string {
+  return Object.entries(parts)
+    .map(([name, { isOptional }]) => (isOptional ? `${name} (optional)` : name))
+    .join(', ');
+}
