@@ -5,7 +5,7 @@ export interface GatewayFetchOptions {
   basePath?: string;
 }
 
-/** What of `Bun.serve`'s server is used: a structural type, so that Bun's types are no dependency. */
+/** The part of `Bun.serve`'s server that we use: a structural type, so that Bun's types are no dependency. */
 export interface BunServer {
   port?: number | undefined;
   hostname?: string | undefined;
@@ -18,7 +18,7 @@ export type BunFetch = (request: Request, server: BunServer) => Promise<Response
 /** The `fetch` of `Bun.serve`: `Bun.serve({ port: 8787, fetch: gatewayFetch(gateway) })`. */
 export function gatewayFetch(gateway: RequestHandler, options: GatewayFetchOptions = {}): BunFetch {
   return (request, server) => {
-    // Bun closes a connection on which nothing was sent for 10 s; a model may think for longer.
+    // Bun closes a connection when nothing was sent for 10 s. A model may think for longer.
     server.timeout(request, 0);
     return gateway.handle(request, { basePath: options.basePath });
   };
@@ -29,7 +29,7 @@ export interface ServeOptions extends GatewayFetchOptions {
   port?: number;
   /** The address to listen on. Default `127.0.0.1`, which only this machine can reach. */
   hostname?: string;
-  /** How long `close` lets open responses run before it cuts them. Default 10,000. */
+  /** How long `close` waits for open responses before it cuts them. Default 10,000. */
   drainMs?: number;
 }
 
@@ -37,7 +37,9 @@ export interface RunningServer {
   /** The base URL for clients, mount path included, such as `http://127.0.0.1:8787/v1`. */
   url: string;
   port: number;
-  /** Accepts nothing more, lets open responses finish for `drainMs`, then cuts what is left. The gateway stays open. */
+  /**
+   * Accepts no new requests, lets open responses finish for `drainMs`, then cuts the others. The gateway stays open.
+   */
   close(drainMs?: number): Promise<void>;
 }
 

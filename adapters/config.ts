@@ -6,12 +6,12 @@ import { builtInProviders, type GatewayOptions } from '../src/index.ts';
 /** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** Something the person at the terminal can put right; its message says how. */
+/** A mistake that the person at the terminal can correct. The message says how. */
 export class CliError extends Error {}
 
 /**
- * What is served without a config file: the sandbox always, each built-in provider whose usual variable is set, and
- * any OpenAI-compatible server at LOCAL_BASE_URL as `local`. Holds no keys for callers.
+ * The options without a config file: the sandbox, each built-in provider whose usual variable is set, and any
+ * OpenAI-compatible server at LOCAL_BASE_URL as `local`. Has no keys for callers.
  */
 export function defaultOptions(env: Env): GatewayOptions & { providers: object } {
   const providers: NonNullable<GatewayOptions['providers']> = { sandbox: {} };
@@ -26,7 +26,7 @@ export function defaultOptions(env: Env): GatewayOptions & { providers: object }
 }
 
 /**
- * The default export of a config file: .js, .mjs, or .ts where the runtime strips types.
+ * Loads the default export of a config file: .js, .mjs, or .ts if the runtime strips types.
  * @throws CliError
  */
 export async function loadConfig(path: string): Promise<GatewayOptions> {
@@ -49,6 +49,6 @@ function reasonOf(error: unknown): string {
   if ((error as NodeJS.ErrnoException).code === 'ERR_UNKNOWN_FILE_EXTENSION') {
     return 'it must end in .js, .mjs or .ts; for .ts, Node 22.18 or newer is needed';
   }
-  // Some loaders append an excerpt of the file.
+  // Some loaders append a part of the file.
   return error.message.split('\n', 1)[0] ?? '';
 }

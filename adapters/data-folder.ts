@@ -5,20 +5,20 @@ import process from 'node:process';
 import { CliError } from './config.ts';
 import { type SqliteStore, sqliteStore } from './sqlite.ts';
 
-/** What `serve` keeps between two runs. */
+/** The data that `serve` keeps between two runs. */
 export interface DataFolder {
   path: string;
-  /** null: this runtime has no SQLite, and nothing is kept. */
+  /** null: this runtime has no SQLite, so nothing is kept. */
   store: SqliteStore | null;
-  /** What stored provider keys are sealed with; null where the options have something for that. */
+  /** The secret for sealing provider keys; null if the options have one. */
   secret: string | null;
-  /** What the person at the terminal should know, a line each. */
+  /** Messages for the person at the terminal, one per line. */
   warnings: string[];
 }
 
 /**
- * Opens a folder with `gateway.db` and `secret`, which are made where they are not there. Several starts at once agree
- * on what they make.
+ * Opens a folder with `gateway.db` and `secret`. Creates them if they do not exist. Processes that start at the same
+ * time end up with the same files.
  * @throws CliError
  */
 export function openDataFolder(given: string, { needsSecret = true } = {}): DataFolder {
@@ -43,19 +43,19 @@ const otherFolder = 'Choose another folder with --data or MODEL_GATEWAY_DATA.';
 function makeFolder(path: string): void {
   try {
     const made = mkdirSync(path, { recursive: true, mode: 0o700 });
-    // It often lies in a project: what is in it must not get into its history.
+    // The folder is often in a project: its files must not get into the project's git history.
     if (made !== undefined) writeFileSync(join(path, '.gitignore'), '*\n');
   } catch (error) {
     throw new CliError(`The data folder ${path} cannot be made: ${messageOf(error)}. ${otherFolder}`);
   }
 }
 
-/** @param hasData  whether there is a database, which then was made with a secret */
+/** @param hasData  whether there is a database, which then had a secret */
 function keepSecret(path: string, hasData: boolean): { secret: string; warnings: string[] } {
   try {
     const found = readSecret(path);
     const secret = found ?? makeSecret(path);
-    // As long as those that are made here: less than that was cut, or is somebody's password.
+    // Secrets that we make have this length. A shorter one was cut, or is a password.
     if (secret.length < 32) {
       throw new CliError(
         `The file ${path} holds no secret of at least 32 characters. Put back the one it had: stored provider keys open with no other. Where there are none, remove the file.`,
@@ -69,7 +69,7 @@ function keepSecret(path: string, hasData: boolean): { secret: string; warnings:
   }
 }
 
-/** null: there is none. */
+/** @returns null: there is no secret */
 function readSecret(path: string): string | null {
   try {
     return readFileSync(path, 'utf8').trim();
@@ -79,7 +79,10 @@ function readSecret(path: string): string | null {
   }
 }
 
-/** A link appears whole, and once: whoever comes second reads what the first has made, never half of it. */
+/**
+ * A link appears complete, and only once. A process that comes second reads the secret of the first, never a part of
+ * it.
+ */
 function makeSecret(path: string): string {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   writeFileSync(draft, `${newSecret()}\n`, { mode: 0o600, flag: 'wx', flush: true });

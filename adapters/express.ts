@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from '../src/index.ts';
-import { answer, NodeExchange } from './exchange.ts';
+import { NodeExchange, respond } from './exchange.ts';
 import { locate, parsedBody } from './mount.ts';
 
 export interface GatewayMiddlewareOptions {
   /**
-   * The path of the gateway below the mount, such as `/llm`; `''` takes everything. Requests outside it go to the next
-   * middleware. Default: everything below `app.use('/v1', …)`, and below the
-   * gateway's own `basePath` where the middleware is mounted at the root.
+   * The path of the gateway below the mount, such as `/llm`; `''` takes all requests. Other requests go to the next
+   * middleware. Default: everything below `app.use('/v1', …)`, or, if the middleware is mounted at the root, everything
+   * below the gateway's own `basePath`.
    */
   prefix?: string;
 }
 
-/** What of an Express request is used: a structural type, so that Express is no dependency. */
+/** The part of an Express request that we use: a structural type, so that Express is no dependency. */
 export interface ExpressRequest extends IncomingMessage {
   originalUrl: string;
   baseUrl: string;
@@ -24,7 +24,7 @@ export type ExpressMiddleware = (req: ExpressRequest, res: ServerResponse, next:
 
 /**
  * The gateway as middleware of Express 5 or 4: `app.use('/v1', gatewayMiddleware(gateway))`. Works before and after
- * `express.json()`, whose size limit then holds; mounted before it, the gateway's own limit does.
+ * `express.json()`. After it, the size limit of `express.json()` applies; before it, the gateway's own limit.
  */
 export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddlewareOptions = {}): ExpressMiddleware {
   return (req, res, next) => {
@@ -32,6 +32,6 @@ export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddl
     const place = locate(gateway, mount, options.prefix);
     if (place === undefined) return next();
     const body = parsedBody(req, req.body);
-    void answer(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, body });
+    void respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, body });
   };
 }

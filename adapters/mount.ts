@@ -1,19 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from '../src/index.ts';
 
-/** Where a framework called a middleware. */
+/** The place where a framework has mounted a middleware. */
 export interface Mount {
-  /** The path that was cut off the URL, such as `/api`; '' where nothing was. */
+  /** The path that was cut off the URL, such as `/api`; '' if nothing was cut off. */
   mountedAt: string;
-  /** What is left of the path and query, starting with a slash; or the whole URL of a request to a proxy. */
+  /** The remaining path and query, beginning with a slash; or the complete URL of a request to a proxy. */
   url: string;
-  /** The path and query the client asked for. */
+  /** The path and query that the client requested. */
   originalUrl: string;
 }
 
 /**
- * The gateway's base path and the whole URL of a request to a middleware; undefined where it is somebody else's.
- * @param prefix  below the mount; default: the gateway's own base path where nothing was mounted, else none
+ * The gateway's base path and the complete URL of a request to a middleware; undefined: the request is not for the
+ * gateway.
+ * @param prefix  below the mount; default: without a mount the gateway's own base path, otherwise none
  */
 export function locate(
   { basePath = '/v1' }: Pick<RequestHandler, 'basePath'>,
@@ -23,20 +24,20 @@ export function locate(
   const below = withoutSlash(prefix ?? (mountedAt === '' ? basePath : ''));
   const path = pathOf(url);
   if (path !== below && !path.startsWith(`${below}/`)) return undefined;
-  // Not simply the original URL: middleware may have rewritten this one.
+  // Not always the original URL: middleware may have rewritten this one.
   return { basePath: mountedAt + below, url: url.startsWith('/') ? mountedAt + url : originalUrl };
 }
 
-/** What was cut off `originalUrl` to leave `path`; '' where nothing was, or where the URL was rewritten. */
+/** The path that was cut off `originalUrl` to leave `path`; '' if nothing was, or if the URL was rewritten. */
 export function findMount(originalUrl: string, path: string): string {
   const original = withoutSlash(pathOf(originalUrl));
   const rest = withoutSlash(path);
   return original.endsWith(rest) ? original.slice(0, original.length - rest.length) : '';
 }
 
-/** What a body parser made of the body; undefined where the body is still to be read. */
+/** The parsed body of a body parser; undefined: the body has still to be read. */
 export function parsedBody(req: IncomingMessage, body: unknown): unknown {
-  // Some parsers leave `{}` behind where they did not read; whether the stream was read tells the two apart.
+  // Some parsers set `{}` without reading the body. The body counts as parsed only if the stream was read.
   return req.readableDidRead || req.readableEnded ? body : undefined;
 }
 

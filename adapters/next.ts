@@ -5,7 +5,7 @@ export interface GatewayRouteOptions {
   basePath?: string;
 }
 
-/** What Next 15 and later pass to a route handler. `params` holds one array: the segments that the catch-all caught. */
+/** The context that Next 15 and later pass to a route handler. `params` holds one array: the caught segments. */
 export interface RouteContext {
   params: Promise<object>;
 }
@@ -26,7 +26,7 @@ export function gatewayRoute(gateway: RequestHandler, options: GatewayRouteOptio
   return { GET: handle, POST: handle, PUT: handle, PATCH: handle, DELETE: handle, HEAD: handle, OPTIONS: handle };
 }
 
-/** The path without as many segments as were caught. Counted, not compared: caught segments may be decoded. */
+/** The path without the caught segments. Counts the segments instead of comparing them: they may be decoded. */
 function findBasePath(request: Request, params: object): string {
   const caught = Object.values(params).find(Array.isArray) ?? [];
   const segments = new URL(request.url).pathname.replace(/\/$/, '').split('/');

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { RequestHandler } from '../src/index.ts';
-import { answer, NodeExchange } from './exchange.ts';
+import { NodeExchange, respond } from './exchange.ts';
 
 export interface NodeHandlerOptions {
   /** The path the gateway is mounted at, without a trailing slash. Default: the gateway's own. */
@@ -13,7 +13,7 @@ export function toNodeHandler(
   gateway: RequestHandler,
   options: NodeHandlerOptions = {},
 ): (req: IncomingMessage, res: ServerResponse) => void {
-  return (req, res) => void answer(gateway, new NodeExchange(req, res), { basePath: options.basePath });
+  return (req, res) => void respond(gateway, new NodeExchange(req, res), { basePath: options.basePath });
 }
 
 export interface ServeOptions extends NodeHandlerOptions {
@@ -21,7 +21,7 @@ export interface ServeOptions extends NodeHandlerOptions {
   port?: number;
   /** The address to listen on. Default `127.0.0.1`, which only this machine can reach. */
   hostname?: string;
-  /** How long `close` lets open responses run before it cuts them. Default 10,000. */
+  /** How long `close` waits for open responses before it cuts them. Default 10,000. */
   drainMs?: number;
   /** How long an idle connection is kept. Default 65,000: longer than load balancers keep theirs. */
   keepAliveTimeoutMs?: number;
@@ -32,7 +32,7 @@ export interface RunningServer {
   url: string;
   port: number;
   /**
-   * Accepts nothing more, lets open responses finish for `drainMs`, then cuts what is left. Resolves when every
+   * Accepts no new requests, lets open responses finish for `drainMs`, then cuts the others. Resolves when every
    * connection is closed. May be called again with a shorter time. The gateway itself stays open.
    */
   close(drainMs?: number): Promise<void>;
@@ -69,15 +69,15 @@ function listen(server: Server, port: number, hostname: string): Promise<void> {
   });
 }
 
-/** An address that a client on this machine can use, also where the server listens on all of them. */
+/** An address that a client on this machine can use, also if the server listens on all addresses. */
 function toUrlHost({ address, family }: AddressInfo): string {
   if (address === '0.0.0.0' || address === '::') return '127.0.0.1';
   return family === 'IPv6' ? `[${address}]` : address;
 }
 
 /**
- * Counts the open responses of each connection and returns the server's orderly end. Node's own `close` takes a
- * connection for idle once its response was ended, although the client has not yet read it all, and cuts it.
+ * Counts the open responses of each connection and returns a function that ends the server in order. Node's own `close`
+ * considers a connection idle once its response has ended, and cuts it, although the client may not have read it all.
  */
 function trackConnections(server: Server): (drainMs: number) => Promise<void> {
   const open = new Map<Socket, number>();
@@ -97,7 +97,7 @@ function trackConnections(server: Server): (drainMs: number) => Promise<void> {
   return (drainMs) => {
     closed ??= new Promise((resolve) => {
       NetServer.prototype.close.call(server, () => {
-        // Only stops the timer that watches for slow requests.
+        // This call only stops the timer that watches for slow requests.
         server.close();
         resolve();
       });

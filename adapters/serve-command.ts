@@ -6,16 +6,16 @@ import { CliError, defaultOptions, type Env, loadConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { type RunningServer, serve } from './node.ts';
 
-/** What the command needs of the process it runs in. */
+/** The command's interface to its process. */
 export interface Terminal {
-  /** Without the runtime and the script. */
+  /** Without the names of the runtime and the script. */
   args: readonly string[];
   env: Env;
   print(text: string): void;
   printError(text: string): void;
   /** Calls back for each SIGTERM and SIGINT. */
   onStop(callback: () => void): void;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a clock that is never set back. */
   nowMs(): number;
 }
 
@@ -36,7 +36,7 @@ budgets, provider keys and further keys.
 `;
 
 /**
- * Runs the command line until the server has stopped. Every mistake becomes one line on the error output.
+ * Runs the command line until the server has stopped. A mistake is reported as one line on the error output.
  * @returns the exit code
  */
 export async function runCommand(terminal: Terminal): Promise<number> {
@@ -76,8 +76,8 @@ function readArgs(args: readonly string[]) {
 
 async function serveUntilStopped(terminal: Terminal, flags: Flags): Promise<void> {
   const { env } = terminal;
-  const port = wholeNumber('port', flags.port ?? (env.PORT || '8787'), 65_535);
-  const drainMs = wholeNumber('drain-ms', flags['drain-ms'] ?? '10000', 2 ** 31 - 1);
+  const port = integerOption('port', flags.port ?? (env.PORT || '8787'), 65_535);
+  const drainMs = integerOption('drain-ms', flags['drain-ms'] ?? '10000', 2 ** 31 - 1);
   const hostname = flags.host ?? '127.0.0.1';
   const given = flags.config === undefined ? defaultOptions(env) : await loadConfig(flags.config);
   const data = given.store ? null : openData(given, flags.data || env.MODEL_GATEWAY_DATA || '.model-gateway');
@@ -106,8 +106,8 @@ function withData(options: GatewayOptions, data: DataFolder | null): GatewayOpti
   };
 }
 
-/** Ctrl-C below npm arrives twice, from the terminal and from npm; within this time that is one wish. */
-const sameDefaultsMs = 500;
+/** Below npm, Ctrl-C arrives twice, from the terminal and from npm. Two signals within this time count as one. */
+const sameSignalMs = 500;
 
 /** The first signal lets open streams finish, the next one cuts them. */
 function stopAsked(terminal: Terminal, server: RunningServer): Promise<void> {
@@ -118,23 +118,23 @@ function stopAsked(terminal: Terminal, server: RunningServer): Promise<void> {
         askedAtMs = terminal.nowMs();
         terminal.printError('Stopping: open streams may finish. Ask again to cut them.\n');
         void server.close().then(stopped);
-      } else if (terminal.nowMs() - askedAtMs >= sameDefaultsMs) void server.close(0);
+      } else if (terminal.nowMs() - askedAtMs >= sameSignalMs) void server.close(0);
     });
   });
 }
 
-function wholeNumber(name: string, text: string, max: number): number {
+function integerOption(name: string, text: string, max: number): number {
   if (/^\d{1,10}$/.test(text) && Number(text) <= max) return Number(text);
   throw new CliError(`Expected a whole number from 0 to ${max} for ${name}, not ${JSON.stringify(text)}`);
 }
 
-/** A key that callers use, and what to say of it. */
+/** A key for callers, and the text to print about it. */
 interface CallerKey {
   key: string;
   note: string;
 }
 
-/** Adds a key where the options name no way in. */
+/** Adds a key if the options have no way to authenticate callers. */
 function withCallers(options: GatewayOptions, env: Env): { options: GatewayOptions; key: CallerKey | null } {
   if (options.apiKeys || options.authenticate || options.store) return { options, key: null };
   const key: CallerKey = env.GATEWAY_API_KEY
@@ -203,12 +203,14 @@ function placeOf(data: DataFolder | null): string {
     : 'in memory, lost at the end: this runtime has no node:sqlite; Node 22.19 or newer has it';
 }
 
-/** For a POSIX shell. */
+/** Quotes for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Warnings and errors, a line each. Requests that went well are not worth one here; a config file may set a logger. */
+/**
+ * Prints warnings and errors, one per line. Successful requests print nothing; a config file may set another logger.
+ */
 function lineLogger({ printError }: Terminal): Logger {
   const line = (level: string) => (fields: object, message: string) =>
     printError(
@@ -218,7 +220,7 @@ function lineLogger({ printError }: Terminal): Logger {
 }
 
 function version(): string {
-  // One folder up from the sources as from the built files.
+  // The package.json is one folder up, for the sources and for the built files.
   const manifest: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   return manifest.version;
 }

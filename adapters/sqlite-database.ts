@@ -12,29 +12,29 @@ export interface SqliteStatement {
 }
 
 /**
- * One connection. Its work is synchronous, and never begun before the one before has ended; what waits, because another
- * process holds the file's lock, waits without blocking this one.
+ * One connection. Its work is synchronous and runs one after the other. Work that waits for the file's lock of another
+ * process does not block this process.
  */
 export interface SqliteDatabase {
   /** Compiled once per text. For use within `read` and `transact`. */
   prepare(sql: string): SqliteStatement;
   exec(sql: string): void;
-  /** Tables and indexes that are made at the first use, unless they are there: `CREATE … IF NOT EXISTS`, whole. */
+  /** Tables and indexes to create at the first use: complete `CREATE … IF NOT EXISTS` statements. */
   define(schema: readonly string[]): void;
-  /** Runs reading work on one state of the database. */
+  /** Runs code that reads one state of the database. */
   read<T>(work: () => T): Promise<T>;
   /**
-   * Runs work as one transaction, in the order of the calls: when it throws, nothing of it remains. It may run again
-   * from the start when the lock is lost to another process.
-   * @throws Error, as SQLite has it, or when the lock could not be had in time
+   * Runs code as one transaction, in the order of the calls. If the code throws, the transaction is rolled back. The
+   * code may run again from the start when another process got the lock first.
+   * @throws SQLite's own error, or an Error when the lock was not free in time
    */
   transact<T>(work: () => T): Promise<T>;
-  /** Whether other processes see it. */
+  /** Whether other processes use the same database. */
   readonly isShared: boolean;
 }
 
 export interface OpenDatabase extends SqliteDatabase {
-  /** Lets go of the file; what waits is rejected. */
+  /** Closes the file. Waiting work is rejected. */
   close(): void;
 }
 
@@ -48,14 +48,14 @@ interface Waiting {
 type Outcome<T> = { isBusy: false; value: T } | { isBusy: true; error: unknown };
 
 /**
- * How long the lock is asked for without a pause. Others hold it for some 50 µs at a time and have no queue: who only
- * looked every few milliseconds would hardly ever find it free while another process is busy.
+ * How long the lock is requested without a pause. Other processes hold the lock for some 50 µs at a time, and there is
+ * no queue. A process that only asked every few milliseconds would rarely find the lock free while another one is busy.
  */
 const spinMs = 0.5;
-/** Work that has waited is done in turns of so long, so that the rest of the process has its own. */
+/** Work that has waited runs in turns of this length, so that the process can do other work between them. */
 const turnMs = 5;
 
-/** @throws Error where there is no `node:sqlite`, or the file cannot be opened, or is no database */
+/** @throws Error if there is no `node:sqlite`, or the file cannot be opened, or is no database */
 export function openDatabase(path: string, busyTimeoutMs: number): OpenDatabase {
   const { isShared, database } = openFile(path);
   const statements = new Map<string, StatementSync>();
@@ -74,7 +74,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): OpenDatabase 
     return statement;
   }
 
-  /** At the first use, not when it is opened: each step may find the file locked, and is then repeated. */
+  /** Runs at the first use, not when the file is opened: each step may find the file locked, and is then repeated. */
   function setUp(): void {
     if (!isConfigured) {
       database.exec('PRAGMA journal_mode = WAL');
@@ -98,7 +98,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): OpenDatabase 
       prepare('COMMIT').run();
       return { isBusy: false, value };
     } catch (error) {
-      // Some failures, such as a full disk, may have ended the transaction already.
+      // Some failures, such as a full disk, may already have ended the transaction.
       if (hasBegun && database.isTransaction) prepare('ROLLBACK').run();
       if (isBusyError(error)) return { isBusy: true, error };
       throw named(error);
@@ -136,7 +136,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): OpenDatabase 
         turnEndsMs = performance.now() + turnMs;
       }
     }
-    // In the same step as the last look at the line: whoever comes next finds nobody moving.
+    // No `await` between the last look at the queue and this line, so that new work always starts the queue again.
     isMoving = false;
   }
 
@@ -176,7 +176,7 @@ export function openDatabase(path: string, busyTimeoutMs: number): OpenDatabase 
 }
 
 function openFile(path: string): { isShared: boolean; database: DatabaseSync } {
-  // Not imported: on Node 22 that alone prints a warning, and elsewhere it would fail with less to say.
+  // Not imported: on Node 22 the import would print a warning, and other runtimes would fail with a less clear error.
   const sqlite = process.getBuiltinModule?.('node:sqlite');
   if (!sqlite) {
     throw new Error('sqliteStore needs node:sqlite, which this runtime does not have; Node 22.19 or newer has it');
@@ -186,7 +186,7 @@ function openFile(path: string): { isShared: boolean; database: DatabaseSync } {
   try {
     if (isShared) createFile(path);
     database = new sqlite.DatabaseSync(path);
-    // Reads the header. A lock is no reason to give up: whoever holds it will let go.
+    // Reads the header. A lock is no error here: its owner will release it.
     database.prepare('PRAGMA schema_version').get();
   } catch (error) {
     if (database && isBusyError(error)) return { isShared, database };
@@ -196,7 +196,9 @@ function openFile(path: string): { isShared: boolean; database: DatabaseSync } {
   return { isShared, database };
 }
 
-/** For its owner alone; SQLite gives the files beside it the same mode. One that is there is not touched. */
+/**
+ * Creates the file for its owner only. SQLite gives the files beside it the same mode. An existing file is not changed.
+ */
 function createFile(path: string): void {
   try {
     closeSync(openSync(path, 'ax', 0o600));
@@ -212,13 +214,13 @@ function describeFailure(path: string, error: unknown): string {
   return `the file ${path} cannot be opened: ${error instanceof Error ? error.message : error}`;
 }
 
-/** SQLite's result code without what narrows it down; null for another error. */
+/** SQLite's primary result code, without the extended part; null for another error. */
 function primaryCode(error: unknown): number | null {
   const code = (error as { errcode?: unknown } | null)?.errcode;
   return typeof code === 'number' ? code & 0xff : null;
 }
 
-/** Node's own code is the same for all of SQLite's errors; a log that shows only codes would not tell a full disk. */
+/** All SQLite errors have the same Node code. A log that shows only codes would not show, for example, a full disk. */
 function named(error: unknown): unknown {
   const name = names.get(primaryCode(error) ?? 0);
   return name === undefined ? error : Object.assign(error as Error, { code: name });
@@ -246,7 +248,7 @@ function lockError(busyTimeoutMs: number, cause: unknown): Error {
   return Object.assign(error, { code: 'SQLITE_BUSY' });
 }
 
-/** Of different lengths, or processes that wait would meet again and again. */
+/** A random pause: with equal pauses, waiting processes would collide again and again. */
 function pauseMs(): number {
   return 1 + Math.random() * 2;
 }

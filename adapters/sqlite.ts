@@ -5,13 +5,13 @@ import { openDatabase, type SqliteDatabase, type SqliteValue } from './sqlite-da
 export type { SqliteDatabase, SqliteStatement, SqliteValue } from './sqlite-database.ts';
 
 export interface SqliteStoreOptions {
-  /** The file; its folder must be there. Made, for its owner alone to read, where it is not. `:memory:` for none. */
+  /** The file. Its folder must exist. A new file is readable by its owner only. `:memory:` for no file. */
   path: string;
-  /** Table of what Keyv keeps. Default `keyv`. */
+  /** The table for Keyv's own entries. Default `keyv`. */
   table?: string;
   /**
-   * How long work waits for another process that holds the file's lock; nothing else of this process waits with it.
-   * Default 200: less than a gateway waits for its store, so that it is told the reason.
+   * How long work waits for another process that holds the file's lock. Nothing else in this process waits. Default
+   * 200: less than a gateway waits for its store, so that the gateway gets the reason.
    */
   busyTimeoutMs?: number;
 }
@@ -19,7 +19,7 @@ export interface SqliteStoreOptions {
 /** A storage adapter of Keyv 6. Its methods reject when SQLite fails: no failure looks like an absence. */
 export interface SqliteStore extends KeyvStorageAdapter {
   namespace: string | undefined;
-  /** The connection, for tables of one's own beside Keyv's. A gateway keeps its records and its ledger in it. */
+  /** The connection, for tables of your own beside Keyv's. A gateway keeps its records and its ledger in it. */
   readonly database: SqliteDatabase;
   /** Closes the file. */
   disconnect(): Promise<void>;
@@ -33,16 +33,16 @@ type Row = {
   expires: number | null;
 };
 
-/** Rows that are past their time are removed so many at a time, when something is written. */
+/** The most expired rows that one write removes. */
 const sweepBatch = 20;
-/** Rows an iterator reads at a time. */
+/** The number of rows that an iterator reads at a time. */
 const pageSize = 100;
 
 /**
- * A store in one SQLite file, by way of `node:sqlite`: nothing to install. Any number of processes of one machine may
- * use the file at once, on a disk of that machine.
+ * A store in one SQLite file, with `node:sqlite`: there is nothing to install. Any number of processes on one machine
+ * may use the file at the same time, on a local disk of that machine.
  * @throws TypeError for wrong options; Error when the file cannot be opened, or is no database, or the runtime has no
- *   `node:sqlite`
+ *         `node:sqlite`
  */
 export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const { path, table, busyTimeoutMs } = checkOptions(typeof options === 'string' ? { path: options } : options);
@@ -98,7 +98,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       .all(namespace, after, after, pageSize) as Row[];
   }
 
-  // The namespace is the one of the call, though the work may wait: another Keyv on this adapter would change it.
+  // Read at the time of the call, since the work may wait: another Keyv on this adapter would change the namespace.
   const inNamespace = () => checkText(store.namespace ?? '', 'namespace');
   const methods = {
     namespace: undefined as string | undefined,
@@ -143,7 +143,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       const namespace = inNamespace();
       await database.transact(() => database.prepare(`DELETE FROM ${name} WHERE namespace = ?`).run(namespace));
     },
-    /** Page by page: what is written meanwhile may be among it or not. */
+    /** Reads page by page. Entries that are written meanwhile may or may not appear. */
     async *iterator() {
       const namespace = inNamespace();
       let after: string | null = null;
@@ -174,7 +174,7 @@ function checkOptions({ path, table = 'keyv', busyTimeoutMs = 200 }: SqliteStore
   if (typeof path !== 'string' || path === '' || path.includes('\0')) {
     throw new TypeError('sqliteStore: expected the path of a file');
   }
-  // SQLite keeps names with this beginning for itself, and a gateway its own.
+  // SQLite reserves names with the first prefix, and a gateway those with the second.
   if (typeof table !== 'string' || !/^(?!sqlite_|gateway_)[a-z_]\w{0,62}$/i.test(table)) {
     throw new TypeError('sqliteStore: expected a table of up to 63 letters, digits and _, not a reserved one');
   }
@@ -184,7 +184,7 @@ function checkOptions({ path, table = 'keyv', busyTimeoutMs = 200 }: SqliteStore
   return { path, table, busyTimeoutMs };
 }
 
-/** Half of a surrogate pair has no UTF-8: it would be stored as something else. */
+/** Half of a surrogate pair has no UTF-8 form, and would be stored as another character. */
 function checkText(text: string, what: string): string {
   if (typeof text === 'string' && text.isWellFormed()) return text;
   throw new TypeError(`sqliteStore: expected a ${what} that is well-formed text`);

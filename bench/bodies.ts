@@ -1,9 +1,9 @@
-/** What travels in the measurements: requests of a chat application, answers as an OpenAI-compatible server gives them. */
+/** Bodies for the measurements: requests of a chat application, and responses of an OpenAI-compatible server. */
 
-/** Chunks of one streamed answer, not counting `[DONE]`. */
+/** Chunks of one streamed response, without `[DONE]`. */
 export const chunksPerStream = 100;
 
-/** Presented to every server, so that the bytes are the same for all; only the gateway reads it. */
+/** Sent to every server, so that all get the same bytes; only the gateway reads the key. */
 export const apiKey = 'bench-key-0123456789abcdef';
 
 const head = { id: 'chatcmpl-BeNcHmArK0123456789abcdef', created: 1_790_000_000, model: 'bench-model-2026-08-06' };
@@ -20,13 +20,13 @@ const instructions =
   'say how sure you are of each fact. When a question is about something other than travel, offer to help with a ' +
   'journey instead. Never invent connections, prices or opening hours: where you do not know them, say where to look ' +
   'them up. Prefer trains to flights, and name the changes a journey needs.';
-const wish =
+const question =
   'We are two adults and a child of six and want to spend a long weekend in late September between Lyon and Turin, by ' +
   'train, without changing more than once. The child likes castles and cable cars. — Nous lisons aussi le français.';
 
 /**
- * A chat request of three messages, about 1 KB, and `extraBytes` more of attached text. Its model is one of the
- * catalogue in `serve-gateway.ts`.
+ * A chat request of three messages, about 1 KB plus `extraBytes` of attached text. The model is in the catalogue of
+ * `gateway-options.ts`.
  * @returns the JSON text
  */
 export function chatRequest({
@@ -40,7 +40,7 @@ export function chatRequest({
     model: 'bench/model-25',
     messages: [
       { role: 'system', content: instructions },
-      { role: 'user', content: wish + '\n'.repeat(Math.min(extraBytes, 1)) + text(extraBytes) },
+      { role: 'user', content: question + '\n'.repeat(Math.min(extraBytes, 1)) + text(extraBytes) },
       { role: 'user', content: 'Which two places would you suggest, and why? Keep it short, please.' },
     ],
     temperature: 0.7,
@@ -52,8 +52,8 @@ export function chatRequest({
   });
 }
 
-/** The upstream's JSON answer, about 600 bytes. */
-export const chatAnswer: string = JSON.stringify({
+/** The upstream's JSON response, about 600 bytes. */
+export const chatResponse: string = JSON.stringify({
   id: head.id,
   object: 'chat.completion',
   created: head.created,
@@ -71,7 +71,7 @@ export const chatAnswer: string = JSON.stringify({
   system_fingerprint: 'fp_be9c4a1d20',
 });
 
-/** The upstream's streamed answer, one event a piece; the last is `[DONE]`. */
+/** The events of the upstream's streamed response; the last is `[DONE]`. */
 export const chatEvents: readonly string[] = [
   chunk({ role: 'assistant', content: '', refusal: null }, null),
   ...Array.from({ length: chunksPerStream - 3 }, (_, at) => chunk({ content: word(at) }, null)),
@@ -98,7 +98,7 @@ function event(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Tokens differ in length and now and then need escaping or more than one byte a character. */
+/** Tokens differ in length; some need escaping or more than one byte per character. */
 function word(at: number): string {
   const words = [' the', ' valley', ' of', ' Aosta', ',', ' château', ' and', ' a', ' "quiet"', ' evening', '.\n'];
   return words[at % words.length] ?? '';

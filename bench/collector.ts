@@ -1,28 +1,28 @@
 import { GCProfiler, type GCProfilerResult } from 'node:v8';
 
-/** What the collector had to do. */
+/** The work of the garbage collector. */
 export interface Collected {
-  /** New objects, in bytes. */
+  /** Size of new objects, in bytes. */
   allocated: number;
-  /** Of these, what outlived the cheap collections and waits for a full one, in bytes. */
+  /** Size of the new objects that survived the cheap collections, in bytes. Only a full collection can free them. */
   promoted: number;
-  /** How long JavaScript stood still for it, in microseconds. */
+  /** How long the collector stopped JavaScript, in microseconds. */
   pausedUs: number;
 }
 
 let profiler: GCProfiler | null = null;
 
-/** Notes every collection from now on. */
+/** Starts to record every collection. */
 export function startCollecting(): void {
   profiler = new GCProfiler();
   profiler.start();
 }
 
-/** @throws Error when nothing was started */
+/** @throws Error when recording was not started */
 export function stopCollecting(): Collected {
   const collections = profiler?.stop().statistics;
   profiler = null;
-  if (!collections) throw new Error('no collections were noted');
+  if (!collections) throw new Error('no collections were recorded');
   const collected: Collected = { allocated: 0, promoted: 0, pausedUs: 0 };
   let left: number | null = null;
   for (const { gcType, beforeGC, afterGC, cost } of collections) {

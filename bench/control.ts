@@ -1,57 +1,57 @@
 import process from 'node:process';
 import { startCollecting, stopCollecting } from './collector.ts';
 
-/** The parent's side of a question; see `processes.ts`. */
+/** A question of the parent process; see `processes.ts`. */
 export interface Question {
   id: number;
   command: string;
   argument?: unknown;
 }
 
-export type Answer = { id: number; value: unknown } | { id: number; error: string };
+export type Reply = { id: number; value: unknown } | { id: number; error: string };
 
-/** What a measured process can be asked; a command that fails answers with its message. */
+/** The commands of a measured process. When a command fails, the reply holds the error's message. */
 export type Commands = Record<string, (argument: never) => unknown>;
 
-/** Answers the parent's questions over the IPC channel, and ends with it. */
-export function answerParent(commands: Commands): void {
-  process.on('message', (question: Question) => void answer(commands, question));
+/** Replies to the parent's questions over the IPC channel. The process exits when the channel closes. */
+export function serveParent(commands: Commands): void {
+  process.on('message', (question: Question) => void reply(commands, question));
   process.on('disconnect', () => process.exit());
 }
 
-async function answer(commands: Commands, { id, command, argument }: Question): Promise<void> {
+async function reply(commands: Commands, { id, command, argument }: Question): Promise<void> {
   try {
     const run = commands[command];
     if (!run) throw new Error(`unknown command ${command}`);
-    say({ id, value: await run(argument as never) });
+    send({ id, value: await run(argument as never) });
   } catch (error) {
-    say({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    send({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 }
 
-function say(answered: Answer): void {
-  process.send?.(answered);
+function send(message: Reply): void {
+  process.send?.(message);
 }
 
-/** Memory at rest, after garbage collection, which needs `--expose-gc`. Bytes. */
+/** Memory of an idle process after garbage collection, in bytes. Needs `--expose-gc`. */
 export interface Memory {
-  /** What the process occupies once the engine has given back the pages it keeps for new objects. */
+  /** Resident memory after the engine has returned the pages that it reserves for new objects. */
   rss: number;
-  /** Before it does so. */
+  /** Resident memory before that. */
   rssWithReserve: number;
-  /** Objects and buffers of JavaScript. */
+  /** JavaScript objects and buffers. */
   heap: number;
 }
 
-/** Commands every measured server answers. */
+/** The commands of every measured process. */
 export const measuring = {
-  /** CPU the process has used, all threads, user and system, in microseconds. */
+  /** CPU time of the process so far: all threads, user and system, in microseconds. */
   cpu(): number {
     const { user, system } = process.cpuUsage();
     return user + system;
   },
   async memory(): Promise<Memory> {
-    // The first collection finalises what the second frees.
+    // The first collection runs finalizers; the second frees the finalized objects.
     await collect('regular');
     await collect('regular');
     const rssWithReserve = process.memoryUsage.rss();

@@ -5,8 +5,8 @@ import { type Field, question } from './throughput.ts';
 const contest = { kind: 'json', connections: 64 } as const;
 
 /**
- * What one request leaves to the collector, on average over requests that take `durationMs`. What an answered request leaves should never be promoted: only what was under
- * way when the collector came. More says that something which has ended is still referred to.
+ * Measures the garbage of one request, on average over requests during `durationMs`. The collector should only promote
+ * objects of requests in flight. More promotion means that something still refers to requests that have ended.
  */
 export async function weighGarbage(
   { peer, servers }: Field,
@@ -14,11 +14,11 @@ export async function weighGarbage(
 ): Promise<Record<'floor' | 'gateway', Collected>> {
   await peer.ask('mode', contest.kind);
   const weigh = async (name: 'floor' | 'gateway'): Promise<Collected> => {
-    const asked = question(servers[name], contest, durationMs);
-    await peer.ask('open', asked);
-    await peer.ask('rate', asked);
+    const rateQuestion = question(servers[name], contest, durationMs);
+    await peer.ask('open', rateQuestion);
+    await peer.ask('rate', rateQuestion);
     await servers[name].ask('startCollecting');
-    const { requests } = await peer.ask<Rate>('rate', asked);
+    const { requests } = await peer.ask<Rate>('rate', rateQuestion);
     const { allocated, promoted, pausedUs } = await servers[name].ask<Collected>('stopCollecting');
     return { allocated: allocated / requests, promoted: promoted / requests, pausedUs: pausedUs / requests };
   };

@@ -1,7 +1,7 @@
 import type { GatewayOptions } from '../src/index.ts';
 import { apiKey } from './bodies.ts';
 
-/** A gateway with everything on: keys, a catalogue of 50 models at three priced endpoints each, and records. */
+/** Options of a gateway with all features: keys, a catalogue of 50 models with three priced endpoints each, records. */
 export function gatewayOptions(
   baseUrl: string,
   onRecord: GatewayOptions['onRecord'],
@@ -24,37 +24,37 @@ export function gatewayOptions(
         supportedParameters: ['temperature', 'top_p', 'max_tokens', 'seed', 'stop', 'tools', 'tool_choice'],
       })),
     })),
-    // Of a draw that is always the same the first endpoint comes first: what a request costs is known beforehand.
+    // With a constant random number the first endpoint always serves, so the cost of a request is known in advance.
     random: () => 0,
     onRecord,
   };
 }
 
-/** For which the workspace brings a credential: serves first, since it does. */
+/** The provider of the workspace's BYOK credential; for this reason it serves first. */
 export const tenantProvider = 'together';
-/** What the operator manages workspaces with. */
+/** The operator's key for managing workspaces. */
 export const managementKey = 'bench-management-key-0123456789';
 
-/** The same gateway for workspaces, whose credentials count against their budgets. */
+/** The same gateway with workspaces. Requests with BYOK credentials count against the budgets. */
 export function tenantOptions(
   baseUrl: string,
   onRecord: GatewayOptions['onRecord'],
   store: GatewayOptions['store'],
 ): GatewayOptions {
   return {
-    // Credentials are for companies that are known. Of these the gateway knows no oddities.
+    // BYOK credentials need known providers. The gateway has no quirks for these three.
     ...gatewayOptions(baseUrl, onRecord, [tenantProvider, 'novita', 'friendli']),
     apiKeys: [{ key: managementKey, permissions: ['management'] }],
     store,
     secrets: { current: 'the master secret of a measurement, which seals nothing of worth' },
     budgets: { includeByok: true },
-    // On a busy machine the measurement gets slow, and does not fail.
+    // On a busy machine the measurement should become slow, but not fail.
     storeTimeoutMs: 10_000,
   };
 }
 
 /**
- * What one request of `bodies.ts` costs at the first endpoint, by hand: 84 tokens of the prompt at 1,500 nano-USD, 128
- * from the cache at 75, 98 of the answer at 60,000.
+ * Cost of one request of `bodies.ts` at the first endpoint, calculated by hand: 84 prompt tokens at 1,500 nano-USD, 128
+ * cached tokens at 75, 98 completion tokens at 60,000.
  */
 export const costNanoUsd = 84 * 1500 + 128 * 75 + 98 * 60_000;

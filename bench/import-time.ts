@@ -3,9 +3,9 @@ import process from 'node:process';
 import { cores } from './processes.ts';
 
 /**
- * How long the first `import()` of a module takes, in a new process each time, files in the page cache.
+ * Measures the first `import()` of a module, each time in a new process. The files are in the page cache.
  * @param specifier  a file URL
- * @returns milliseconds, one for each process
+ * @returns milliseconds, one value per process
  */
 export function timeImports(specifier: string, times: number): number[] {
   timeImport(specifier);

@@ -1,13 +1,13 @@
 import { percentile } from './statistics.ts';
 import { type Field, target } from './throughput.ts';
 
-/** Of each turn, in milliseconds. */
+/** One value per turn, in milliseconds. */
 export interface Latency {
   p50Ms: number[];
   p99Ms: number[];
 }
 
-/** Sequential requests on one connection, in short turns, as many as fit into the time. */
+/** Sends sequential requests on one connection. The servers take short turns until the time is over. */
 export async function timeRequests(
   { peer, servers }: Field,
   { durationMs, perTurn }: { durationMs: number; perTurn: number },

@@ -3,7 +3,7 @@ import { startWorker, type Worker } from './processes.ts';
 import type { Place, StoreName } from './stores.ts';
 import { rotated } from './throughput.ts';
 
-/** What one ledger did in each round. */
+/** Results of one ledger, one value per round. */
 export interface LedgerRounds {
   /** Pairs of a hold and its settlement per second. */
   perSecond: number[];
@@ -18,8 +18,8 @@ export interface LedgerContest extends PairQuestion {
 export type LedgerFindings = Partial<Record<StoreName, LedgerRounds>>;
 
 /**
- * Holds and settles in each of the stores, in turns.
- * @throws Error when a ledger does not hold afterwards what was settled
+ * Measures holds and settlements; the stores take turns.
+ * @throws Error when a ledger's final amounts differ from the settlements
  */
 export async function compareLedgers(
   places: readonly Place[],
@@ -31,7 +31,7 @@ export async function compareLedgers(
     for (const place of places) {
       const worker = await startWorker('measure-ledger.ts', 'under-test', [JSON.stringify(place)]);
       workers.push([place.kind, worker]);
-      // The first thousands are compiled as they run.
+      // Warm-up: V8 compiles the code during the first thousands of calls.
       await worker.ask('round', { ...question, durationMs: 1000 });
       found[place.kind] = { perSecond: [], cpuUs: [] };
     }

@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net';
 import { type MessageReader, messageReader } from './read-message.ts';
 
-/** The load generator: raw sockets, one request at a time on each, so that it costs little beside what it measures. */
+/** The load generator: raw sockets with one request at a time, so that it needs little CPU compared to the servers. */
 
 export interface Target {
   port: number;
   apiKey: string;
   body: string;
-  /** Texts that a whole, right answer holds: looked for in the first answer of every connection. */
+  /** Texts that a complete, correct response contains. The first response of every connection is checked for them. */
   expect: readonly string[];
 }
 
@@ -19,21 +19,21 @@ export interface RateQuestion extends Target {
 export interface Rate {
   requests: number;
   elapsedMs: number;
-  /** Reads it took: how many pieces the server sent, at most. */
-  pieces: number;
+  /** Number of socket reads, an upper bound of the chunks that the server sent. */
+  reads: number;
 }
 
 interface Connection {
-  /** Sends the request and waits for the whole answer. @throws Error for anything but a 200 of the usual size */
+  /** Sends the request and waits for the complete response. @throws Error unless it is a 200 of the usual size */
   exchange(): Promise<void>;
   reader: MessageReader;
   socket: Socket;
 }
 
-/** Kept from one round to the next, so that rounds can be short. */
+/** Connections stay open between rounds, so that rounds can be short. */
 const pools = new Map<string, Connection[]>();
 
-/** Opens the connections of `rate` and sees to it that the answers are right. @returns how many requests that took */
+/** Opens the connections for `rate` and checks a response on each. @returns the number of requests sent */
 async function open({ connections, durationMs: _, ...target }: RateQuestion): Promise<number> {
   const pool = await Promise.all(Array.from({ length: connections }, () => openConnection(target)));
   await Promise.all(pool.map((connection) => verify(connection, target.expect)));
@@ -53,7 +53,7 @@ async function rate({ durationMs, ...target }: RateQuestion): Promise<Rate> {
   await Promise.all(pool.map(work));
   const elapsedMs = performance.now() - start;
   const after = totals(pool);
-  return { requests: after.requests - before.requests, pieces: after.pieces - before.pieces, elapsedMs };
+  return { requests: after.requests - before.requests, reads: after.reads - before.reads, elapsedMs };
 }
 
 function poolKey({ port, body }: Target): string {
@@ -67,7 +67,7 @@ function close(): void {
 
 let held: Connection[] = [];
 
-/** One request after another on one connection. @returns how long each took, in milliseconds */
+/** Sends requests one after another on one connection. @returns the duration of each, in milliseconds */
 async function latencies({ count, ...target }: Target & { count: number }): Promise<number[]> {
   const connection = await openConnection(target);
   await verify(connection, target.expect);
@@ -81,7 +81,7 @@ async function latencies({ count, ...target }: Target & { count: number }): Prom
   return taken;
 }
 
-/** Opens streams and leaves them open once the first piece of each body has come. */
+/** Opens streams, waits for the first bytes of each body and leaves the streams open. */
 async function hold({ connections, ...target }: Target & { connections: number }): Promise<void> {
   held = await Promise.all(Array.from({ length: connections }, () => openConnection(target)));
   for (const { exchange } of held) exchange().catch(ignore);
@@ -112,9 +112,9 @@ async function openConnection({ port, apiKey, body }: Target): Promise<Connectio
   };
   socket.on('error', fail);
   socket.on('close', () => fail(new Error('the server closed the connection')));
-  socket.on('data', (piece) => {
+  socket.on('data', (chunk) => {
     try {
-      if (!reader.push(piece as Buffer)) return;
+      if (!reader.push(chunk as Buffer)) return;
       const done = settle;
       settle = null;
       done?.resolve();
@@ -128,10 +128,10 @@ async function openConnection({ port, apiKey, body }: Target): Promise<Connectio
       settle = { resolve, reject };
       socket.write(request);
     });
-    // The first answer is looked at; the others are like it, but for the framing of their chunks.
+    // Only the first response is checked in full. The others may differ in the framing of chunks only.
     usualBytes ||= reader.latestBytes;
     if (Math.abs(reader.latestBytes - usualBytes) > usualBytes / 10) {
-      throw new Error(`an answer of ${reader.latestBytes} bytes after one of ${usualBytes}`);
+      throw new Error(`a response of ${reader.latestBytes} bytes after one of ${usualBytes}`);
     }
   };
   return { exchange, reader, socket };
@@ -142,15 +142,15 @@ async function verify({ exchange, reader }: Connection, expect: readonly string[
   await exchange();
   const text = kept().toString();
   const missing = expect.filter((part) => !text.includes(part));
-  if (missing.length > 0) throw new Error(`an answer lacks ${missing.join(', ')}:\n${text.slice(0, 2000)}`);
+  if (missing.length > 0) throw new Error(`a response lacks ${missing.join(', ')}:\n${text.slice(0, 2000)}`);
 }
 
-function totals(connections: readonly Connection[]): Pick<Rate, 'requests' | 'pieces'> {
-  const sum = (key: 'messages' | 'pieces') => connections.reduce((all, { reader }) => all + reader[key], 0);
-  return { requests: sum('messages'), pieces: sum('pieces') };
+function totals(connections: readonly Connection[]): Pick<Rate, 'requests' | 'reads'> {
+  const sum = (key: 'messages' | 'reads') => connections.reduce((all, { reader }) => all + reader[key], 0);
+  return { requests: sum('messages'), reads: sum('reads') };
 }
 
 function ignore(): void {}
 
-/** Commands of the process it runs in. */
+/** The load generator's commands for `serveParent`. */
 export const loadCommands = { open, rate, close, latencies, hold, release };

@@ -1,41 +1,42 @@
 import process from 'node:process';
 import type { ByteSource } from '../src/index.ts';
-import { apiKey, chatAnswer, chatEvents, chatRequest } from './bodies.ts';
+import { apiKey, chatEvents, chatRequest, chatResponse } from './bodies.ts';
 import { loadBuilt } from './built.ts';
-import { answerParent, measuring } from './control.ts';
+import { measuring, serveParent } from './control.ts';
 import { gatewayOptions } from './gateway-options.ts';
 
-/** The gateway alone, without a socket: `gateway.fetch` over a transport that answers from memory. */
+/** Measures the gateway without sockets: `gateway.fetch` with a transport that responds from memory. */
 
 export interface InProcess {
-  /** CPU in microseconds: of a request and its JSON answer, all included. */
+  /** CPU of a request and its JSON response in total, in microseconds. */
   jsonUs: number;
-  /** Of that, what `Request`, `Response` and reading them take by themselves. */
+  /** The part of it for `Request`, `Response` and reading them. */
   webObjectsUs: number;
-  /** Of one more event in a stream, each event a piece of its own; likewise without the gateway. */
+  /** CPU of one more event in a stream, each event in its own chunk. */
   eventUs: number;
+  /** The same without the gateway. */
   webEventUs: number;
 }
 
 const { createGateway } = await loadBuilt();
 const url = 'http://127.0.0.1/v1/chat/completions';
-const json = Buffer.from(chatAnswer);
+const json = Buffer.from(chatResponse);
 const events = chatEvents.map((event) => Buffer.from(event));
-/** Its middle event, again and again: the difference between two lengths is the cost of an event. */
+/** A longer stream that repeats one event. The difference between the two streams gives the cost of an event. */
 const longer = [
   ...events.slice(0, 50),
   ...Array.from({ length: 900 }, () => events[50] as Buffer),
   ...events.slice(50),
 ];
 
-let pieces: readonly Uint8Array[] = [];
+let chunks: readonly Uint8Array[] = [];
 let contentType = '';
 
 const gateway = createGateway({
   ...gatewayOptions('http://127.0.0.1:9/v1', () => undefined),
   transport: {
     async send() {
-      return { status: 200, headers: { 'content-type': contentType }, body: sourceOf(pieces) };
+      return { status: 200, headers: { 'content-type': contentType }, body: sourceOf(chunks) };
     },
   },
 });
@@ -64,21 +65,20 @@ async function throughGateway(stream: boolean): Promise<void> {
   else for await (const _ of response.body as ReadableStream<Uint8Array>);
 }
 
-/** The same web objects, with nothing between them. */
+/** Makes and reads the same web objects without the gateway. */
 async function throughNothing(stream: boolean): Promise<void> {
-  const asked = request(stream);
-  await asked.text();
+  await request(stream).text();
   if (!stream) {
-    await new Response(chatAnswer, { status: 200, headers: { 'content-type': 'application/json' } }).text();
+    await new Response(chatResponse, { status: 200, headers: { 'content-type': 'application/json' } }).text();
     return;
   }
-  const source = sourceOf(pieces);
+  const source = sourceOf(chunks);
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const piece = await source.read();
-        if (piece === null) controller.close();
-        else controller.enqueue(piece);
+        const chunk = await source.read();
+        if (chunk === null) controller.close();
+        else controller.enqueue(chunk);
       },
     },
     { highWaterMark: 0 },
@@ -93,7 +93,7 @@ async function cpuPerCall(call: () => Promise<void>, calls: number): Promise<num
   return (user + system) / calls;
 }
 
-/** The best of a few turns: what else runs on the machine only ever adds. */
+/** Returns the best of a few turns, because other processes can only make a turn slower. */
 async function best(call: () => Promise<void>, calls: number): Promise<number> {
   await cpuPerCall(call, calls);
   const turns: number[] = [];
@@ -102,17 +102,17 @@ async function best(call: () => Promise<void>, calls: number): Promise<number> {
 }
 
 async function perEvent(call: (stream: boolean) => Promise<void>): Promise<number> {
-  pieces = events;
+  chunks = events;
   const short = await best(() => call(true), 200);
-  pieces = longer;
+  chunks = longer;
   const long = await best(() => call(true), 50);
   return (long - short) / (longer.length - events.length);
 }
 
 async function measure(): Promise<InProcess> {
   contentType = 'application/json';
-  pieces = [json];
-  // V8 still compiles after tens of thousands of requests.
+  chunks = [json];
+  // Warm-up: V8 still compiles after tens of thousands of requests.
   await cpuPerCall(() => throughGateway(false), 40_000);
   const jsonUs = await best(() => throughGateway(false), 1000);
   const webObjectsUs = await best(() => throughNothing(false), 1000);
@@ -120,4 +120,4 @@ async function measure(): Promise<InProcess> {
   return { jsonUs, webObjectsUs, eventUs: await perEvent(throughGateway), webEventUs: await perEvent(throughNothing) };
 }
 
-answerParent({ ...measuring, port: () => 0, measure });
+serveParent({ ...measuring, port: () => 0, measure });

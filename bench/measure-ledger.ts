@@ -6,14 +6,14 @@ import { windowOf } from '../src/base/windows.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../src/call/workspace.ts';
 import type { LimitedWindow } from '../src/stores/ledger/ledger.ts';
 import { chooseStorage } from '../src/stores/storage/choose.ts';
-import { answerParent, measuring } from './control.ts';
+import { measuring, serveParent } from './control.ts';
 import { openStore } from './open-store.ts';
 import { placeFrom } from './stores.ts';
 
-/** The ledger alone, from the sources: it is no part of what the package shows. */
+/** Measures the ledger alone, from the sources: the built package does not export it. */
 
 export interface PairRate {
-  /** Holds that were made and settled. */
+  /** Number of holds that were made and settled. */
   pairs: number;
   elapsedMs: number;
 }
@@ -29,7 +29,7 @@ const storage = chooseStorage(opened.store, { clock: systemClock, timeoutMs: 10_
 const { ledger } = storage;
 
 const workspaceId = parseWorkspaceId(randomUUID()) as WorkspaceId;
-// Kept for all rounds, so that midnight changes nothing.
+// All rounds use the same windows, so that midnight changes nothing.
 const windows: LimitedWindow[] = (['daily', 'monthly'] as const).map((interval) => ({
   account: 'workspace',
   interval,
@@ -45,7 +45,7 @@ async function pair(): Promise<void> {
   const nowMs = Date.now();
   const request = { id, workspaceId, amountNanoUsd: heldNanoUsd, windows, nowMs, leaseUntilMs: nowMs + 60_000 };
   const { isHeld } = await ledger.hold(request);
-  if (!isHeld) throw new Error('a hold was refused that fits');
+  if (!isHeld) throw new Error('the ledger refused a hold that fits into the budget');
   const outcome = await ledger.settle(workspaceId, id, spentNanoUsd, Date.now());
   if (outcome !== 'ended') throw new Error(`a settlement found its hold ${outcome}`);
   settled += 1;
@@ -61,7 +61,7 @@ async function round({ atOnce, durationMs }: PairQuestion): Promise<PairRate> {
   return { pairs: settled - before, elapsedMs: performance.now() - start };
 }
 
-/** @throws Error when the windows do not hold what was settled, or hold anything still */
+/** @throws Error when the spent amounts differ from the settlements, or when something is still held */
 async function audit(): Promise<void> {
   for (const [at, state] of (await ledger.read(workspaceId, windows, Date.now())).entries()) {
     if (state.spentNanoUsd === settled * spentNanoUsd && state.heldNanoUsd === 0) continue;
@@ -72,7 +72,7 @@ async function audit(): Promise<void> {
   }
 }
 
-answerParent({
+serveParent({
   ...measuring,
   port: () => 0,
   round,

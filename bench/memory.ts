@@ -2,16 +2,16 @@ import type { Memory } from './control.ts';
 import { startWorker } from './processes.ts';
 import { type Contestant, type Field, gatewaySigns, target } from './throughput.ts';
 
-/** What one open stream takes, in bytes. */
+/** Memory of one open stream, in bytes. */
 export type PerStream = Memory;
 
-/** Fresh servers: in one that has been busy, open streams fill room that is already there. */
+/** Each measurement starts a new server: in a used one, open streams would fill memory that is allocated already. */
 const scripts = {
   floor: { script: 'serve-floor.ts', signs: [] },
   gateway: { script: 'serve-gateway.ts', signs: gatewaySigns },
 } satisfies Partial<Record<Contestant, object>>;
 
-/** Opens idle streams, whose first event has come and whose next is long in coming, and weighs the server. */
+/** Opens streams that stay idle after their first events, and measures the server's memory. */
 export async function weighStreams(
   { peer }: Pick<Field, 'peer'>,
   name: keyof typeof scripts,
@@ -22,7 +22,7 @@ export async function weighStreams(
   const server = await startWorker(script, 'under-test', [String(peer.port)]);
   try {
     const hold = { ...target({ ...server, signs }, { kind: 'stream' }), connections: streams };
-    // What is made once, at the first streams, is no stream's.
+    // Objects that the first streams create once must not count as memory of a stream.
     await peer.ask('hold', { ...hold, connections: 100 });
     await peer.ask('release');
     const before = await server.ask<Memory>('memory');

@@ -5,14 +5,14 @@ import type { StoreOption } from '../src/index.ts';
 import type { Place } from './stores.ts';
 
 export interface OpenStore {
-  /** undefined: the gateway's own, in memory. */
+  /** undefined: the gateway's own store in memory. */
   store: StoreOption | undefined;
   close(): Promise<unknown>;
 }
 
 /**
- * What a host app would pass as `store`.
- * @param makeSqlite  `sqliteStore`, of the sources or of the built package
+ * Opens a store as a host app would pass it in the option `store`.
+ * @param makeSqlite  `sqliteStore` from the sources or from the built package
  */
 export function openStore(place: Place, makeSqlite: typeof sqliteStore): OpenStore {
   if (place.kind === 'memory') return { store: undefined, close: async () => undefined };

@@ -1,14 +1,14 @@
-import { answerParent } from './control.ts';
+import { serveParent } from './control.ts';
 import { loadCommands } from './load.ts';
 import { upstreamCommands } from './upstream.ts';
 
-/** Everybody but the server under test, in one process: the model provider and the load generator. */
+/** The other side of the server under test, in one process: the model provider and the load generator. */
 
 /**
- * Does not let the process sleep while `run` is in flight. Whoever writes to a sleeping process pays for waking it, which
- * in a virtual machine takes up to 10 µs; and pays it the more often the less there is to do here. In that measurement
- * the slower of two servers was slower still, by up to a tenth. Where providers and clients are on machines of their own,
- * nobody pays it.
+ * Keeps this process awake until `run` ends. A write to a sleeping process has to wake it, which takes the writer up to
+ * 10 µs in a virtual machine. The less work this process has, the more often it sleeps: the slower of two servers then
+ * looked even slower, by up to a tenth. In production, providers and clients run on other machines, so a server does
+ * not have this cost.
  */
 async function awake<T>(run: () => Promise<T>): Promise<T> {
   let isOver = false;
@@ -25,7 +25,7 @@ async function awake<T>(run: () => Promise<T>): Promise<T> {
 
 const { rate, latencies, ...others } = loadCommands;
 
-answerParent({
+serveParent({
   ...upstreamCommands,
   ...others,
   rate: (question: Parameters<typeof rate>[0]) => awake(() => rate(question)),

@@ -8,16 +8,16 @@ import { isPostgres, isRedis } from '../test/support/ask.ts';
 import { askPostgres } from '../test/support/postgres-client.ts';
 import { type Place, type StoreName, storeTitles } from './stores.ts';
 
-/** The stores of this machine, each with a place of its own for this run. */
+/** The stores on this machine, each with a separate place for this run. */
 export interface Places {
   found: Place[];
-  /** A line for each that is not there. */
+  /** One line for each store that was not found. */
   missing: string[];
-  /** Removes all that lies in these places. May be repeated. */
+  /** Removes everything in these places. Can be called again. */
   remove(): Promise<void>;
 }
 
-/** Looks where REDIS_URL and DATABASE_URL say, else on the standard ports of this machine. */
+/** Looks for servers at REDIS_URL and DATABASE_URL, or else on the standard ports of this machine. */
 export async function findPlaces(): Promise<Places> {
   const name = `model-gateway-bench-${randomUUID()}`;
   const folder = mkdtempSync(join(tmpdir(), 'model-gateway-bench-'));
@@ -56,7 +56,7 @@ async function reasonOf(connect: () => Promise<unknown>): Promise<string | null>
     await connect();
     return null;
   } catch (error) {
-    // Some carry their reasons inside.
+    // An AggregateError holds the reasons in its `errors`.
     const [cause] = error instanceof AggregateError ? error.errors : [error];
     return cause instanceof Error ? cause.message : String(cause);
   }
@@ -79,7 +79,7 @@ async function removeKeys(url: string, namespace: string): Promise<void> {
 
 function connectRedis(url: string) {
   const client = createClient({ url, socket: { connectTimeout: 2000, reconnectStrategy: false } });
-  // What fails is told to whoever waits for it.
+  // Each failing call rejects anyway.
   client.on('error', () => undefined);
   return client;
 }

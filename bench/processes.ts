@@ -2,22 +2,22 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import type { Answer, Question } from './control.ts';
+import type { Question, Reply } from './control.ts';
 
-/** A process of the measurement. */
+/** A child process of the measurement. */
 export interface Worker {
-  /** The port it listens on; 0 when it does not. */
+  /** The port that the process listens on; 0: none. */
   port: number;
-  /** Asks for one of the commands it gave to `answerParent`. @throws Error when it fails or the process ends */
+  /** Runs a command that the process gave to `serveParent`. @throws Error when the command fails or the process ends */
   ask<T>(command: string, argument?: unknown): Promise<T>;
   /** Resolves when the process has ended. */
   stop(): Promise<void>;
 }
 
-/** Which core a process is kept on: `under-test` is the server's alone. */
+/** The core that a process is pinned to; only the measured server runs on `under-test`. */
 export type Side = 'under-test' | 'peer';
 
-/** The two cores, where the system lets us choose: else null, and the scheduler places the processes. */
+/** The numbers of the two cores; null: the system does not allow pinning, and the scheduler places the processes. */
 export const cores: Record<Side, number> | null = findCores();
 
 function findCores(): Record<Side, number> | null {
@@ -28,7 +28,7 @@ function findCores(): Record<Side, number> | null {
   return status === 0 ? { 'under-test': first, peer: second } : null;
 }
 
-/** The cores this process may use, from a list such as `0-3,8`. */
+/** Reads the cores that this process may use, from a list such as `0-3,8`. */
 function allowedCores(): number[] {
   const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '';
   return list.split(',').flatMap((range) => {
@@ -38,8 +38,8 @@ function allowedCores(): number[] {
 }
 
 /**
- * Starts a script of this folder that calls `answerParent`, on the core of its side.
- * @returns when it is ready: it has then said on which port it listens
+ * Starts a script of this folder on the core of its side. The script has to call `serveParent`.
+ * @returns after the process has reported its port, which means that it is ready
  */
 export async function startWorker(script: string, side: Side, args: readonly string[] = []): Promise<Worker> {
   const command = [process.execPath, '--expose-gc', fileURLToPath(new URL(script, import.meta.url)), ...args];
@@ -62,7 +62,7 @@ export async function startWorker(script: string, side: Side, args: readonly str
 
 const running = new Set<ChildProcess>();
 
-/** Ends all of them at once: whoever waits for one is told. */
+/** Kills all child processes; pending questions to them fail. */
 export function killWorkers(): void {
   for (const child of running) child.kill('SIGKILL');
 }
@@ -76,11 +76,11 @@ function asker(child: ChildProcess, script: string): Worker['ask'] {
     for (const { reject } of pending.values()) reject(error);
     pending.clear();
   };
-  child.on('message', (answer: Answer) => {
-    const asked = pending.get(answer.id);
-    pending.delete(answer.id);
-    if ('error' in answer) asked?.reject(new Error(`${script}: ${answer.error}`));
-    else asked?.resolve(answer.value);
+  child.on('message', (reply: Reply) => {
+    const waiting = pending.get(reply.id);
+    pending.delete(reply.id);
+    if ('error' in reply) waiting?.reject(new Error(`${script}: ${reply.error}`));
+    else waiting?.resolve(reply.value);
   });
   child.on('error', failAll);
   child.on('exit', (code, signal) => failAll(new Error(`${script} has ended (${signal ?? code})`)));
@@ -88,7 +88,7 @@ function asker(child: ChildProcess, script: string): Worker['ask'] {
     new Promise<T>((resolve, reject) => {
       if (failure) return reject(failure);
       const question: Question = { id: ++lastId, command, argument };
-      // Both ends are in this folder: the caller names the type that the command gives.
+      // The caller states the command's result type; both ends of the channel are in this folder.
       pending.set(question.id, { resolve: resolve as (value: unknown) => void, reject });
       child.send(question);
     });

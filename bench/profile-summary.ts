@@ -1,39 +1,39 @@
 import type { HeapProfiler, Profiler, Runtime } from 'node:inspector';
 
-/** What one function, or everything in one group, used by itself: milliseconds of CPU, or bytes of memory. */
+/** Own use of one function or of one group: milliseconds of CPU, or bytes of memory. */
 export interface Share {
   /** `src/pipeline/relay.ts`, `zod`, `undici`, `node:http`, `engine` … */
   group: string;
-  /** Empty for a whole group. */
+  /** Name of the function; empty for a group. */
   name: string;
   amount: number;
 }
 
 export interface Summary {
-  /** All of it, without the time in which the process was idle. */
+  /** Total use, without idle time. */
   total: number;
-  /** By part of the whole: folders of ours, packages, Node and the engine; then by file, by function; largest first. */
+  /** By part: our folders, packages, Node and the engine. Largest first, like `groups` (by file) and `functions`. */
   parts: Share[];
   groups: Share[];
   functions: Share[];
   /**
-   * What each of our own functions used, and what it had libraries and Node use for it, up to the next function of
-   * ours. What nothing of ours called is the host's.
+   * Use of each of our functions, including the libraries and Node functions that it called, but not other functions of
+   * ours. Calls outside of our functions count for the host.
    */
   onBehalf: Share[];
 }
 
-/** Where a position of a bundled file came from: its source file or package, or null when it is no bundled file. */
+/** Returns the source file or package of a line in a bundled file; null: the file is not bundled. */
 export type Locate = (url: string, line: number) => string | null;
 
-/** A place in the tree of calls, with what it used by itself. */
+/** A node in the tree of calls, with its own use. */
 interface Place {
   frame: Runtime.CallFrame;
   amount: number;
   parent: Place | null;
 }
 
-/** Adds up a CPU profile, in milliseconds. @param locate  see `bundledSources` */
+/** Sums up a CPU profile, in milliseconds. @param locate  see `bundledSources` */
 export function summariseCpu(profile: Profiler.Profile, locate: Locate): Summary {
   const selfMs = selfTimes(profile);
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
@@ -45,12 +45,12 @@ export function summariseCpu(profile: Profiler.Profile, locate: Locate): Summary
     places.push(place);
     for (const child of node.children ?? []) visit(child, place);
   };
-  // The first is the root.
+  // The first node is the root.
   visit(profile.nodes[0]?.id ?? 0, null);
   return summarise(places, locate);
 }
 
-/** Adds up a heap profile, in bytes. */
+/** Sums up a heap profile, in bytes. */
 export function summariseHeap({ head }: HeapProfiler.SamplingHeapProfile, locate: Locate): Summary {
   const places: Place[] = [];
   const visit = (node: HeapProfiler.SamplingHeapProfileNode, parent: Place | null): void => {
@@ -109,7 +109,7 @@ function groupOf({ url, functionName, lineNumber }: Runtime.CallFrame, locate: L
   return inPackage?.[1] ?? url.split('/').slice(-2).join('/');
 }
 
-/** `src/pipeline` of `src/pipeline/relay.ts`, `Node` of all that comes with it. */
+/** Returns the part of a group: `src/pipeline/relay.ts` belongs to `src/pipeline`, `node:http` to Node. */
 function partOf(group: string): string {
   if (group.startsWith('node:') || group === 'native code') return 'Node and its native code';
   if (group.startsWith('wasm:')) return 'undici';
@@ -138,8 +138,8 @@ function shares(sums: ReadonlyMap<string, number>): Share[] {
 }
 
 /**
- * Reads where the parts of bundled files came from: the bundler writes each source's path in a comment above its code.
- * @param read  the text of a bundled file; null for a file that is none
+ * Finds the sources of bundled code. The bundler writes the path of each source in a comment above its code.
+ * @param read  returns the text of a bundled file; null: the file is not bundled
  */
 export function bundledSources(read: (url: string) => string | null): Locate {
   const files = new Map<string, string[] | null>();
@@ -161,7 +161,7 @@ export function bundledSources(read: (url: string) => string | null): Locate {
   };
 }
 
-/** A table of the largest, as text. @param unit  what an amount is divided by and named, beside its share of `total` */
+/** Formats the largest shares as lines of text. @param unit  shows absolute amounts too, divided by `per` */
 export function formatShares(
   shares: readonly Share[],
   total: number,

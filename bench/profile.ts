@@ -1,5 +1,5 @@
-// `node bench/profile.ts [import] [json] [stream] [tenants] [memory] [--top 40] [--out folder]`: where the gateway spends
-// its time, at its first import and under load, and what an open stream keeps in memory.
+// `node bench/profile.ts [import] [json] [stream] [tenants] [memory] [--top 40] [--out folder]` shows where the gateway
+// spends its time, at its first import and under load, and the memory that an open stream keeps.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { HeapProfiler, Profiler } from 'node:inspector';
 import { join } from 'node:path';
@@ -28,14 +28,14 @@ for (const kind of ['json', 'stream', 'tenants'] as const)
   if (wants(kind)) printCpu(kind, await profileUnderLoad(kind));
 if (wants('memory')) printHeap(await profileStreams());
 
-/** In this process, which has not loaded the package. */
+/** Profiles in this process, because it has not loaded the package yet. */
 async function profileImport(): Promise<Profiler.Profile> {
   await startProfile();
   await import(new URL('../dist/index.js', import.meta.url).href);
   return stopProfile();
 }
 
-/** @param kind  `tenants`: as `json`, with budgets and a sealed credential in memory */
+/** @param kind  `tenants`: like `json`, with budgets and a sealed credential in memory */
 function profileUnderLoad(kind: 'json' | 'stream' | 'tenants'): Promise<Profiler.Profile> {
   const mode = kind === 'stream' ? 'stream' : 'json';
   const profiled = kind === 'tenants' ? startTenants : startGateway;
@@ -46,7 +46,7 @@ function profileUnderLoad(kind: 'json' | 'stream' | 'tenants'): Promise<Profiler
       durationMs: 5000,
     };
     await peer.ask('open', question);
-    // Until its code is compiled: see `warmUp`.
+    // Warm-up, so that V8 has compiled the code; see `warmUp`.
     await peer.ask('rate', { ...question, durationMs: 20_000 });
     await server.ask('startProfile');
     await peer.ask('rate', question);

@@ -2,7 +2,7 @@ import { type HeapProfiler, type Profiler, Session } from 'node:inspector/promis
 
 let session: Session | null = null;
 
-/** Starts sampling this process's CPU, every 100 µs. */
+/** Starts to sample this process's CPU every 100 µs. */
 export async function startProfile(): Promise<void> {
   session = new Session();
   session.connect();
@@ -11,7 +11,7 @@ export async function startProfile(): Promise<void> {
   await session.post('Profiler.start');
 }
 
-/** @throws Error when none was started */
+/** @throws Error when no profile was started */
 export async function stopProfile(): Promise<Profiler.Profile> {
   if (session === null) throw new Error('no profile was started');
   const { profile } = await session.post('Profiler.stop');
@@ -20,14 +20,14 @@ export async function stopProfile(): Promise<Profiler.Profile> {
   return profile;
 }
 
-/** Starts to note where objects are made, one in about 512 bytes. */
+/** Starts to sample allocations, about one per 512 bytes. */
 export async function startHeapProfile(): Promise<void> {
   session = new Session();
   session.connect();
   await session.post('HeapProfiler.startSampling', { samplingInterval: 512 });
 }
 
-/** @returns the objects that are still alive, by where they were made. @throws Error when nothing was started */
+/** @returns the live objects by place of allocation. @throws Error when no profile was started */
 export async function stopHeapProfile(): Promise<HeapProfiler.SamplingHeapProfile> {
   if (session === null) throw new Error('no profile was started');
   await session.post('HeapProfiler.collectGarbage');

@@ -1,44 +1,43 @@
-/** Finds the ends of requests, or of responses, on a connection that carries one at a time. */
+/** Finds the ends of messages (requests or responses) on a connection with one message at a time. */
 export interface MessageReader {
-  /** @returns whether the message is complete with this piece. @throws Error for an unexpected start line */
-  push(piece: Buffer): boolean;
-  /** Keeps the pieces of the next message. @returns what gives them, head included */
+  /** @returns whether the message is complete with this chunk. @throws Error for an unexpected start line */
+  push(chunk: Buffer): boolean;
+  /** Starts to keep bytes. @returns a function that returns the bytes since then, head included, and stops keeping */
   keep(): () => Buffer;
-  /** Whole messages so far. */
+  /** Number of complete messages. */
   readonly messages: number;
-  /** Of bodies, framing of chunks included. */
+  /** Bytes of bodies, chunk framing included. */
   readonly bytes: number;
-  /** Of the latest whole body. */
+  /** Bytes of the latest complete body. */
   readonly latestBytes: number;
-  /** Reads it took. */
-  readonly pieces: number;
+  /** Number of socket reads. */
+  readonly reads: number;
 }
 
 const headEnd = Buffer.from('\r\n\r\n');
 const lastChunk = Buffer.from('\r\n0\r\n\r\n');
 
 /**
- * @param startsWith  what the start line has to begin with
- *
- * A chunked body ends with its last chunk, which is looked for in the last bytes only: nothing follows it, since the
- * next message waits for it, and no event and no JSON text holds a carriage return.
+ * Creates a reader. It looks for the last chunk of a chunked body only in the last bytes. That is enough: the next
+ * message is sent only after the body's end, and no event and no JSON text holds a carriage return.
+ * @param startsWith  required start of the start line
  */
 export function messageReader(startsWith: string): MessageReader {
   let messages = 0;
   let bytes = 0;
   let latestBytes = 0;
   let started = 0;
-  let pieces = 0;
-  /** Bytes of the body to come; -1: chunked; null: within the head. */
+  let reads = 0;
+  /** Remaining bytes of the body; -1: the body is chunked; null: the head is not complete. */
   let left: number | null = null;
   let head: Buffer | null = null;
   let tail: Buffer = Buffer.alloc(0);
   let kept: Buffer[] | null = null;
 
-  function push(piece: Buffer): boolean {
-    pieces += 1;
-    kept?.push(piece);
-    const body = left === null ? readHead(piece) : piece;
+  function push(chunk: Buffer): boolean {
+    reads += 1;
+    kept?.push(chunk);
+    const body = left === null ? readHead(chunk) : chunk;
     if (body === null || left === null) return false;
     bytes += body.length;
     if (!isComplete(body)) return false;
@@ -49,8 +48,8 @@ export function messageReader(startsWith: string): MessageReader {
     return true;
   }
 
-  function readHead(piece: Buffer): Buffer | null {
-    const all = head === null ? piece : Buffer.concat([head, piece]);
+  function readHead(chunk: Buffer): Buffer | null {
+    const all = head === null ? chunk : Buffer.concat([head, chunk]);
     const end = all.indexOf(headEnd);
     head = end < 0 ? all : null;
     if (end < 0) return null;
@@ -58,7 +57,7 @@ export function messageReader(startsWith: string): MessageReader {
     if (!text.startsWith(startsWith)) throw new Error(`unexpected message: ${all.toString().slice(0, 1000)}`);
     const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
     left = length === undefined ? -1 : Number(length);
-    // The line end of the head may be the one before an empty body's last chunk.
+    // An empty chunked body begins with its last chunk; the line end before that chunk is then the head's.
     tail = all.subarray(end + 2, end + 4);
     return all.subarray(end + 4);
   }
@@ -91,8 +90,8 @@ export function messageReader(startsWith: string): MessageReader {
     get latestBytes() {
       return latestBytes;
     },
-    get pieces() {
-      return pieces;
+    get reads() {
+      return reads;
     },
   };
 }

@@ -11,14 +11,14 @@ import { type StoreName, storeTitles } from './stores.ts';
 import type { TenantRounds } from './tenants.ts';
 import type { Contestant, Rounds } from './throughput.ts';
 
-/** What was measured; what was not is absent. */
+/** All measured values; parts that did not run are absent. */
 export interface Findings {
   json?: Record<Contestant, Rounds>;
   /** With requests of 40 KB. */
   large?: Record<Contestant, Rounds>;
   stream?: Record<Contestant, Rounds>;
   latency?: Record<'floor' | 'gateway', Latency>;
-  /** Of the JSON contest. */
+  /** Measured in the JSON contest. */
   garbage?: Record<'floor' | 'gateway', Collected>;
   inProcess?: InProcess;
   plan?: PlanCosts;
@@ -28,7 +28,7 @@ export interface Findings {
   tenants?: TenantRounds;
   /** Holds and settlements alone. */
   ledger?: LedgerFindings;
-  /** What is said of stores that are not there. */
+  /** One line for each store that was not found. */
   missing?: readonly string[];
 }
 
@@ -37,26 +37,26 @@ export interface Machine {
   node: string;
   system: string;
   processor: string;
-  /** Whether the server under test had a core of its own. */
+  /** Whether the server under test had its own core. */
   pinned: boolean;
-  /** Processes that wanted a core before the measurement, on average over a minute: noise. */
+  /** Load average over one minute before the measurement. Other processes make the results noisy. */
   load: number;
 }
 
-/** A promise of the project, and what became of it. */
+/** A target of the project and its measured value. */
 export interface Verdict {
   what: string;
   measured: string;
   target: string;
   passed: boolean;
-  /** All of it in one line. */
+  /** The complete verdict in one line. */
   line: string;
 }
 
-/** Events that cross in one stream: the chunks and `[DONE]`. */
+/** Events in one stream: the chunks and `[DONE]`. */
 const eventsPerStream = chunksPerStream + 1;
 
-/** Holds what was measured against what is promised. */
+/** Compares the measured values with the targets. */
 export function judge({ json, stream, latency, plan, memory, importMs, tenants }: Findings): Verdict[] {
   const verdicts: Verdict[] = [];
   const atLeast = (what: string, value: number, least: number, unit: string) =>
@@ -73,8 +73,8 @@ export function judge({ json, stream, latency, plan, memory, importMs, tenants }
   }
   if (latency) atMost('added latency, p50', addedMs(latency, 'p50Ms'), 0.2, ' ms');
   if (plan) {
-    // The dearest of the ways in which all can be set.
-    const costUs = Math.max(plan.draw.medianUs, plan.sort.medianUs, plan.order.medianUs);
+    // The slowest of the three sets with all preferences.
+    const costUs = Math.max(plan.weighted.medianUs, plan.sort.medianUs, plan.order.medianUs);
     atMost(`plan of ${crowdSize} endpoints, all preferences set`, costUs, 30, ' µs');
   }
   if (memory) atMost('memory per open stream', memory.gateway.rss / 1024, 60, ' KB');
@@ -98,24 +98,24 @@ function verdict(what: string, value: number, target: string, passed: boolean, u
   return { what, measured, target, passed, line: `${passed ? 'pass' : 'FAIL'}  ${what}: ${measured} (${target})` };
 }
 
-/** What the gateway does per second, as a share of the floor. */
+/** The gateway's requests per second as a share of the floor's. */
 function shareOfFloor({ gateway, floor }: Record<'gateway' | 'floor', Rounds>): number {
   return medianRatio(gateway.perSecond, floor.perSecond);
 }
 
-/** What an event costs in the gateway beyond what it costs in the floor, microseconds of the server's CPU. */
+/** CPU of the server per event, gateway minus floor, in microseconds. */
 function cpuPerEventUs({ gateway, floor }: Record<'gateway' | 'floor', Rounds>): number {
   return medianDifference(gateway.cpuUs, floor.cpuUs) / eventsPerStream;
 }
 
-/** The same comparisons by the CPU that each server used: steadier where other processes use the cores too. */
+/** The same comparisons by the servers' CPU time. They are steadier when other processes use the cores too. */
 export function byCpu({ json, stream }: Findings): string {
   const share = ({ floor, gateway }: Record<Contestant, Rounds>) => medianRatio(floor.cpuUs, gateway.cpuUs).toFixed(2);
   const parts = [...(json ? [`json ${share(json)}`] : []), ...(stream ? [`stream ${share(stream)}`] : [])];
   return parts.length === 0 ? '' : `by CPU: ${parts.join(', ')} of floor`;
 }
 
-/** The line that ends a run. */
+/** The last line of a run's output. */
 export function headline({ json, stream }: Findings): string {
   const share = (rounds: Record<Contestant, Rounds> | undefined) => (rounds ? shareOfFloor(rounds).toFixed(2) : '-');
   return `bench: json ${share(json)} of floor, stream ${share(stream)} of floor`;
@@ -144,14 +144,14 @@ export function report(findings: Findings, machine: Machine): string {
         ? 'The server under test has one core, upstream and load generator share another.'
         : 'The processes were not pinned to cores: expect noise.') +
       ` Before the run, ${machine.load.toFixed(1)} other processes wanted a core${machine.load > 1 ? ': expect noise' : ''}.`,
-    'Measured in turns of a third of a second; a ratio is the median of the ratios within each round. What is measured, ' +
-      'and where the time goes, is in [docs/performance.md](../docs/performance.md).',
+    'The servers take turns of a third of a second; a ratio is the median of the ratios within each round. ' +
+      '[docs/performance.md](../docs/performance.md) explains the measurements and where the time goes.',
   ];
   const verdicts = judge(findings);
   if (verdicts.length > 0) sections.push(section('Targets', ['', 'measured', 'target', ''], verdicts.map(verdictRow)));
   if (json) sections.push(section('JSON, 64 connections, requests of 1 KB', contestHead, contestRows(json, names)));
   if (large) sections.push(section('JSON, 64 connections, requests of 40 KB', contestHead, contestRows(large, names)));
-  if (garbage) sections.push(section('What a JSON request leaves to the collector', garbageHead, garbageRows(garbage)));
+  if (garbage) sections.push(section('Garbage of a JSON request', garbageHead, garbageRows(garbage)));
   if (stream) {
     sections.push(
       section(`Streams of ${chunksPerStream} events, 32 connections`, contestHead, contestRows(stream, names)),
@@ -167,7 +167,7 @@ export function report(findings: Findings, machine: Machine): string {
         'CPU per request of `gateway.fetch`, without sockets',
         ['', 'µs'],
         [
-          ['JSON, all included', jsonUs.toFixed(1)],
+          ['JSON, total', jsonUs.toFixed(1)],
           ['of which making and reading `Request` and `Response`', webObjectsUs.toFixed(1)],
         ],
       ),
@@ -176,8 +176,8 @@ export function report(findings: Findings, machine: Machine): string {
   if (plan) {
     const row = (title: string, { medianUs, bestUs }: PlanCost) => [title, medianUs.toFixed(1), bestUs.toFixed(1)];
     const rows = [
-      row('no preferences: a draw by price', plan.none),
-      row('all but `order` and `sort`: filters, and a draw among what is fast enough', plan.draw),
+      row('no preferences: weighted random choice by price', plan.none),
+      row('all but `order` and `sort`: filters, then weighted random choice', plan.weighted),
       row('all but `order`, sorted by latency', plan.sort),
       row('all, `order` of ten', plan.order),
     ];
@@ -232,12 +232,12 @@ const contestHead = [
   'server CPU µs',
   'of the floor by CPU',
   'server busy',
-  'pieces per answer',
+  'reads per response',
 ];
 
 const names: Record<Contestant, string> = { floor: 'floor', fetchProxy: 'fetch proxy', gateway: 'gateway' };
 
-/** Of those that took part, in the order of their titles; `floor` is what they are held against. */
+/** One row per measured server, in the order of `titles`. Ratios are relative to `floor`. */
 function contestRows<Name extends string>(
   rounds: { readonly [name in Name]?: Rounds } & { readonly floor: Rounds },
   titles: Record<Name, string>,
@@ -245,7 +245,7 @@ function contestRows<Name extends string>(
   return (Object.keys(titles) as Name[]).flatMap((name) => {
     const one: Rounds | undefined = rounds[name];
     if (!one) return [];
-    const { perSecond, cpuUs, serverLoad, pieces } = one;
+    const { perSecond, cpuUs, serverLoad, reads } = one;
     return [
       [
         titles[name],
@@ -255,7 +255,7 @@ function contestRows<Name extends string>(
         median(cpuUs).toFixed(0),
         medianRatio(rounds.floor.cpuUs, cpuUs).toFixed(2),
         percent(median(serverLoad)),
-        median(pieces).toFixed(1),
+        median(reads).toFixed(1),
       ],
     ];
   });
@@ -283,16 +283,16 @@ function ledgerRows(found: LedgerFindings): string[][] {
 function eventRows(stream: Record<Contestant, Rounds>, inProcess: InProcess | undefined): string[][] {
   const perEvent = (name: Contestant) => (median(stream[name].cpuUs) / eventsPerStream).toFixed(2);
   const rows = [
-    ['floor, all included', perEvent('floor')],
-    ['fetch proxy, all included', perEvent('fetchProxy')],
-    ['gateway, all included', perEvent('gateway')],
+    ['floor, total', perEvent('floor')],
+    ['fetch proxy, total', perEvent('fetchProxy')],
+    ['gateway, total', perEvent('gateway')],
     ['gateway, over the floor', cpuPerEventUs(stream).toFixed(2)],
   ];
   if (!inProcess) return rows;
   return [
     ...rows,
-    ['gateway, without sockets, each event a piece', inProcess.eventUs.toFixed(2)],
-    ['a web stream that does nothing, likewise', inProcess.webEventUs.toFixed(2)],
+    ['gateway, without sockets, one event per chunk', inProcess.eventUs.toFixed(2)],
+    ['the same without the gateway: an empty web stream', inProcess.webEventUs.toFixed(2)],
   ];
 }
 
@@ -305,7 +305,7 @@ function latencyRows(latency: Record<'floor' | 'gateway', Latency>): string[][] 
   return [row('floor'), row('gateway'), added];
 }
 
-/** The median of what the gateway adds within each pair of turns. */
+/** Median of the latency that the gateway adds, over pairs of turns. */
 function addedMs({ floor, gateway }: Record<'floor' | 'gateway', Latency>, key: keyof Latency): number {
   return medianDifference(gateway[key], floor[key]);
 }
@@ -314,7 +314,7 @@ function section(title: string, head: readonly string[], rows: readonly string[]
   return `## ${title}\n\n${table(head, rows)}`;
 }
 
-/** A table in Markdown, its columns lined up; the first to the left, the others to the right. */
+/** Makes a Markdown table with aligned columns: the first to the left, the others to the right. */
 export function table(head: readonly string[], rows: readonly string[][]): string {
   const widths = head.map((_, at) => Math.max(3, ...[head, ...rows].map((cells) => cells[at]?.length ?? 0)));
   const pad = (cell: string, at: number) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0));

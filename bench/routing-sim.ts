@@ -1,5 +1,6 @@
-// How strategies of routing compare: the same requests through the whole gateway, in simulated time, over the same ten
-// endpoints, whose latency drifts and which fail now and then. A few minutes; the same numbers each time.
+// Compares routing strategies. Each strategy sends the same requests through a complete gateway, in simulated time, to
+// the same ten endpoints. Their latency drifts, and they fail sometimes. Takes a few minutes and gives the same numbers
+// each time.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
@@ -15,9 +16,9 @@ import { hedgeScenario, strategyScenario } from './routing/world.ts';
 
 const { values } = parseArgs({
   options: {
-    /** `strategies` or `hedge`: only that, printed and not written. */
+    /** `strategies` or `hedge`: runs only this part, and prints the results without writing files. */
     only: { type: 'string' },
-    /** Another number of them, likewise. */
+    /** Another number of requests; nothing is written then. */
     requests: { type: 'string' },
     seed: { type: 'string' },
   },
@@ -44,7 +45,7 @@ if (wants('hedge')) {
 if (values.only === undefined && values.requests === undefined && values.seed === undefined)
   write(found as RoutingFindings);
 
-/** Two at a time; what one finds does not depend on the other. */
+/** Runs two simulations at a time; they do not depend on each other. */
 async function compare<Name extends string>(
   part: SimulationQuestion['part'],
   of: Record<Name, unknown>,

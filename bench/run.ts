@@ -1,4 +1,5 @@
-// `npm run bench`: how fast the gateway is, measured beside what it could at best be. About six minutes.
+// `npm run bench` measures how fast the gateway is, compared with the least that such a server has to do. Takes about
+// six minutes.
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import process from 'node:process';
@@ -20,11 +21,11 @@ import { type Contest, compare, type Field, gatewaySigns } from './throughput.ts
 
 const { values } = parseArgs({
   options: {
-    /** One of `parts`: only that, printed and not written. */
+    /** Runs only this one of `parts`, and prints the results without writing a file. */
     only: { type: 'string' },
-    /** Multiplies the rounds. */
+    /** Multiplies the number of rounds. */
     effort: { type: 'string', default: '1' },
-    /** The day that results.md is to carry. */
+    /** The date in results.md. */
     date: { type: 'string', default: new Date().toISOString().slice(0, 10) },
     out: { type: 'string', default: fileURLToPath(new URL('results.md', import.meta.url)) },
   },
@@ -38,9 +39,9 @@ const effort = Number(values.effort);
 const rounds = (count: number) => Math.max(1, Math.round(count * effort));
 
 const contests = {
-  // A round's ratio is off by an eighth on a machine with neighbours, the median of so many by a fortieth.
+  // On a shared machine, the ratio of one round is wrong by an eighth, the median of 36 rounds by a fortieth.
   json: { kind: 'json', connections: 64, rounds: rounds(36), roundMs: 350, enoughMs: 50_000, ...warm(50_000, 60_000) },
-  // The servers are those of the contest before, and warm.
+  // The servers of the contest before are used again, so they are warm.
   large: {
     kind: 'json',
     connections: 64,
@@ -98,7 +99,7 @@ function warm(warmRequests: number, warmMs: number): Pick<Contest, 'warmRequests
 async function measure(): Promise<Findings> {
   const found: Findings = {};
   const wants = (name: string) => values.only === undefined || values.only === name;
-  // While nothing else of ours runs.
+  // First, before our other processes start.
   if (wants('import')) found.importMs = timeImports(new URL('../dist/index.js', import.meta.url).href, 10);
   if (wants('cpu'))
     found.inProcess = await step('CPU in process', () => measureAlone<InProcess>('measure-in-process.ts'));
@@ -153,11 +154,11 @@ async function startServers(peer: Worker): Promise<Field> {
   };
 }
 
-/** Leaves nothing behind on servers that others use, however the run ends. */
+/** Removes the run's data from shared servers, however the run ends. */
 async function withPlaces(run: (places: Places) => Promise<void>): Promise<void> {
   const places = await findPlaces();
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  // What waits for a worker fails, and the end of that is below.
+  // Pending questions to the workers then fail, and the `finally` below cleans up.
   for (const signal of signals) process.once(signal, killWorkers);
   try {
     await run(places);
@@ -167,7 +168,7 @@ async function withPlaces(run: (places: Places) => Promise<void>): Promise<void>
   }
 }
 
-/** Of a worker that needs no other. */
+/** Measures with a single worker. */
 async function measureAlone<T>(script: string): Promise<T> {
   const worker = await startWorker(script, 'under-test');
   try {

@@ -1,8 +1,8 @@
 import process from 'node:process';
 import { serve } from 'srvx';
-import { answerParent, measuring } from './control.ts';
+import { measuring, serveParent } from './control.ts';
 
-/** A proxy as one writes it with web standards alone: srvx and the global fetch, which does nothing to what passes. */
+/** A simple proxy with web standards: srvx and the global fetch. It does not change requests and responses. */
 const origin = `http://127.0.0.1:${process.argv[2]}`;
 
 const server = serve({
@@ -11,22 +11,22 @@ const server = serve({
   silent: true,
   manual: true,
   async fetch(request) {
-    // The types of the web do not know `duplex`, which Node asks for.
+    // Node needs `duplex`, which the DOM types lack.
     const init: RequestInit & { duplex: 'half' } = {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: 'Bearer upstream-key' },
       body: request.body,
       duplex: 'half',
     };
-    const answer = await fetch(origin + new URL(request.url).pathname, init);
-    return new Response(answer.body, {
-      status: answer.status,
-      headers: { 'content-type': answer.headers.get('content-type') ?? '' },
+    const response = await fetch(origin + new URL(request.url).pathname, init);
+    return new Response(response.body, {
+      status: response.status,
+      headers: { 'content-type': response.headers.get('content-type') ?? '' },
     });
   },
 });
 
-answerParent({
+serveParent({
   ...measuring,
   async port() {
     await server.serve();

@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { loadBuilt } from './built.ts';
-import { answerParent, measuring } from './control.ts';
+import { measuring, serveParent } from './control.ts';
 import { gatewayOptions } from './gateway-options.ts';
 import { listen } from './listen.ts';
 import { startHeapProfile, startProfile, stopHeapProfile, stopProfile } from './profiling.ts';
 
-/** The gateway as it is mounted in a user's own server, from the built package. */
+/** The gateway of the built package, mounted in a server like that of a host app. */
 const { createGateway, toNodeHandler } = await loadBuilt();
 const metered = { requests: 0, costNanoUsd: 0 };
 const gateway = createGateway(
@@ -18,7 +18,7 @@ const gateway = createGateway(
 );
 const server = createServer({ keepAliveTimeout: 60_000 }, toNodeHandler(gateway));
 
-answerParent({
+serveParent({
   ...measuring,
   port: () => listen(server),
   metered: () => metered,

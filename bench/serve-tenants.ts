@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import process from 'node:process';
 import { chatRequest } from './bodies.ts';
 import { loadBuilt, loadBuiltSqlite } from './built.ts';
-import { answerParent, measuring } from './control.ts';
+import { measuring, serveParent } from './control.ts';
 import { costNanoUsd, managementKey, tenantOptions, tenantProvider } from './gateway-options.ts';
 import { listen } from './listen.ts';
 import { openStore } from './open-store.ts';
@@ -10,8 +10,8 @@ import { startProfile, stopProfile } from './profiling.ts';
 import { placeFrom } from './stores.ts';
 
 /**
- * The gateway with a tenant: a workspace with a daily and a monthly budget and a provider credential of its own, and a
- * stored key. From the built package, over the store in the place that is the second argument.
+ * The gateway of the built package with a tenant: a workspace with a daily and a monthly budget, a BYOK credential and
+ * a stored key. The second argument names the place of the store.
  */
 const { createGateway, toNodeHandler } = await loadBuilt();
 const opened = openStore(placeFrom(process.argv[3]), await loadBuiltSqlite());
@@ -30,9 +30,9 @@ const gateway = createGateway(
 const server = createServer({ keepAliveTimeout: 60_000 }, toNodeHandler(gateway));
 
 const startedAt = new Date();
-/** Never reached, and a million: nobody is refused. */
+/** High enough that no request is refused. */
 const largeUsd = 1_000_000;
-/** Less than any request may cost. */
+/** Less than the cost of any request. */
 const smallUsd = 1e-9;
 const tenant = { workspaceId: '', apiKey: '' };
 
@@ -50,7 +50,7 @@ async function setBudgets(limitsUsd: { daily: number; monthly: number }): Promis
     await manage('PUT', `/workspaces/${tenant.workspaceId}/budgets/${interval}`, { limit_usd: limit });
 }
 
-/** The parts of its answers that are read here. */
+/** The parts of management responses that are read here. */
 interface Managed {
   data: { id: string };
   key: string;
@@ -58,7 +58,7 @@ interface Managed {
 
 async function manage(method: string, path: string, body: object): Promise<Managed> {
   const response = await send(method, path, managementKey, JSON.stringify(body));
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${method} ${path} failed with ${response.status}: ${await response.text()}`);
   return (await response.json()) as Managed;
 }
 
@@ -67,13 +67,13 @@ function send(method: string, path: string, key: string, body: string): Promise<
   return gateway.fetch(`http://127.0.0.1/v1${path}`, { method, headers, body });
 }
 
-/** What the ledger says of the window whose budget is used up: that of the month where both are. */
+/** Reads a window's amounts from a 402. If both budgets are used up, the 402 reports the monthly window. */
 async function stateOf(interval: 'daily' | 'monthly'): Promise<{ spentNanoUsd: number; heldNanoUsd: number }> {
   const response = await send('POST', '/chat/completions', tenant.apiKey, chatRequest());
   const { error } = (await response.json()) as { error?: { metadata?: Record<string, unknown> } };
   const { interval: named, spent_usd: spent, held_usd: held } = error?.metadata ?? {};
   if (response.status !== 402 || named !== interval)
-    throw new Error(`a request beyond the ${interval} budget was answered ${response.status}, ${named}`);
+    throw new Error(`a request beyond the ${interval} budget got status ${response.status}, interval ${named}`);
   return { spentNanoUsd: nano(spent), heldNanoUsd: nano(held) };
 }
 
@@ -82,9 +82,10 @@ function nano(usd: unknown): number {
 }
 
 /**
- * Looks into the ledger, by what it refuses: it must hold what all requests cost together, and nothing else.
- * @param requests  how many were answered, as the client counted them
- * @throws Error where it holds anything else: the measurement was of something else
+ * Checks that the ledger's spent amounts equal the cost of all requests. The amounts are read from the metadata of
+ * refused requests.
+ * @param requests  number of responses that the client counted
+ * @throws Error when an amount differs, because the measurement then means nothing
  */
 async function audit(requests: number): Promise<void> {
   const spent: Record<string, number> = {};
@@ -94,8 +95,8 @@ async function audit(requests: number): Promise<void> {
   ] as const) {
     await setBudgets(limits);
     let state = await stateOf(interval);
-    // The last settlements may still be on their way.
-    for (let targets = 0; state.heldNanoUsd > 0 && targets < 500; targets += 1) {
+    // The last settlements may not be complete yet.
+    for (let polls = 0; state.heldNanoUsd > 0 && polls < 500; polls += 1) {
       await new Promise((resolve) => setTimeout(resolve, 10));
       state = await stateOf(interval);
     }
@@ -110,7 +111,7 @@ async function audit(requests: number): Promise<void> {
   }
 }
 
-/** Without the windows that began while we measured: a part of what was spent lies in the ones before. */
+/** Leaves out windows that began during the measurement: some of the cost is in the window before. */
 function inWindows({ daily = 0, monthly = 0 }: Record<string, number>): Record<string, number> {
   const isSame = (chars: number) =>
     startedAt.toISOString().slice(0, chars) === new Date().toISOString().slice(0, chars);
@@ -120,7 +121,7 @@ function inWindows({ daily = 0, monthly = 0 }: Record<string, number>): Record<s
   };
 }
 
-answerParent({
+serveParent({
   ...measuring,
   async port() {
     await makeTenant();

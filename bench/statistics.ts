@@ -1,4 +1,4 @@
-/** The value below which the share `p`, from 0 to 1, of the values lies, interpolated between neighbours. NaN for none. */
+/** Returns the percentile for `p` from 0 to 1, interpolated between neighbours; NaN for no values. */
 export function percentile(values: readonly number[], p: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const at = (sorted.length - 1) * p;
@@ -12,14 +12,14 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * How two servers compare that took turns: the median of the ratios within each round, so that what disturbs the machine
- * for longer than a round disturbs both alike. Rounds that one of them lacks are left out.
+ * Compares two servers that took turns: the median of the ratios within each round. A disturbance of the machine that
+ * is longer than a round then affects both servers alike. Rounds without a value for both servers are ignored.
  */
 export function medianRatio(values: readonly number[], floor: readonly number[]): number {
   return median(pairs(values, floor).map(([value, base]) => value / base));
 }
 
-/** As `medianRatio`, of the differences. */
+/** Like `medianRatio`, but with differences. */
 export function medianDifference(values: readonly number[], floor: readonly number[]): number {
   return median(pairs(values, floor).map(([value, base]) => value - base));
 }

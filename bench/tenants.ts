@@ -2,14 +2,14 @@ import { startWorker, type Worker } from './processes.ts';
 import type { Place, StoreName } from './stores.ts';
 import { type Contest, compare, type Field, gatewaySigns, type Rounds, type Server } from './throughput.ts';
 
-/** The floor, and the gateway over each store that is there. */
+/** The floor, and the gateway with each store that was found. */
 export type TenantRounds = Record<'floor', Rounds> & Partial<Record<StoreName, Rounds>>;
 
 const signs = [...gatewaySigns, '"is_byok":true'];
 
 /**
- * Lets the floor and gateways with a tenant, over each of the stores, take turns.
- * @throws Error when a ledger does not hold afterwards what the requests cost
+ * Measures the floor and, for each store, a gateway with a tenant. The servers take turns.
+ * @throws Error when a ledger's spent amount differs from the cost of the requests
  */
 export async function compareTenants(
   { peer }: Pick<Field, 'peer'>,
@@ -30,7 +30,7 @@ export async function compareTenants(
       gateways.push([place.kind, { ...worker, apiKey: await worker.ask<string>('apiKey'), signs }]);
     }
     const [first] = gateways;
-    // Its bytes are the same as the others'.
+    // The floor gets one of the keys, so that its requests have as many bytes as the others.
     const servers = { floor: { ...floor, apiKey: first?.[1].apiKey, signs: [] }, ...Object.fromEntries(gateways) };
     const rounds: TenantRounds = (await compare<string>({ peer, servers }, contest)) as TenantRounds;
     for (const [name, server] of gateways) {

@@ -5,36 +5,36 @@ import type { Worker } from './processes.ts';
 export const contestants = ['floor', 'fetchProxy', 'gateway'] as const;
 export type Contestant = (typeof contestants)[number];
 
-/** A server that takes part. */
+/** A measured server. */
 export interface Server extends Worker {
-  /** What callers present. Default: the key that all know. */
+  /** The callers' API key. Default: `apiKey` of `bodies.ts`. */
   apiKey?: string;
-  /** What a right answer of it holds beside what the upstream has said. */
+  /** Texts that its correct responses contain, besides the upstream's. */
   signs: readonly string[];
 }
 
-/** Of the gateway's answers, in JSON and in streams. */
+/** Texts in the gateway's responses, both JSON and streams. */
 export const gatewaySigns = ['"service_metadata":', '"model":"bench/model-25"', '"cost":'];
 
 /** Everything that runs during a measurement. */
 export interface Field<Name extends string = Contestant> {
-  /** The upstream, which is what its port is of, and the load generator. */
+  /** The upstream and the load generator; the port is the upstream's. */
   peer: Worker;
   servers: Record<Name, Server>;
 }
 
-/** What one server did in each round. */
+/** Results of one server, one value per round. */
 export interface Rounds {
-  /** Requests it has answered in all, those before the first round included. */
+  /** Total number of requests, those before the first round included. */
   requests: number;
   /** Requests per second. */
   perSecond: number[];
   /** CPU of the server per request, in microseconds. */
   cpuUs: number[];
-  /** The share of its core that the server used, 1 for all of it. */
+  /** Share of its core that the server used, from 0 to 1. */
   serverLoad: number[];
-  /** Pieces per answer as the client reads them. */
-  pieces: number[];
+  /** The client's socket reads per response. */
+  reads: number[];
 }
 
 export interface Contest {
@@ -42,16 +42,17 @@ export interface Contest {
   connections: number;
   rounds: number;
   roundMs: number;
-  /** What each server answers before the first round; and after how long that has to do, for all together. */
+  /** Number of requests to each server before the first round. */
   warmRequests: number;
+  /** Time limit for the warm-up of all servers together. */
   warmMs: number;
-  /** After this long no further round begins, but for the third: a busy machine is not waited for. */
+  /** After this time no new round begins, so that a busy machine does not take too long. Three rounds always run. */
   enoughMs: number;
-  /** Of the request, beyond 1 KB. */
+  /** Size of the request beyond 1 KB. */
   extraBytes?: number;
 }
 
-/** Lets the servers take turns, in short rounds, in another order each time. */
+/** Measures the servers in short rounds. In each round all servers take a turn, and another server starts. */
 export async function compare<Name extends string>(
   field: Field<Name>,
   contest: Contest,
@@ -72,13 +73,13 @@ export async function compare<Name extends string>(
   return results;
 }
 
-/** How long a server answers in one turn before it is measured, in ms; one that is warm only stays in practice. */
+/** Duration of one turn of the warm-up in ms. A server that is warm already only gets short turns to stay warm. */
 const warmTurnMs = { cold: 250, warm: 20 };
 
 /**
- * Until each server has answered so many requests that its code is compiled. V8 still optimises after tens of thousands
- * of calls, on threads that share the server's core: after 10,000 requests that was a quarter of the gateway's CPU, after
- * 50,000 a fiftieth. In turns, so that no connection is idle for long.
+ * Sends requests until V8 has compiled each server's code. V8 still optimises after tens of thousands of calls, on
+ * threads that share the server's core: after 10,000 requests this was a quarter of the gateway's CPU, after 50,000 a
+ * fiftieth. The servers take turns, so that no connection is idle for long.
  */
 async function warmUp<Name extends string>(
   peer: Worker,
@@ -98,7 +99,7 @@ async function warmUp<Name extends string>(
   }
 }
 
-/** In ms, not measured: at its beginning the caches of the core hold what the server before it needed. */
+/** Duration in ms of requests before each measurement. At first, the core's caches hold data of the server before. */
 const leadInMs = 100;
 
 async function runRound(peer: Worker, server: Server, contest: Contest, into: Rounds): Promise<void> {
@@ -111,10 +112,10 @@ async function runRound(peer: Worker, server: Server, contest: Contest, into: Ro
   into.perSecond.push((rate.requests / rate.elapsedMs) * 1000);
   into.cpuUs.push(serverUs / rate.requests);
   into.serverLoad.push(serverUs / 1000 / rate.elapsedMs);
-  into.pieces.push(rate.pieces / rate.requests);
+  into.reads.push(rate.reads / rate.requests);
 }
 
-/** What the load generator is to do. */
+/** Makes a task for the load generator. */
 export function question(
   server: Server,
   contest: Pick<Contest, 'kind' | 'connections' | 'extraBytes'>,
@@ -123,7 +124,7 @@ export function question(
   return { ...target(server, contest), connections: contest.connections, durationMs };
 }
 
-/** Where a request goes, and what the answer to it holds. */
+/** Makes a request for a server, with the texts that its response contains. */
 export function target(
   { port, apiKey = knownKey, signs }: Server,
   { kind, extraBytes = 0 }: Pick<Contest, 'kind' | 'extraBytes'>,
@@ -133,12 +134,12 @@ export function target(
   return { port, apiKey, body, expect: [...ends, ...signs] };
 }
 
-/** The values, beginning with another one each time. */
+/** Rotates the values: the one at index `by` (modulo the length) comes first. */
 export function rotated<T>(values: readonly T[], by: number): T[] {
   const first = by % values.length;
   return [...values.slice(first), ...values.slice(0, first)];
 }
 
 function noRounds(): Rounds {
-  return { requests: 0, perSecond: [], cpuUs: [], serverLoad: [], pieces: [] };
+  return { requests: 0, perSecond: [], cpuUs: [], serverLoad: [], reads: [] };
 }

@@ -1,17 +1,18 @@
 import { createServer, type Socket } from 'node:net';
-import { chatAnswer, chatEvents } from './bodies.ts';
+import { chatEvents, chatResponse } from './bodies.ts';
 import { listen } from './listen.ts';
 import { messageReader } from './read-message.ts';
 
 /**
- * The model provider. It does not look at requests: the runner says what every answer is to be. Raw sockets: node:http
- * takes as long to write an event as the floor takes to forward it, and would be what is measured.
+ * The model provider. It ignores the contents of requests: the runner sets the kind of all responses. It uses raw
+ * sockets, because node:http takes as long to write an event as the floor takes to forward it, and would distort the
+ * results.
  */
 type Mode = 'json' | 'stream' | 'idle';
 
 let mode: Mode = 'json';
 const json = Buffer.from(
-  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(chatAnswer)}\r\n\r\n${chatAnswer}`,
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(chatResponse)}\r\n\r\n${chatResponse}`,
 );
 const [firstEvent = '', ...laterEvents] = chatEvents;
 const streamStart = Buffer.from(
@@ -22,26 +23,26 @@ const streamRest = laterEvents.map((event, at) =>
   Buffer.from(chunked(event) + (at === laterEvents.length - 1 ? '0\r\n\r\n' : '')),
 );
 
-/** Streams in flight, and how many of their events have been written. */
+/** Streams in flight, with the number of events written to each. */
 const open = new Map<Socket, number>();
 
 const server = createServer({ noDelay: true }, (socket) => {
   const reader = messageReader('POST ');
-  socket.on('data', (piece) => {
-    if (reader.push(piece as Buffer)) answer(socket);
+  socket.on('data', (chunk) => {
+    if (reader.push(chunk as Buffer)) respond(socket);
   });
   socket.on('close', () => open.delete(socket));
-  // Whoever is measured closes its connections as it likes.
+  // The measured server may close its connections at any time.
   socket.on('error', () => socket.destroy());
 });
 
-function answer(socket: Socket): void {
+function respond(socket: Socket): void {
   if (mode === 'json') {
     socket.write(json);
     return;
   }
   socket.write(streamStart);
-  // Idle: the first token has come, the next is long in coming.
+  // An idle stream gets its first token and nothing more.
   if (mode === 'idle') socket.write(streamRest[0] as Buffer);
   else {
     if (open.size === 0) setImmediate(writeTurn);
@@ -49,7 +50,7 @@ function answer(socket: Socket): void {
   }
 }
 
-/** One write an event, one event of each stream in turn: so each crosses on its own, as fast as the sockets take them. */
+/** Writes one event to each stream. Each event is a separate write, as fast as the sockets accept them. */
 function writeTurn(): void {
   for (const [socket, at] of open) {
     if (socket.writableLength > 0) continue;
@@ -64,7 +65,7 @@ function chunked(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
-/** Commands of the process it runs in. */
+/** The upstream's commands for `serveParent`. */
 export const upstreamCommands = {
   port: () => listen(server),
   mode(next: Mode): void {

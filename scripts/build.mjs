@@ -9,9 +9,9 @@ const stampFile = join(cache, 'build.json');
 const inputs = ['src', 'adapters', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts'];
 
 /**
- * Builds dist unless it was made of these very sources.
- * @param types  true: with type declarations, which take most of the time and which only packing needs
- * @throws Error when tsup fails; its output has been shown
+ * Builds dist unless the build is up to date.
+ * @param types  true: with type declarations. They take most of the time, and only packing needs them
+ * @throws Error when tsup fails; the message holds tsup's output
  */
 export function ensureBuilt({ types }) {
   const hash = hashInputs();
@@ -27,7 +27,7 @@ function isBuilt(hash, types) {
 
 function build(hash, types) {
   const started = Date.now();
-  // Without a stamp until it is whole: an interrupted build is not taken for one.
+  // The stamp is written only after the build, so that an interrupted build does not count as complete.
   rmSync(stampFile, { force: true });
   const tsup = join(root, 'node_modules', 'tsup', 'dist', 'cli-default.js');
   const { status, stdout, stderr } = spawnSync(process.execPath, [tsup, ...(types ? [] : ['--no-dts'])], {
@@ -40,7 +40,7 @@ function build(hash, types) {
   process.stdout.write(`Built in ${((Date.now() - started) / 1000).toFixed(1)} s.\n`);
 }
 
-/** By content, not by time: a checkout gives old content a new time. */
+/** Hashes contents, not modification times, because a checkout gives old content a new time. */
 function hashInputs() {
   const hash = createHash('sha256');
   const add = (path) => {

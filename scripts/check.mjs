@@ -1,5 +1,5 @@
-// `npm test`, `npm run check` and its single steps: runs every step given, shows what failed, and ends with one line
-// that counts tests and steps together, so that the line agrees with the exit code.
+// `npm test`, `npm run check` and its single steps. Runs the given steps, shows failures, and ends with one line that
+// counts tests and steps together, so that the line agrees with the exit code.
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -10,11 +10,13 @@ import { addCounts, countsLine, noCounts } from './counts.mjs';
 import { cache, root } from './paths.mjs';
 
 const report = join(cache, 'vitest.json');
-/** A run that hangs fails instead. */
+/** A run that hangs fails after this time. */
 const testsLimitMs = 30 * 60_000;
 const bin = (path) => join(root, 'node_modules', path);
 
-/** Quick ones run beside each other with their output held back; tests run alone, with its output as it comes. */
+/**
+ * Quick steps run in parallel; their output is shown only on failure. Tests run alone, and their output is shown live.
+ */
 const steps = {
   types: () => runQuietly('types', [bin('typescript/bin/tsc'), '--noEmit', '--project', root]),
   lint: () => runQuietly('lint', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings']),
@@ -26,12 +28,12 @@ const steps = {
   races: () => runTests(['--config', 'vitest.races.config.ts']),
 };
 
-/** With their output as it comes. */
+/** Steps whose output is shown live. */
 const testSteps = ['tests', 'races'];
 
 const wanted = process.argv.slice(2).filter((argument) => Object.hasOwn(steps, argument));
 const filters = process.argv.slice(2).filter((argument) => !Object.hasOwn(steps, argument));
-// `npm test -- test/unit/sse.test.ts` is somebody at work on one file.
+// `npm test -- test/unit/sse.test.ts` runs only this test file, without types and lint.
 const chosen = filters.length > 0 && wanted.includes('tests') ? ['tests'] : wanted;
 
 const early = chosen.filter((name) => !testSteps.includes(name) && name !== 'build');
@@ -65,7 +67,7 @@ async function runQuietly(name, args) {
 
 async function runTests(options) {
   mkdirSync(cache, { recursive: true });
-  // An old report must not stand in for a run that never got to write one.
+  // If a run writes no report, an old report must not be read in its place.
   rmSync(report, { force: true });
   const { code } = await run(
     [
@@ -91,7 +93,7 @@ async function runTests(options) {
     process.stdout.write('No test ran.\n');
     return { ...counted, failed: 1 };
   }
-  // A file that does not load, or an unhandled rejection, fails the run without failing a test.
+  // A file that does not load and an unhandled rejection fail the run, but no test.
   return code !== 0 && counted.failed === 0 ? { ...counted, failed: 1 } : counted;
 }
 

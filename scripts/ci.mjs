@@ -1,5 +1,5 @@
-// `.ci/run`: the tests, the races, the matrix, each as a newcomer would start it, and each also where one before failed.
-// With REQUIRE_SERVICES=1 on the servers they need, which are installed and started where they are missing.
+// `.ci/run` runs the tests, the races and the matrix, each by its npm command, even if an earlier one failed. With
+// REQUIRE_SERVICES=1 it first installs and starts the servers that are missing.
 import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { addCounts, findCounts, noCounts } from './counts.mjs';
@@ -12,7 +12,7 @@ for (const command of ['npm test', 'npm run test:races', 'npm run test:matrix'])
   process.stdout.write(`\n$ ${command}\n`);
   const { code, output } = await run(command);
   const counted = findCounts(output) ?? noCounts;
-  // A failure that no count shows still fails.
+  // A command can fail without a failed test.
   counts = addCounts(counts, code !== 0 && counted.failed === 0 ? { ...counted, failed: 1 } : counted);
 }
 services.stop();

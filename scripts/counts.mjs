@@ -1,16 +1,16 @@
-/** What a run found. */
+/** The counts of a run before its first test. */
 export const noCounts = Object.freeze({ passed: 0, failed: 0, skipped: 0 });
 
 export function addCounts(a, b) {
   return { passed: a.passed + b.passed, failed: a.failed + b.failed, skipped: a.skipped + b.skipped };
 }
 
-/** The line that ends every test command, alone on its line. */
+/** Formats the last line of every test command. */
 export function countsLine({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed, ${skipped} skipped`;
 }
 
-/** The last such line of a command's output, with or without what was skipped; null without one. */
+/** Reads the last such line of a command's output; the skipped count may be absent. null: there is no such line. */
 export function findCounts(output) {
   const matches = [...output.matchAll(/(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/g)];
   const last = matches.at(-1);

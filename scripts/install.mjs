@@ -1,18 +1,18 @@
-// Plain JavaScript for Node 18 or later: it runs before anything is installed.
+// Plain JavaScript for Node 18 or later, because it runs before any installation.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import process from 'node:process';
 import { root } from './paths.mjs';
 
-/** The project's own Node: the `node` package of devDependencies, which is a binary per platform. */
+/** Returns the path of the project's own Node: the `node` package in devDependencies, a binary per platform. */
 export function pinnedNode() {
   return join(root, 'node_modules', 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 }
 
 /**
- * Installs the dependencies unless node_modules already holds what package-lock.json asks for.
- * @throws Error whose message names the remedy, when npm fails or the pinned Node cannot run
+ * Installs the dependencies unless node_modules already agrees with package-lock.json.
+ * @throws Error when npm fails or the pinned Node cannot run; the message says what to do
  */
 export function ensureInstalled() {
   const { devDependencies } = readJson(join(root, 'package.json'));
@@ -35,8 +35,8 @@ export function ensureInstalled() {
 }
 
 /**
- * Compares the lock file with npm's own record of what it put into node_modules, so that a plain `npm install` counts
- * too. npm writes that record last: an interrupted installation has none.
+ * Compares the lock file with npm's own record of installed packages, so that a plain `npm install` counts too. npm
+ * writes the record last: an interrupted installation has none.
  */
 export function isInstalled(folder) {
   const record = join(folder, 'node_modules', '.package-lock.json');
@@ -44,22 +44,22 @@ export function isInstalled(folder) {
   if (!existsSync(record) || !existsSync(lock)) return false;
   const installed = readJson(record).packages;
   return Object.entries(readJson(lock).packages).every(
-    // Optional packages are mostly for other platforms.
+    // Most optional packages are for other platforms.
     ([path, wanted]) => path === '' || wanted.optional || installed[path]?.version === wanted.version,
   );
 }
 
 /**
- * `npm ci` in a folder with a lock file, whichever npm started us.
- * @throws Error when npm fails; npm has then said why on stderr
+ * Runs `npm ci` in a folder with a lock file.
+ * @throws Error when npm fails; npm has printed the reason on stderr
  */
 export function install(folder) {
-  // An engine warning for every package frightens those on an older Node and means nothing here.
+  // On an older Node, npm would print an engine warning for every package, which means nothing here.
   const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-update-notifier'];
-  // NODE_ENV=production would leave out the very tools that build and test.
+  // With NODE_ENV=production, npm would not install the tools for building and testing.
   const args = ['--include=dev', ...quiet];
   if (npm(folder, ['ci', ...args])) return;
-  // A registry mirror without the packages of other platforms makes `npm ci` call the lock file out of date.
+  // If a registry mirror lacks the packages of other platforms, `npm ci` reports the lock file as out of date.
   process.stderr.write('npm ci failed; trying npm install, which is more lenient …\n');
   if (npm(folder, ['install', '--no-save', ...args])) return;
   throw new Error(
@@ -67,9 +67,10 @@ export function install(folder) {
   );
 }
 
-/** Runs npm, output inherited. Returns whether it succeeded. */
+/** Runs npm with inherited output. @returns whether npm succeeded */
 export function npm(folder, args, options = {}) {
-  // The npm that runs this script, if any: the first on the PATH may be another, and on Windows is not an executable.
+  // Uses the npm that runs this script, if any. The first npm on the PATH may be another one; on Windows it is no
+  // executable.
   const { npm_execpath: own, npm_node_execpath: node } = process.env;
   const [command, ...first] =
     own !== undefined && basename(own) === 'npm-cli.js'

@@ -1,10 +1,11 @@
-// Makes src/catalog/snapshot.ts of a list of models: `node scripts/make-catalogue-snapshot.ts <sample-catalogue.json>`.
+// Makes src/catalog/snapshot.ts from a list of models:
+// `node scripts/make-catalogue-snapshot.ts <sample-catalogue.json>`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ListPrices, loadListPrices } from '../src/pricing/list-prices.ts';
 
-/** Decimals of USD per token; null: not known. */
+/** Decimal USD per token; null: not known. */
 interface ListedPricing {
   prompt: string;
   completion: string;
@@ -21,13 +22,13 @@ interface ListedEndpoint {
   max_completion_tokens: number | null;
   quantization: string | null;
   pricing: ListedPricing;
-  /** Of the whole request, when its prompt is longer. */
+  /** Prices for all tokens of a request whose prompt is longer than `above_tokens`. */
   pricing_above?: ({ above_tokens: number } & ListedPricing)[];
   source: string;
   as_of: string;
 }
 
-/** A model as the list has it. */
+/** A model in the list. */
 export interface ListedModel {
   slug: string;
   name: string;
@@ -40,10 +41,10 @@ export interface ListedModel {
   as_of: string;
 }
 
-/** The text of the file. */
+/** Returns the text of the file. */
 export async function makeSnapshot(models: readonly ListedModel[]): Promise<string> {
   const published = await loadListPrices();
-  // What writes no text has no operation here.
+  // The gateway has no operation for models without text output.
   const kept = models.filter(({ output_modalities: modalities }) => modalities.includes('text'));
   const endpoints = kept.flatMap((model) => model.endpoints);
   const sources = new Map<string, string[]>();
@@ -56,7 +57,7 @@ export async function makeSnapshot(models: readonly ListedModel[]): Promise<stri
     .sort()
     .join('; ');
   const lines = kept.map((model) => `  ${JSON.stringify(modelOf(model, published))}`).join(',\n');
-  if (/[`\\]|\$\{/.test(lines)) throw new Error('The list holds what a template would not keep as it is.');
+  if (/[`\\]|\$\{/.test(lines)) throw new Error('The list holds a character that a template literal would change.');
   return [
     '/**',
     ` * ${kept.length} models with ${endpoints.length} endpoints, as the option \`models\` has them: JSON, a model a line. Made by`,
@@ -80,12 +81,12 @@ function modelOf(model: ListedModel, published: ListPrices): object {
   };
 }
 
-/** One of the sources names a kind of file. */
+/** One of the sources says `pdf` instead of `file`. */
 function modalitiesOf(listed: readonly string[]): string[] {
   return [...new Set(listed.map((modality) => (modality === 'pdf' ? 'file' : modality)))];
 }
 
-/** Data policies are left out: those of the list are a router's own agreements. */
+/** Leaves out data policies, because those in the list are a router's own agreements. */
 function endpointOf(endpoint: ListedEndpoint, published: ListPrices): object {
   return {
     provider: endpoint.provider,
@@ -99,14 +100,17 @@ function endpointOf(endpoint: ListedEndpoint, published: ListPrices): object {
   };
 }
 
-/** Every hour of a day, for prices that change with it, and two days to come. */
+/** Times at which prices are compared: every hour of a day, for prices by time of day, and two later dates. */
 const moments = [
   ...Array.from({ length: 24 }, (_, hour) => Date.UTC(2026, 10, 21, hour)),
   Date.UTC(2027, 0, 2),
   Date.UTC(2028, 0, 2),
 ];
 
-/** Where two disagree, a budget is held against the dearer: then the published list decides, which knows of dates. */
+/**
+ * Whether a price is below the published list's. The published list then counts, because a budget needs the higher
+ * price and the published list knows prices by date.
+ */
 function isTooLow({ provider, model_id: model, pricing }: ListedEndpoint, published: ListPrices): boolean {
   return moments.some((nowMs) => {
     const listed = published.find(provider, model, nowMs);
@@ -119,12 +123,12 @@ function isTooLow({ provider, model_id: model, pricing }: ListedEndpoint, publis
 }
 
 function pricingOf({ pricing, pricing_above: above = [] }: ListedEndpoint): object | undefined {
-  // A trial is no price: it ends, and then the bill would be a surprise.
+  // A free trial is not a price: after its end, the costs would surprise the user.
   if (!(Number(pricing.prompt) > 0 && Number(pricing.completion) > 0)) return undefined;
   const prices = pricesOf(pricing);
   const longPrompts = above.map(({ above_tokens: abovePromptTokens, ...given }) => {
     const long = pricesOf(given);
-    // What the list does not say of long prompts costs as much more as their other tokens do.
+    // If the list has no price of cache writes for long prompts, it rises in proportion to the prompt price.
     if (prices.inputCacheWrite && !long.inputCacheWrite) {
       long.inputCacheWrite = scaled(prices.inputCacheWrite, long.prompt, prices.prompt);
     }
@@ -154,14 +158,14 @@ function pricesOf(listed: ListedPricing): Prices {
   }) as unknown as Prices;
 }
 
-/** `price` x `numerator` / `denominator`, decimals all, rounded up to 1e-12. */
+/** Returns `price` x `numerator` / `denominator`, all as decimal text, rounded up to 1e-12. */
 function scaled(price: string, numerator: string, denominator: string): string {
   const divisor = pico(denominator);
   const value = (pico(price) * pico(numerator) + divisor - 1n) / divisor;
   return `0.${String(value).padStart(12, '0')}`.replace(/0+$/, '');
 }
 
-/** Below one USD, and no finer than a pico-USD. */
+/** Reads a price below one USD with at most 12 decimals, as pico-USD. */
 function pico(decimal: string): bigint {
   const [, fraction] = /^0(?:\.(\d{1,12}))?$/.exec(decimal) ?? [];
   if (fraction === undefined && decimal !== '0') throw new Error(`${decimal} is no price of a token`);

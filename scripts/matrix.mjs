@@ -1,6 +1,7 @@
-// `npm run test:matrix [-- folder …]`: what is too heavy for every run. Each folder of test/matrix with a run.mjs is one
-// part, with its own packages where it has a package.json. All are given the project as users get it: packed, and
-// installed in an application outside of this folder, so that nothing is found here by luck.
+// `npm run test:matrix [-- folder …]` runs tests that take too long for every run. Each folder of test/matrix with a
+// run.mjs is one part; a part with a package.json has its own packages. All parts test the project as users get it:
+// packed, and installed in an application outside of this folder, so that no part can use files of this folder by
+// chance.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,12 +13,12 @@ import { install, isInstalled, npm } from './install.mjs';
 import { cache, root } from './paths.mjs';
 
 const matrix = join(root, 'test', 'matrix');
-/** A part that hangs fails alone. */
+/** A part that hangs fails after this time; the other parts still run. */
 const timeoutMs = 8 * 60_000;
 
 const known = readdirSync(matrix).filter((name) => existsSync(join(matrix, name, 'run.mjs')));
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !known.includes(name));
+const requested = process.argv.slice(2);
+const unknown = requested.filter((name) => !known.includes(name));
 if (unknown.length > 0) {
   process.stderr.write(`No such part: ${unknown.join(', ')}. There are: ${known.join(', ')}.\n`);
   process.exit(1);
@@ -30,7 +31,6 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.exit(130);
   });
 }
-// Real path: on some systems the temporary folder is a link, which runtimes resolve differently.
 const app = mkdtempSync(join(tmpdir(), 'model-gateway-app-'));
 process.on('exit', () => rmSync(app, { recursive: true, force: true }));
 
@@ -39,7 +39,7 @@ try {
   const tarball = pack();
   installApp(tarball);
   const env = { ...process.env, MODEL_GATEWAY_TARBALL: tarball, MODEL_GATEWAY_APP: app };
-  for (const name of asked.length > 0 ? asked : known) counts = addCounts(counts, await runPart(name, env));
+  for (const name of requested.length > 0 ? requested : known) counts = addCounts(counts, await runPart(name, env));
 } catch (error) {
   process.stdout.write(`${error.message}\n`);
   counts = addCounts(counts, { ...noCounts, failed: 1 });
@@ -47,20 +47,20 @@ try {
 process.stdout.write(`\n${countsLine(counts)}\n`);
 process.exitCode = counts.failed > 0 || counts.passed === 0 ? 1 : 0;
 
-/** Returns the path of the package as it would be published. */
+/** Packs the package as for publishing. @returns the path of the tarball */
 function pack() {
   ensureBuilt({ types: true });
   const folder = join(cache, 'package');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  // Built above; the package's own prepack would do it again through npm.
+  // `--ignore-scripts`, because the package's prepack script would build again.
   if (!npm(root, ['pack', '--ignore-scripts', '--loglevel=error', '--pack-destination', folder])) {
     throw new Error('npm pack failed.');
   }
   return join(folder, readdirSync(folder)[0]);
 }
 
-/** An application whose only dependency is the package. */
+/** Installs the package in an application without other dependencies. */
 function installApp(tarball) {
   const manifest = { name: 'app', private: true, type: 'module', dependencies: { 'model-gateway': `file:${tarball}` } };
   writeFileSync(join(app, 'package.json'), JSON.stringify(manifest));
@@ -88,7 +88,7 @@ async function runPart(name, env) {
 
 function run(folder, env) {
   return new Promise((resolve) => {
-    // A group of its own, so that whatever it starts can be ended with it.
+    // The part has its own process group, so that its child processes can be stopped with it.
     const child = spawn(process.execPath, ['run.mjs'], {
       cwd: folder,
       env,
@@ -108,7 +108,7 @@ function run(folder, env) {
     }, timeoutMs);
     child.on('exit', () => {
       clearTimeout(timer);
-      // Whatever it left behind would hold our pipes open.
+      // Child processes that still run would keep our pipes open.
       stopRunning();
       running = null;
     });

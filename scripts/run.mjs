@@ -1,5 +1,5 @@
-// Entry of every npm script. It runs on whatever Node the machine has (18 or later) before anything is installed, so it
-// is plain JavaScript without dependencies: it installs what is missing, then hands over to the project's own Node.
+// Entry point of every npm script. It runs on the machine's Node (18 or later) before any installation, so it is plain
+// JavaScript without dependencies. It installs missing packages, then starts the script on the project's own Node.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import process from 'node:process';
 import { ensureInstalled, pinnedNode } from './install.mjs';
 import { root } from './paths.mjs';
 
-/** The script each task runs on the pinned Node; further arguments of the npm script are appended. */
+/** The script of each task, run on the pinned Node; further arguments of the npm script are appended. */
 const tasks = {
   start: ['scripts/start.mjs'],
   test: ['scripts/check.mjs', 'types', 'lint', 'tests'],
@@ -33,7 +33,7 @@ try {
 
 const [script, ...args] = task;
 const node = pinnedNode();
-// With the pinned binary first on the PATH, whatever the task starts as `node` is the same version.
+// The pinned binary comes first on the PATH, so that a `node` that the task starts is the same version.
 const path = [dirname(node), process.env.PATH].filter(Boolean).join(process.platform === 'win32' ? ';' : ':');
 const child = spawn(node, [join(root, script), ...args, ...rest], {
   cwd: root,
@@ -41,11 +41,11 @@ const child = spawn(node, [join(root, script), ...args, ...rest], {
   env: { ...process.env, PATH: path },
 });
 
-// npm passes a signal on to its child only, which is a shell unless the script of package.json begins with `exec`, as
-// `start` does: the shell would end and leave us behind.
+// npm forwards a signal only to its direct child. This child is a shell, which would exit without forwarding the
+// signal, unless the script in package.json begins with `exec`, as `start` does.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
-    // Ctrl+C at a terminal reaches the whole process group: the child has it already, and would count two.
+    // Ctrl+C at a terminal reaches the whole process group: the child has the signal already and must not get two.
     if (signal === 'SIGINT' && process.stdin.isTTY) return;
     child.kill(signal);
   });

@@ -1,5 +1,5 @@
-// The servers that tests need, for a run that must not leave their tests out (REQUIRE_SERVICES=1). Plain JavaScript for
-// Node 18 or later: it runs before anything is installed.
+// Provides the servers that tests need, for a run that must not skip tests (REQUIRE_SERVICES=1). Plain JavaScript for
+// Node 18 or later, because it runs before any installation.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -9,10 +9,11 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * By name: the variable of the environment that names one that is there, the port where one is looked for else, its
- * package, and
- * - find: the path of its program, or of the folder of its programs; null: it is not installed
- * - start: what to do before it runs; gives its url, the command that runs it, and whether it is up
+ * The servers that can be provided.
+ * - variable: the environment variable with the URL of a running server
+ * - port: the port to look at when the variable is not set
+ * - find: returns the path of the program, or of the folder of the programs; null: not installed
+ * - start: prepares the server; returns its URL, the command that runs it, and a function that tells whether it is up
  */
 export const services = [
   {
@@ -34,13 +35,13 @@ export const services = [
     debianPackage: 'postgresql',
     find: () => findPostgres(process.env.PATH ?? ''),
     async start(programs, folder, port) {
-      // It refuses to run as root.
+      // PostgreSQL refuses to run as root.
       const as = process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : [];
       if (as.length > 0) chownSync(folder, idOf('-u', 'postgres'), idOf('-g', 'postgres'));
       const data = join(folder, 'data');
       const [init, ...args] = [...as, join(programs, 'initdb'), '-D', data, '-A', 'trust', '-U', 'postgres', '-N'];
       execFileSync(init, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-      // Its data is thrown away: a crash of the machine may take them.
+      // The data is deleted after the run, so it does not have to survive a crash of the machine (`fsync=off`).
       const settings = ['listen_addresses=127.0.0.1', `unix_socket_directories=${folder}`, 'fsync=off'];
       const options = settings.flatMap((setting) => ['-c', setting]);
       const ask = ['-h', '127.0.0.1', '-p', String(port), '-q'];
@@ -54,31 +55,31 @@ export const services = [
 ];
 
 /**
- * What is to be done so that no test is left out. A server that is there will do for most; those of faults start and
- * break servers of their own, so that the programs have to be installed in any case.
+ * Decides what to do so that no test is skipped. A running server is enough for most tests. Tests of faults start and
+ * break their own servers, so the programs have to be installed in any case.
  * @param {readonly { name: string, debianPackage: string, isThere: boolean, isInstalled: boolean }[]} seen
  * @param {boolean} canInstall
- * @returns {{ install: string[], start: string[], missing: string[] }} packages; names of services; what to say of those
- *   for which nothing can be done
+ * @returns {{ install: string[], start: string[], missing: string[] }} packages to install; names of services to start;
+ *   messages about services that cannot be provided
  */
 export function planServices(seen, canInstall) {
   const absent = seen.filter(({ isInstalled }) => !isInstalled);
   return {
     install: canInstall ? absent.map(({ debianPackage }) => debianPackage) : [],
     start: seen.filter(({ isThere, isInstalled }) => !isThere && (isInstalled || canInstall)).map(({ name }) => name),
-    missing: canInstall ? [] : absent.map(sayMissing),
+    missing: canInstall ? [] : absent.map(missingMessage),
   };
 }
 
 /** @param {{ name: string, debianPackage: string, isThere: boolean }} service */
-function sayMissing({ name, debianPackage, isThere }) {
+function missingMessage({ name, debianPackage, isThere }) {
   const lost = isThere ? `A ${name} is running, but tests of its faults need its programs` : `There is no ${name}`;
   return `${lost}: install it (on Debian \`apt-get install ${debianPackage}\`), or set REQUIRE_SERVICES=0 to leave its tests out.`;
 }
 
 /**
- * Installs and starts what is missing. What cannot be done is said, and left to the tests to fail for.
- * @returns {Promise<{ env: Record<string, string>, stop: () => void }>} where the servers are that were started here
+ * Installs and starts the missing servers. When that fails, it prints a message, and the tests will fail.
+ * @returns {Promise<{ env: Record<string, string>, stop: () => void }>} `env` has the URLs of the started servers
  */
 export async function provideServices(wanted = services) {
   const seen = await Promise.all(
@@ -93,7 +94,7 @@ export async function provideServices(wanted = services) {
   if (plan.install.length > 0) install(plan.install);
   const children = [];
   const stop = () => {
-    // The guard ends its server, and then goes.
+    // The end of its input makes the guard stop its server and exit.
     for (const child of children.splice(0)) child.stdin.end();
   };
   const env = {};
@@ -127,7 +128,7 @@ async function run(program, start) {
   }
 }
 
-/** Whether packages can be installed without asking anybody. */
+/** Whether packages can be installed without a question to the user. */
 function canInstall() {
   return process.getuid?.() === 0 && findProgram(['apt-get'], process.env.PATH ?? '') !== null;
 }
@@ -141,14 +142,14 @@ function install(packages) {
     ['install', '-y', '-qq', '--no-install-recommends', ...packages],
   ]) {
     const { status, error, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8' });
-    // A list that could not be fetched may be one that is not needed.
+    // No error here: a package list that could not be fetched may not be needed.
     if (status !== 0) process.stdout.write(`apt-get ${args[0]} failed: ${error?.message ?? stderr}\n`);
   }
 }
 
 /**
- * Runs a server for as long as its input is open: when this process ends, by whatever end, the system closes that, and
- * the guard ends the server and removes its folder.
+ * Starts a guard process, which runs a server as long as the guard's input is open. When this process ends, even by a
+ * crash, the system closes that input; the guard then stops the server and removes its folder.
  */
 function guard([program, ...args], folder) {
   const script = `
@@ -171,22 +172,22 @@ function guard([program, ...args], folder) {
   child.stderr.setEncoding('utf8').on('data', (text) => {
     child.errors = (child.errors + text).slice(-2000);
   });
-  // It holds up nothing.
+  // The guard must not keep this process alive.
   for (const held of [child, child.stdin, child.stderr]) held.unref();
   return child;
 }
 
-/** Half a minute at most. */
+/** Waits at most half a minute. */
 async function untilUp(child, isUp) {
-  for (let tries = 0; tries < 300; tries++) {
+  for (let polls = 0; polls < 300; polls++) {
     if (child.exitCode !== null) throw new Error(`it ended at once: ${child.errors}`);
     if (await isUp()) return;
     await sleep(100);
   }
-  throw new Error(`it did not answer within half a minute: ${child.errors}`);
+  throw new Error(`it did not respond within half a minute: ${child.errors}`);
 }
 
-/** @returns the first of these programs on the path; null: there is none */
+/** @returns the path of the first of these programs on the PATH; null: none was found */
 export function findProgram(names, path) {
   for (const folder of path.split(delimiter)) {
     for (const name of names) if (folder !== '' && existsSync(join(folder, name))) return join(folder, name);
@@ -194,13 +195,13 @@ export function findProgram(names, path) {
   return null;
 }
 
-/** The folder of PostgreSQL's programs, which Debian keeps away from the path. */
+/** Returns the folder of PostgreSQL's programs; Debian does not put this folder on the PATH. */
 function findPostgres(path) {
   const versions = '/usr/lib/postgresql';
   const folders = existsSync(versions) ? readdirSync(versions).sort().reverse() : [];
   const candidates = [...path.split(delimiter), ...folders.map((version) => join(versions, version, 'bin'))];
-  const isWhole = (folder) => ['initdb', 'postgres', 'pg_isready'].every((name) => existsSync(join(folder, name)));
-  return candidates.find((folder) => folder !== '' && isWhole(folder)) ?? null;
+  const isComplete = (folder) => ['initdb', 'postgres', 'pg_isready'].every((name) => existsSync(join(folder, name)));
+  return candidates.find((folder) => folder !== '' && isComplete(folder)) ?? null;
 }
 
 function idOf(flag, user) {
@@ -210,9 +211,9 @@ function idOf(flag, user) {
 function isListening(port) {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', timeout: 1000 });
-    const end = (answer) => {
+    const end = (isOpen) => {
       socket.destroy();
-      resolve(answer);
+      resolve(isOpen);
     };
     socket.once('connect', () => end(true));
     for (const event of ['error', 'timeout']) socket.once(event, () => end(false));

@@ -1,4 +1,4 @@
-// `npm start`: the command-line server of the package itself, built first where the sources are newer.
+// `npm start` runs the package's command-line server, and builds the package first when the sources have changed.
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ try {
   process.stderr.write(`${error.message}\n`);
   process.exit(1);
 }
-// In this process rather than in a further one: signals arrive where they are handled, and the start is quicker.
+// The server runs in this process: signals then arrive where they are handled, and the start is faster.
 const cli = join(root, 'dist', 'cli.js');
 process.argv = [process.argv[0], cli, 'serve', ...process.argv.slice(2)];
 await import(pathToFileURL(cli).href);

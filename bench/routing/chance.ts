@@ -1,6 +1,6 @@
-/** Random numbers of the simulation: each follows from the seed and from what it is for, and not from what came before. */
+/** Random numbers of the simulation. Each depends only on the seed and on its purpose, not on earlier numbers. */
 
-/** Numbers in [0, 1) that are the same for the same seed and the same keys. */
+/** Returns numbers in [0, 1); the same seed and keys give the same numbers. */
 export function chance(seed: number, ...keys: readonly number[]): () => number {
   let state = mix(seed);
   for (const key of keys) state = mix(state ^ Math.imul(key + 1, 0x9e3779b1));
@@ -18,7 +18,7 @@ function mix(value: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-/** Of the normal distribution, mean 0 and deviation 1 (Box and Muller). */
+/** Returns a number of the normal distribution with mean 0 and deviation 1 (Box and Muller). */
 export function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

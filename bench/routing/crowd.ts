@@ -8,18 +8,18 @@ import type { PlanInput } from '../../src/routing/plan.ts';
 import type { ChatRequest } from '../../src/schema/chat.ts';
 import type { ProviderPreferences } from '../../src/schema/preferences.ts';
 
-/** A model at many endpoints, all of which pass every filter: the most work a plan can have with them. */
+/** A model with many endpoints that all pass every filter, which gives a plan the most work. */
 
 export const crowdSize = 50;
 
-/** Each provider has the model in two precisions. */
+/** Each provider serves the model in two quantizations. */
 const slugs = Array.from({ length: crowdSize / 2 }, (_, at) => `provider-${at}`);
 const modelSlug = 'bench/crowd';
 const startMs = Date.UTC(2026, 0, 1);
-/** So many streams each has served, within the windows that count. */
+/** Number of recent streams that each endpoint has served. */
 const seen = 30;
 
-/** Every preference there is but for the order of endpoints, none of which removes one. */
+/** All preferences except those for the order of endpoints. They remove no endpoint. */
 const filters: ProviderPreferences = {
   only: slugs,
   ignore: ['provider-90', 'provider-91', 'provider-92/fp8'],
@@ -34,18 +34,18 @@ const filters: ProviderPreferences = {
   preferred_max_latency: { p50: 1, p75: 1.5, p90: 2, p99: 4 },
 };
 
-/** What is planned: all preferences, each with another way to order the endpoints, and none of them. */
-export const defaults = {
+/** The measured sets: three with all filters, each with another order of endpoints, and one without preferences. */
+export const preferences = {
   sort: { ...filters, sort: { by: 'latency', partition: 'none' } },
   order: { ...filters, order: slugs.slice(0, 10).toReversed(), sort: 'price' },
-  draw: filters,
+  weighted: filters,
   none: undefined,
 } satisfies Record<string, ProviderPreferences | undefined>;
 
-export type Wish = keyof typeof defaults;
+export type PreferenceSet = keyof typeof preferences;
 
-/** What a request with these preferences is planned from; health is read anew, as for each request. */
-export function crowdPlan(wish: Wish): () => PlanInput {
+/** Returns a function that makes the input of a plan. Each input has a new view of health, as each request has. */
+export function crowdPlan(name: PreferenceSet): () => PlanInput {
   const endpoints = Array.from({ length: crowdSize }, (_, at) => endpointOf(at));
   const model: Model = { slug: modelSlug, name: modelSlug, endpoints, isDistillable: true };
   const health = createHealth({ clock });
@@ -67,7 +67,7 @@ export function crowdPlan(wish: Wish): () => PlanInput {
     temperature: 0.7,
     max_tokens: 500,
     tools: [{ type: 'function', function: { name: 'look_up', parameters: { type: 'object', properties: {} } } }],
-    provider: defaults[wish],
+    provider: preferences[name],
   };
   const usableProviders = new Set(slugs);
   const view = { models: [model], model: (slug: string) => (slug === modelSlug ? model : null) };

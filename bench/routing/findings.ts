@@ -2,12 +2,12 @@ import { table } from '../report.ts';
 import type { Summary } from './simulate.ts';
 import { hedges, type Strategy, strategies } from './strategies.ts';
 
-/** What the simulation found, as it is kept and shown. */
+/** The results of the simulation, as written to results.json. */
 export interface RoutingFindings {
   requests: number;
   seed: number;
   strategies: Record<keyof typeof strategies, Summary>;
-  /** Where the first token of a share of the answers takes very long. */
+  /** Results when the first token of some responses takes very long. */
   hedge: Record<keyof typeof hedges, Summary>;
 }
 

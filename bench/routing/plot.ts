@@ -2,13 +2,13 @@ import { type RoutingFindings, seconds } from './findings.ts';
 import type { Summary } from './simulate.ts';
 import { hedges, type Strategy, strategies } from './strategies.ts';
 
-/** What the simulation found as a picture: a line for each strategy, and beside each other what it costs and what it gives. */
+/** Draws the results of the simulation: one line per strategy, with its cost and its quality side by side. */
 
 const size = { line: 34, label: 262, panel: 178, number: 92, head: 66, edge: 20 };
 
 interface Panel {
   title: string;
-  /** One bar, or a short one over a long one. */
+  /** One bar, or two: a short one above a long one. */
   bars(summary: Summary): readonly number[];
   text(summary: Summary): string;
 }
@@ -86,7 +86,7 @@ function plot<Name extends string>(
   return `${parts.join('\n')}\n</svg>\n`;
 }
 
-/** Its own card, so that it can be read on any page; dark where the reader's system is. */
+/** The picture has its own background, so that it is readable on any page; dark if the reader's system is dark. */
 const style = [
   'text{font:13px system-ui,"Segoe UI",Helvetica,Arial,sans-serif;fill:#1f2328}',
   '.heading{font-size:15px;font-weight:600}.strong{font-weight:600}.quiet{fill:#59636e;font-size:12px}',

@@ -2,7 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../src/transport/transport.ts';
 import type { EndpointTraits, World } from './world.ts';
 
-/** What a request holds, and what its answer will; the same wherever it goes. */
+/** Size of a request and of its response; the same at every endpoint. */
 export interface Size {
   promptTokens: number;
   completionTokens: number;
@@ -10,23 +10,27 @@ export interface Size {
 
 export interface SimulatedUpstream {
   transport: Transport;
-  /** So far. */
+  /** Number of requests to providers so far. */
   readonly attempts: number;
-  /** What providers have charged so far, integer pico-USD: of an answer all of it, of one that was let go of the prompt. */
+  /**
+   * What providers have charged so far, integer pico-USD. An attempt aborted before its first token costs its prompt.
+   */
   readonly spentPicoUsd: number;
 }
 
-/** Plays the endpoints of a world, whose slugs are the hosts of their addresses; the field `user` is the request's number. */
+/**
+ * Simulates the endpoints of a world. An endpoint's host name is its slug; the field `user` is the request's number.
+ */
 export function simulatedUpstream(world: World, clock: Clock, sizeOf: (request: number) => Size): SimulatedUpstream {
   const startMs = clock.now();
   const places = new Map(world.endpoints.map(({ slug }, at) => [slug, at]));
-  /** How often each request in flight was sent to each endpoint. */
+  /** By request: number of attempts at each endpoint. */
   const sent = new Map<number, number[]>();
   let attempts = 0;
   let spentPicoUsd = 0;
 
   function countOf(request: number, endpoint: number): number {
-    // Requests end about in the order in which they came.
+    // Requests end roughly in the order of arrival, so the old ones can be removed.
     if (sent.size > 10_000) for (const old of sent.keys()) if (old < request - 5_000) sent.delete(old);
     const counts = sent.get(request) ?? [];
     sent.set(request, counts);
@@ -45,23 +49,23 @@ export function simulatedUpstream(world: World, clock: Clock, sizeOf: (request: 
         const traits = world.endpoints[endpoint] as EndpointTraits;
         const { promptTokens, completionTokens } = sizeOf(request);
         const promptPicoUsd = promptTokens * traits.promptUsd * 1e6;
-        const answerPicoUsd = completionTokens * traits.completionUsd * 1e6;
+        const completionPicoUsd = completionTokens * traits.completionUsd * 1e6;
         const fate = world.meet(endpoint, clock.now() - startMs, request, countOf(request, endpoint));
-        if (fate.kind !== 'answers') return after(clock, fate.afterMs, signal, () => refusal(fate));
-        const letGo = () => {
+        if (fate.kind !== 'responds') return after(clock, fate.afterMs, signal, () => refusal(fate));
+        const chargePrompt = () => {
           spentPicoUsd += Math.round(promptPicoUsd);
         };
         const { firstTokenMs, tokensPerSecond } = fate;
-        const cooldownMs = Math.round((completionTokens * 1000) / tokensPerSecond);
+        const remainingMs = Math.round((completionTokens * 1000) / tokensPerSecond);
         return after(
           clock,
           firstTokenMs,
           signal,
           () => {
-            spentPicoUsd += Math.round(promptPicoUsd + answerPicoUsd);
-            return answer(clock, cooldownMs, signal, usageEvent({ promptTokens, completionTokens }));
+            spentPicoUsd += Math.round(promptPicoUsd + completionPicoUsd);
+            return streamed(clock, remainingMs, signal, usageEvent({ promptTokens, completionTokens }));
           },
-          letGo,
+          chargePrompt,
         );
       },
     },
@@ -80,37 +84,37 @@ function refusal(fate: { kind: 'fails' } | { kind: 'limits'; retryAfterS: number
   return { status: fate.kind === 'limits' ? 429 : 503, headers, body: sourceOf([errorBody]) };
 }
 
-/** The first piece at once, the second after half of the time, the last after all of it. */
-function answer(
+/** Sends the first chunk at once, the second after half of the remaining time, the last at its end. */
+function streamed(
   clock: Clock,
-  cooldownMs: number,
+  remainingMs: number,
   signal: TransportRequest['signal'],
   last: Uint8Array,
 ): TransportResponse {
-  const half = Math.round(cooldownMs / 2);
+  const half = Math.round(remainingMs / 2);
   return {
     status: 200,
     headers: { 'content-type': 'text/event-stream' },
     body: sourceOf([
       firstEvent,
       () => after(clock, half, signal, () => middleEvent),
-      () => after(clock, cooldownMs - half, signal, () => last),
+      () => after(clock, remainingMs - half, signal, () => last),
     ]),
   };
 }
 
-function sourceOf(pieces: readonly (Uint8Array | (() => Promise<Uint8Array>))[]): TransportResponse['body'] {
+function sourceOf(chunks: readonly (Uint8Array | (() => Promise<Uint8Array>))[]): TransportResponse['body'] {
   let at = 0;
   return {
     async read() {
-      const piece = pieces[at++] ?? null;
-      return typeof piece === 'function' ? piece() : piece;
+      const chunk = chunks[at++] ?? null;
+      return typeof chunk === 'function' ? chunk() : chunk;
     },
     cancel: () => undefined,
   };
 }
 
-/** @param aborted  called when the signal comes first */
+/** @param aborted  called when the signal aborts before the time is over */
 function after<T>(
   clock: Clock,
   ms: number,

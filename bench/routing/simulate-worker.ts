@@ -1,10 +1,10 @@
 import { loadBuilt } from '../built.ts';
-import { answerParent, measuring } from '../control.ts';
+import { measuring, serveParent } from '../control.ts';
 import { type Scenario, type Summary, simulate, summarise } from './simulate.ts';
 import type { Strategy } from './strategies.ts';
 import { hedges, strategies } from './strategies.ts';
 
-/** One strategy at a time, in a process of its own. */
+/** Simulates one strategy at a time, in a separate process. */
 
 export interface SimulationQuestion {
   part: 'strategies' | 'hedge';
@@ -15,7 +15,7 @@ export interface SimulationQuestion {
 const parts: Record<SimulationQuestion['part'], Record<string, Strategy>> = { strategies, hedge: hedges };
 const { createGateway } = await loadBuilt();
 
-answerParent({
+serveParent({
   ...measuring,
   port: () => 0,
   async simulate({ part, name, scenario }: SimulationQuestion): Promise<Summary> {

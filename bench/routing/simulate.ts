@@ -10,21 +10,21 @@ export interface Scenario {
   seed: number;
   endpoints: readonly EndpointTraits[];
   requests: number;
-  /** On average; they come at random. */
+  /** Average rate; requests arrive at random times. */
   requestsPerSecond: number;
-  /** Share of the answers whose first token takes many times as long as usual. Default 0. */
+  /** Share of the responses whose first token takes many times as long as usual. Default 0. */
   stalls?: number;
 }
 
-/** What became of the requests of a scenario. */
-export interface UsageCounter {
+/** The outcome of a scenario's requests. */
+export interface Outcome {
   requests: number;
-  /** Streams that came whole. */
+  /** Number of complete streams. */
   succeeded: number;
-  /** Sent to providers. */
+  /** Number of requests to providers. */
   attempts: number;
   spentPicoUsd: number;
-  /** From the request to the first token the client saw, ms; of those that succeeded, in the order they came in. */
+  /** Time from request to first token at the client, ms. Only complete streams, in the order in which they ended. */
   firstTokenMs: number[];
 }
 
@@ -37,14 +37,10 @@ const decoder = new TextDecoder();
 const messages = [{ role: 'user', content: 'What is a tree?' }];
 
 /**
- * Sends the requests of a scenario through a whole gateway in simulated time. Arrivals, sizes and all that happens to the
+ * Sends the requests of a scenario through a complete gateway in simulated time. Arrivals, sizes and the behaviour of
  * endpoints are the same for every strategy.
  */
-export async function simulate(
-  create: typeof createGateway,
-  scenario: Scenario,
-  strategy: Strategy,
-): Promise<UsageCounter> {
+export async function simulate(create: typeof createGateway, scenario: Scenario, strategy: Strategy): Promise<Outcome> {
   const { seed, endpoints, requests, requestsPerSecond, stalls } = scenario;
   const time = simulatedTime(startMs);
   const durationMs = (requests / requestsPerSecond) * 1000 * 1.5 + 3_600_000;
@@ -73,10 +69,10 @@ export async function simulate(
       provider: strategy.provider(request, slugs),
     });
     const response = await gateway.fetch(new Request(url, { method: 'POST', headers, body }));
-    const spokeMs = await readAnswer(response, time.clock.now);
-    if (spokeMs === null) return;
+    const firstTokenAtMs = await readResponse(response, time.clock.now);
+    if (firstTokenAtMs === null) return;
     succeeded++;
-    firstTokenMs.push(spokeMs - sentMs);
+    firstTokenMs.push(firstTokenAtMs - sentMs);
   }
 
   async function sendAll(): Promise<void> {
@@ -95,23 +91,23 @@ export async function simulate(
   return { requests, succeeded, attempts, spentPicoUsd, firstTokenMs };
 }
 
-/** @returns when its first token was there; null for an error, or a stream that did not come whole */
-async function readAnswer(response: Response, now: () => number): Promise<number | null> {
+/** @returns the time of the first token; null for an error or an incomplete stream */
+async function readResponse(response: Response, now: () => number): Promise<number | null> {
   if (response.status !== 200 || response.body === null) {
     await response.body?.cancel();
     return null;
   }
-  let spokeMs: number | null = null;
+  let firstTokenAtMs: number | null = null;
   let last = '';
-  for await (const piece of response.body) {
-    last = decoder.decode(piece);
-    // Not of a comment, which only keeps the connection open.
-    if (spokeMs === null && last.includes('data: ')) spokeMs = now();
+  for await (const chunk of response.body) {
+    last = decoder.decode(chunk);
+    // A comment, which only keeps the connection open, does not count.
+    if (firstTokenAtMs === null && last.includes('data: ')) firstTokenAtMs = now();
   }
-  return last.includes('data: [DONE]') && !last.includes('"error"') ? spokeMs : null;
+  return last.includes('data: [DONE]') && !last.includes('"error"') ? firstTokenAtMs : null;
 }
 
-/** Prompts and answers of a few hundred tokens, now and then of thousands. */
+/** Prompts and completions have a few hundred tokens, sometimes thousands. */
 function sizesOf(seed: number): (request: number) => Size {
   return (request) => {
     const random = chance(seed, 7, request);
@@ -145,11 +141,11 @@ function perToken(usdPerMillion: number): string {
   return (usdPerMillion / 1e6).toFixed(12);
 }
 
-/** A tally in numbers. */
+/** An outcome in comparable numbers. */
 export interface Summary {
   /** Share of the requests that succeeded. */
   succeeded: number;
-  /** Of those that succeeded. */
+  /** USD per thousand complete streams. */
   usdPerThousand: number;
   attemptsPerRequest: number;
   /** Time to first token, ms. */
@@ -157,7 +153,7 @@ export interface Summary {
   p99Ms: number;
 }
 
-export function summarise({ requests, succeeded, attempts, spentPicoUsd, firstTokenMs }: UsageCounter): Summary {
+export function summarise({ requests, succeeded, attempts, spentPicoUsd, firstTokenMs }: Outcome): Summary {
   return {
     succeeded: succeeded / requests,
     usdPerThousand: (spentPicoUsd / 1e12 / succeeded) * 1000,

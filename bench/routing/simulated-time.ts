@@ -2,22 +2,24 @@ import type { Clock } from '../../src/base/clock.ts';
 
 export interface SimulatedTime {
   clock: Clock;
-  /** Runs what is due, in order, until the promise settles; time jumps from one timer to the next. */
+  /** Runs timers in order until the promise settles; the time jumps from one timer to the next. */
   until<T>(promise: Promise<T>): Promise<T>;
 }
 
 interface Timer {
   atMs: number;
-  /** Of two at the same time the one that was started first comes first. */
+  /** Of two timers at the same time, the one that was started first runs first. */
   started: number;
   callback: (() => void) | null;
 }
 
-/** Time without waiting, for hundreds of thousands of timers. Whatever a timer leads to is done before the next one runs. */
+/**
+ * A clock without waiting, for hundreds of thousands of timers. All effects of a timer complete before the next timer.
+ */
 export function simulatedTime(startMs: number): SimulatedTime {
   let nowMs = startMs;
   let started = 0;
-  /** A binary heap, the next timer first. */
+  /** A binary heap; the next timer is at index 0. */
   const timers: Timer[] = [];
 
   function push(timer: Timer): void {
@@ -67,7 +69,7 @@ export function simulatedTime(startMs: number): SimulatedTime {
       await turn();
       while (!isSettled) {
         const timer = pop();
-        if (timer === undefined) throw new Error('Nothing is left that time could bring about');
+        if (timer === undefined) throw new Error('No timer is left, but the promise has not settled');
         if (timer.callback === null) continue;
         nowMs = timer.atMs;
         timer.callback();
@@ -82,7 +84,7 @@ function isBefore(a: Timer, b: Timer): boolean {
   return a.atMs < b.atMs || (a.atMs === b.atMs && a.started < b.started);
 }
 
-/** Promises, and what they make ready, are done before a turn of the event loop is over: nothing here waits for I/O. */
+/** Waits one turn of the event loop. All pending promises settle within it, because nothing here waits for I/O. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

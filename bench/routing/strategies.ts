@@ -1,22 +1,22 @@
 import type { GatewayOptions } from '../../src/index.ts';
 import type { ProviderPreferences } from '../../src/schema/preferences.ts';
 
-/** A way to choose among endpoints: what each request says, and what the gateway is told. */
+/** A way to choose among endpoints: the preferences of each request, and options of the gateway. */
 export interface Strategy {
-  /** In Markdown. */
+  /** Title in Markdown. */
   title: string;
-  /** Of the request with this number; undefined: nothing. */
+  /** Returns the preferences of the request with this number; undefined: none. */
   provider(request: number, slugs: readonly string[]): ProviderPreferences | undefined;
   options?: Partial<GatewayOptions>;
 }
 
-/** Each endpoint in turn. */
+/** Round-robin: another endpoint is first for each request. */
 function rotated(request: number, slugs: readonly string[]): string[] {
   const first = request % slugs.length;
   return [...slugs.slice(first), ...slugs.slice(0, first)];
 }
 
-/** A sort goes by what was measured: each tenth request goes round, so that all are. */
+/** A sort needs measurements of every endpoint, so each tenth request uses round-robin instead. */
 function sortedOrRound(by: 'latency' | 'throughput'): Strategy['provider'] {
   return (request, slugs) => (request % 10 === 0 ? { order: rotated(request / 10, slugs) } : { sort: by });
 }
@@ -33,12 +33,12 @@ export const strategies = {
   naive: {
     title: 'round-robin, one attempt',
     provider: (request, slugs) => ({ order: rotated(request, slugs).slice(0, 1), allow_fallbacks: false }),
-    // Nothing is tried again, and nothing is ever left alone.
+    // No retry, no fallback and no cooldown.
     options: { retry: { maxAttempts: 1, maxRetryAfterMs: 1e9 }, health: { failuresToCooldown: 1e9 } },
   },
 } satisfies Record<string, Strategy>;
 
-/** The default strategy where some first tokens take very long. */
+/** The default strategy with and without hedging, for a scenario with some very slow first tokens. */
 export const hedges = {
   off: { title: 'hedging off', provider: () => undefined },
   on: { title: 'hedging on', provider: () => undefined, options: { hedge: { enabled: true } } },

@@ -1,9 +1,9 @@
 import { chance, exponential, normal } from './chance.ts';
 
-/** Endpoints of one model, as they are by themselves: nothing here depends on who asks, or on how often. */
+/** Simulated endpoints of one model. Their behaviour does not depend on the callers or on the number of requests. */
 
 export interface EndpointTraits {
-  /** Slug of its provider. */
+  /** Slug of the endpoint's provider. */
   slug: string;
   /** USD per million tokens. */
   promptUsd: number;
@@ -11,23 +11,24 @@ export interface EndpointTraits {
   /** Time to first token on an average day, ms. */
   firstTokenMs: number;
   tokensPerSecond: number;
-  /** Minutes from the end of an outage to the next, and how long one lasts, on average. */
+  /** Average time from the end of an outage to the next outage, in minutes. */
   upMinutes: number;
+  /** Average duration of an outage, in minutes. */
   downMinutes: number;
 }
 
 export interface WorldOptions {
   seed: number;
   endpoints: readonly EndpointTraits[];
-  /** How long to know it for, ms. */
+  /** Duration of the simulated time, ms. */
   durationMs: number;
-  /** Share of the requests that get no first token for many times as long as usual. Default 0. */
+  /** Share of the requests whose first token takes many times as long as usual. Default 0. */
   stalls?: number;
 }
 
-/** What a request meets at an endpoint. */
+/** An endpoint's reaction to a request. */
 export type Fate =
-  | { kind: 'answers'; firstTokenMs: number; tokensPerSecond: number }
+  | { kind: 'responds'; firstTokenMs: number; tokensPerSecond: number }
   | { kind: 'fails'; afterMs: number }
   /** @param retryAfterS  whole seconds, as in the header */
   | { kind: 'limits'; afterMs: number; retryAfterS: number };
@@ -35,29 +36,29 @@ export type Fate =
 export interface World {
   endpoints: readonly EndpointTraits[];
   /**
-   * @param atMs     since the beginning of the world
-   * @param request  its number; the same request meets the same luck at an endpoint, whoever sends it there
-   * @param attempt  how many times it was sent there before
+   * @param atMs     time since the start of the simulation
+   * @param request  the request's number; an endpoint reacts to the same request in the same way for every strategy
+   * @param attempt  number of earlier attempts of this request at this endpoint
    */
   meet(endpoint: number, atMs: number, request: number, attempt: number): Fate;
 }
 
-/** A stretch of time in which an endpoint fails, or limits. */
+/** A period in which an endpoint fails or rate-limits. */
 interface Trouble {
   fromMs: number;
   untilMs: number;
-  /** Share of the requests that fail; of a limit all are refused. */
+  /** Share of the requests that fail. A rate limit refuses all requests and ignores this value. */
   failing: number;
 }
 
-/** Latency is looked at anew so often. */
+/** Interval at which the latency level changes. */
 const stepMs = 10_000;
-/** How far the logarithm of latency wanders from that of an average day, and how soon it comes back. */
+/** Deviation of the logarithm of latency from its mean, and the time in which it returns to the mean. */
 const wanderDeviation = 0.4;
 const wanderMs = 20 * 60_000;
-/** Deviation of the logarithm from one request to the next. */
+/** Deviation of the logarithm of latency between requests. */
 const noiseDeviation = 0.35;
-/** Failures at any time. */
+/** Share of the requests that fail outside of outages. */
 const failingAlways = 0.003;
 const limitMinutes = { between: 40, lasting: 1 };
 const stallFactor = 25;
@@ -74,14 +75,14 @@ export function createWorld({ seed, endpoints, durationMs, stalls = 0 }: WorldOp
       const { firstTokenMs, tokensPerSecond } = endpoints[endpoint] as EndpointTraits;
       const { level, outages, limits } = timelines[endpoint] as (typeof timelines)[number];
       const random = chance(seed, 4, endpoint, request, attempt);
-      const answerMs = 40 + 160 * random();
+      const responseMs = 40 + 160 * random();
       const limit = during(limits, atMs);
-      if (limit) return { kind: 'limits', afterMs: answerMs, retryAfterS: Math.ceil((limit.untilMs - atMs) / 1000) };
-      if (random() < (during(outages, atMs)?.failing ?? failingAlways)) return { kind: 'fails', afterMs: answerMs };
+      if (limit) return { kind: 'limits', afterMs: responseMs, retryAfterS: Math.ceil((limit.untilMs - atMs) / 1000) };
+      if (random() < (during(outages, atMs)?.failing ?? failingAlways)) return { kind: 'fails', afterMs: responseMs };
       const slowness = Math.exp((level[Math.floor(atMs / stepMs)] ?? 0) + noiseDeviation * normal(random));
       const stall = random() < stalls ? stallFactor : 1;
       return {
-        kind: 'answers',
+        kind: 'responds',
         firstTokenMs: Math.round(firstTokenMs * slowness * stall),
         tokensPerSecond: tokensPerSecond / Math.sqrt(slowness),
       };
@@ -89,7 +90,7 @@ export function createWorld({ seed, endpoints, durationMs, stalls = 0 }: WorldOp
   };
 }
 
-/** A random walk that is drawn back to 0 (Ornstein and Uhlenbeck). */
+/** A random walk that returns to 0 (Ornstein and Uhlenbeck). */
 function wander(random: () => number, steps: number): Float64Array {
   const stays = Math.exp(-stepMs / wanderMs);
   const level = new Float64Array(steps);
@@ -99,7 +100,10 @@ function wander(random: () => number, steps: number): Float64Array {
   return level;
 }
 
-/** Stretches of trouble, in order: time until the next and its length are exponential. Most fail wholly, some by half. */
+/**
+ * Makes periods of trouble, in order. The time between two periods and their duration are exponential. In most periods
+ * all requests fail, in the others half of them.
+ */
 function stretches(random: () => number, durationMs: number, betweenMin: number, lastingMin: number): Trouble[] {
   const found: Trouble[] = [];
   for (let fromMs = 0; ; ) {
@@ -115,7 +119,7 @@ function during(troubles: readonly Trouble[], atMs: number): Trouble | undefined
   return troubles.find(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs);
 }
 
-/** Ten, the dearest of six times the price of the cheapest. What is dearer is mostly faster, as it is in the market. */
+/** The highest price is six times the lowest. As in the market, expensive endpoints are mostly faster. */
 export const tenEndpoints: readonly EndpointTraits[] = [
   ['alder', 1, 950, 38, 70, 4],
   ['birch', 1.15, 700, 45, 50, 3],
@@ -141,6 +145,6 @@ function round(usd: number): number {
   return Math.round(usd * 1000) / 1000;
 }
 
-/** What strategies are compared in, and what hedging is. */
+/** The scenarios for the comparison of strategies and of hedging. */
 export const strategyScenario = { endpoints: tenEndpoints, requestsPerSecond: 5 };
 export const hedgeScenario = { ...strategyScenario, stalls: 0.02 };

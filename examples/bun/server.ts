@@ -4,7 +4,7 @@ import { gatewayFetch } from 'model-gateway/bun';
 // One gateway for the whole process.
 const gateway = createGateway({
   providers: {
-    // Answers without a key or a network.
+    // Responds without a key or a network.
     sandbox: {},
     // Any OpenAI-compatible server, here Ollama: ask for "local/<its model>".
     local: { baseUrl: process.env.LOCAL_BASE_URL ?? 'http://127.0.0.1:11434/v1' },

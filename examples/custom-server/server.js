@@ -7,12 +7,12 @@ const sessions = new Map([[process.env.SESSION ?? 'session-of-ada', { id: 'ada',
 
 const gateway = createGateway({
   providers: {
-    // Answers without a key or a network.
+    // Responds without a key or a network.
     sandbox: {},
     // Any OpenAI-compatible server, here Ollama: ask for "local/<its model>".
     local: { baseUrl: process.env.LOCAL_BASE_URL ?? 'http://127.0.0.1:11434/v1' },
   },
-  // Instead of api keys: whoever is signed in to the platform may use models.
+  // Instead of API keys: every user who is signed in to the platform may use models.
   authenticate(request) {
     const [, session] = /(?:^|; )session=([^;]+)/.exec(request.headers.get('cookie') ?? '') ?? [];
     const user = sessions.get(session ?? '');
@@ -21,7 +21,7 @@ const gateway = createGateway({
   },
 });
 
-// The platform's own server: anything that turns a Request into a Response.
+// The platform's own server: any function that turns a Request into a Response.
 async function handle(request) {
   const { pathname } = new URL(request.url);
   if (pathname.startsWith('/platform/models/')) return gateway.handle(request, { basePath: '/platform/models' });

@@ -6,7 +6,7 @@ import { gatewayMiddleware } from 'model-gateway/express';
 // One gateway for the whole process.
 const gateway = createGateway({
   providers: {
-    // Answers without a key or a network.
+    // Responds without a key or a network.
     sandbox: {},
     // Any OpenAI-compatible server, here Ollama: ask for "local/<its model>".
     local: { baseUrl: process.env.LOCAL_BASE_URL ?? 'http://127.0.0.1:11434/v1' },
@@ -16,7 +16,7 @@ const gateway = createGateway({
 
 const app = express();
 app.use('/v1', gatewayMiddleware(gateway));
-// Below a body parser it works too; then the parser's size limit is the one that counts.
+// The gateway also works after a body parser; the parser's size limit then applies.
 app.use(express.json({ limit: '10mb' }));
 app.use('/parsed/v1', gatewayMiddleware(gateway));
 app.get('/', (_req, res) => {

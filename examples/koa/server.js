@@ -7,7 +7,7 @@ import { gatewayMiddleware } from 'model-gateway/koa';
 // One gateway for the whole process.
 const gateway = createGateway({
   providers: {
-    // Answers without a key or a network.
+    // Responds without a key or a network.
     sandbox: {},
     // Any OpenAI-compatible server, here Ollama: ask for "local/<its model>".
     local: { baseUrl: process.env.LOCAL_BASE_URL ?? 'http://127.0.0.1:11434/v1' },
@@ -17,7 +17,7 @@ const gateway = createGateway({
 
 const app = new Koa();
 app.use(gatewayMiddleware(gateway, { prefix: '/v1' }));
-// Below a body parser it works too; then the parser's size limit is the one that counts.
+// The gateway also works after a body parser; the parser's size limit then applies.
 app.use(bodyParser({ jsonLimit: '10mb' }));
 app.use(gatewayMiddleware(gateway, { prefix: '/parsed/v1' }));
 app.use((context) => {

@@ -1,5 +1,5 @@
-// One of several gateways, a process of its own. Which of them a request reaches makes no difference: workspaces,
-// budgets and keys are in the store that they share.
+// One of several gateways, in a separate process. A request can go to any of them, because they share workspaces,
+// budgets and keys in one store.
 import process from 'node:process';
 import { createGateway } from 'model-gateway';
 import { serve } from 'model-gateway/node';
@@ -9,7 +9,7 @@ const store = openStore(process.env.STORE_URL);
 const gateway = createGateway({
   store,
   providers: { sandbox: {} },
-  // The sandbox answers; the price is what you say it is.
+  // The sandbox responds; this price is made up.
   models: [
     {
       slug: 'example/priced',

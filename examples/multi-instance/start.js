@@ -1,5 +1,5 @@
-// Starts several gateways on one store, gives a workspace a small budget, and sends more requests to all of them at once
-// than it pays for.
+// Starts several gateways on one store and gives a workspace a small budget. Then it sends requests to all gateways at
+// the same time, more than the budget covers.
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -34,7 +34,7 @@ for (let n = 0; n < instances; n++) {
 console.log(`${instances} instances on ${new URL(storeUrl).protocol.replace(':', '')}: ${urls.join(', ')}`);
 
 let next = 0;
-/** Each request goes to the next instance, as a load balancer would have it. */
+/** Sends each request to the next instance, like a load balancer. */
 async function call(method, path, key, body) {
   const response = await fetch(urls[next++ % urls.length] + path, {
     method,
@@ -44,12 +44,12 @@ async function call(method, path, key, body) {
   return { status: response.status, json: await response.json() };
 }
 
-/** As `call`, for what has to succeed. A store that was only just connected to may take longer than it should. */
+/** Like `call`, but must succeed. It retries a 503, because a store can be slow just after the connection. */
 async function manage(method, path, body) {
-  for (let targets = 1; ; targets++) {
+  for (let attempts = 1; ; attempts++) {
     const { status, json } = await call(method, path, adminKey, body);
     if (status < 300) return json;
-    if (status !== 503 || targets === 10) throw new Error(`${method} ${path}: ${json.error.message}`);
+    if (status !== 503 || attempts === 10) throw new Error(`${method} ${path}: ${json.error.message}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
@@ -59,7 +59,7 @@ const { data: workspace } = await manage('POST', '/workspaces', { name: 'Example
 await manage('PUT', `/workspaces/${slug}/budgets/daily`, { limit_usd: limitUsd });
 const { key, data } = await manage('POST', '/keys', { name: 'Example', workspace_id: workspace.id });
 
-const answers = { 200: 0, 402: 0, other: 0 };
+const responses = { 200: 0, 402: 0, other: 0 };
 let spentUsd = 0;
 let mostUsd = 0;
 let lastRefusal = '';
@@ -75,15 +75,15 @@ const worker = async () => {
     if (status === 200) spentUsd += json.usage.cost;
     else lastRefusal = json.error.message;
     mostUsd = Math.max(mostUsd, spentUsd);
-    answers[status in answers ? status : 'other']++;
+    responses[status in responses ? status : 'other']++;
   }
 };
 await Promise.all(Array.from({ length: atOnce }, worker));
 
-console.log(`${requests} requests, ${atOnce} at once: ${answers[200]} answered, ${answers[402]} refused (402)`);
-if (answers.other > 0) console.log(`${answers.other} failed otherwise`);
+console.log(`${requests} requests, ${atOnce} at once: ${responses[200]} succeeded, ${responses[402]} refused (402)`);
+if (responses.other > 0) console.log(`${responses.other} failed otherwise`);
 if (lastRefusal) console.log(`The last refusal: ${lastRefusal}`);
-// What no limit of its own holds back, such as the key's sum, reaches the store within a second.
+// Sums without a limit, such as the key's spending, reach the store within a second.
 await new Promise((resolve) => setTimeout(resolve, 1_500));
 let isCountedRight = true;
 for (const url of urls) {
@@ -99,4 +99,4 @@ await manage('DELETE', `/keys/${data.hash}`);
 await manage('DELETE', `/workspaces/${slug}`);
 for (const child of children) child.disconnect();
 await Promise.all(children.map((child) => child.exitCode === null && once(child, 'exit')));
-process.exitCode = isKept && isCountedRight && answers[200] > 0 && answers.other === 0 ? 0 : 1;
+process.exitCode = isKept && isCountedRight && responses[200] > 0 && responses.other === 0 ? 0 : 1;

@@ -5,7 +5,7 @@ import KeyvRedis from '@keyv/redis';
 
 const name = 'multi_instance_example';
 
-/** The same store for every process: Redis or PostgreSQL, by its URL. */
+/** Opens the store that all processes share: Redis or PostgreSQL, depending on the URL. */
 export function openStore(url) {
   if (new URL(url).protocol.startsWith('redis')) {
     const socket = { socketTimeout: 5_000 };
@@ -14,7 +14,9 @@ export function openStore(url) {
   return new KeyvPostgres({ uri: url, schema: name, max: 10 });
 }
 
-/** The server that REDIS_URL or DATABASE_URL names, else one on its usual port of this machine; null: none answers. */
+/**
+ * Returns the URL in REDIS_URL or DATABASE_URL, else of a server on a standard port of this machine; null: none found.
+ */
 export async function findStore({ REDIS_URL, DATABASE_URL } = process.env) {
   const named = REDIS_URL || DATABASE_URL;
   const usual = ['redis://127.0.0.1:6379', 'postgres://postgres@127.0.0.1:5432/postgres'];
@@ -25,9 +27,9 @@ export async function findStore({ REDIS_URL, DATABASE_URL } = process.env) {
 function isListening({ protocol, hostname, port }) {
   return new Promise((resolve) => {
     const socket = connect(Number(port) || (protocol.startsWith('redis') ? 6379 : 5432), hostname);
-    const end = (answer) => {
+    const end = (isOpen) => {
       socket.destroy();
-      resolve(answer);
+      resolve(isOpen);
     };
     socket.once('connect', () => end(true));
     socket.once('error', () => end(false));

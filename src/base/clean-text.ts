@@ -1,20 +1,22 @@
 /** Escape sequences of terminals: CSI (colours, cursor), OSC (titles, links), and the two-character ones. */
 const escapeSequences =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
   /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?|(?:\x1b\]|\x9d)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?|\x1b[ -~]?/g;
 /** Control characters and the separators U+2028 and U+2029, which end a line in some viewers of logs. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
 const separators = /[\x00-\x20\x7f-\xa0\u2028\u2029]+/g;
-/** Invisible characters that turn the direction of writing, and the byte-order mark. */
+/** Invisible characters that change the direction of writing, and the byte-order mark. */
 const invisible = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
 /**
- * Makes a text from outside fit for an error message, a log line or a header: one line, no terminal escapes, no control
- * characters, nothing that turns the direction of writing, white space collapsed.
- * @param maxChars  longest result, in UTF-16 units; what is longer is cut and ends in `…`
+ * Makes a text from outside safe for an error message, a log line or a header. The result is one line. It holds no
+ * terminal escape sequences, no control characters and no characters that change the direction of writing. White space
+ * is collapsed.
+ * @param maxChars  the longest result, in UTF-16 units; a longer text is cut and ends in `…`
  */
 export function cleanText(text: string, maxChars = 500): string {
-  // Only so much of a huge text is worth looking at: four times the result leaves room for what is removed.
+  // Of a huge text, only the beginning is cleaned: four times the result leaves room for the characters that are
+  // removed.
   const clean = text
     .slice(0, maxChars * 4)
     .toWellFormed()
@@ -23,7 +25,7 @@ export function cleanText(text: string, maxChars = 500): string {
     .replace(separators, ' ')
     .trim();
   if (clean.length <= maxChars) return clean;
-  // Half a surrogate pair at the cut would become a replacement character further on.
+  // A cut inside a surrogate pair would leave half of the pair, which later becomes a replacement character.
   const end = isHighSurrogate(clean.charCodeAt(maxChars - 2)) ? maxChars - 2 : maxChars - 1;
   return `${clean.slice(0, end).trimEnd()}…`;
 }

@@ -1,24 +1,24 @@
 import type { StopSignal } from './stop.ts';
 
-/** Time, passed in so that tests are exact. */
+/** The time. Callers pass a clock in, so that tests are exact. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /**
    * Runs `callback` once, after `ms` milliseconds, unless the returned function is called first.
-   * @param options  `isIdle`: not worth keeping the process alive for
+   * @param options  `isIdle`: the timer alone does not keep the process alive
    */
   after(ms: number, callback: () => void, options?: { isIdle?: boolean }): () => void;
 }
 
-/** The longest delay `setTimeout` can hold; a longer one would fire at once. */
+/** The longest delay that `setTimeout` supports; it would run a longer one at once. */
 const longestMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback, { isIdle = false } = {}) {
     const timer: unknown = setTimeout(callback, Math.min(ms, longestMs));
-    // A number in browsers and the like, where there is no process to keep alive.
+    // In browsers and similar runtimes the timer is a number: there is no process to keep alive.
     if (isIdle && typeof timer === 'object') (timer as { unref?: () => void }).unref?.();
     return () => clearTimeout(timer as number);
   },

@@ -1,5 +1,6 @@
 /**
- * What went wrong, as the caller may know it. One table maps a kind to the HTTP status and to the wire's `error_type`.
+ * The kinds of errors that a caller sees. The table maps each kind to its HTTP status and to the `error_type` of the
+ * body.
  * @see interface document, "Errors"; docs/errors.md
  */
 const kinds = {
@@ -34,13 +35,16 @@ export interface GatewayErrorOptions {
   errorType?: string;
   /** Further response headers, such as `Allow`. */
   headers?: Record<string, string>;
-  /** Routing metadata for a caller who asked for it; sent beside `error`. */
+  /** Routing metadata for a caller who asked for it. Sent beside `error`. */
   route?: unknown;
 }
 
 const brand = Symbol.for('model-gateway.GatewayError');
 
-/** The only error that is shown to a caller. Its message says what was wrong and what would do, and holds no secret. */
+/**
+ * The only error that is shown to a caller. The message says what was wrong and what the caller can do, and holds no
+ * secret.
+ */
 export class GatewayError extends Error {
   readonly kind: ErrorKind;
   readonly status: number;
@@ -63,7 +67,7 @@ export class GatewayError extends Error {
     this.route = options.route;
   }
 
-  /** The same error with more to it: headers are added, the rest is replaced. */
+  /** A copy of the error with more properties: `headers` are added to the present ones, `route` is replaced. */
   with(more: Pick<GatewayErrorOptions, 'headers' | 'route'>): GatewayError {
     const { kind, message, metadata, cause, retryAfterMs, errorType } = this;
     const headers = { ...this.headers, ...more.headers };

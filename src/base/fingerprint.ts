@@ -1,26 +1,27 @@
-/** Places of a longer text that stand for the whole: its beginning, its end, and as many spread evenly between. */
+/** The sample of a long text: 16 characters of its beginning, 16 of its end, and 32 spread evenly between. */
 const edge = 16;
 const sampledChars = 4 * edge;
 
 /**
- * A short name for texts, an integer of 53 bits: the same for the same, and hardly ever for others. Cheap, bounded, and
- * easily forged: not for what a caller could gain by.
- * @param seed  the fingerprint of what comes before
+ * A short name for texts: an integer of 53 bits. The same texts have the same fingerprint; different texts hardly ever
+ * do. The fingerprint is cheap and its cost is bounded. It is easy to forge: do not use it where a caller would gain by
+ * that.
+ * @param seed  the fingerprint of the texts before these
  */
 export function fingerprintOf(texts: readonly string[], seed = 0): number {
-  // Two multiplicative hashes side by side: one alone would be of 32 bits, with a collision among 65,000.
+  // Two multiplicative hashes side by side: a single one would have 32 bits, with a collision among 65,000 texts.
   let high = 0xdeadbeef ^ Math.floor(seed / 2 ** 21);
   let low = 0x41c6ce57 ^ seed;
   for (const text of texts) {
     const { length } = text;
     high = Math.imul(high ^ length, 2654435761);
     low = Math.imul(low ^ length, 1597334677);
-    const isWhole = length <= sampledChars;
-    const count = isWhole ? length : sampledChars;
+    const isShort = length <= sampledChars;
+    const count = isShort ? length : sampledChars;
     const stretch = (length - 2 * edge) / (2 * edge);
-    // Reading characters is what takes the time: 256 of each of two texts took a microsecond.
+    // Most of the time goes into reading characters: 256 characters of each of two texts took a microsecond.
     for (let n = 0; n < count; n++) {
-      const code = text.charCodeAt(isWhole ? n : placeOf(n, length, stretch));
+      const code = text.charCodeAt(isShort ? n : placeOf(n, length, stretch));
       high = Math.imul(high ^ code, 2654435761);
       low = Math.imul(low ^ code, 1597334677);
     }
@@ -31,8 +32,8 @@ export function fingerprintOf(texts: readonly string[], seed = 0): number {
 }
 
 /**
- * Where in a long text its nth sample is.
- * @param stretch  from one sample to the next between the ends
+ * The position of sample `n` in a long text.
+ * @param stretch  the distance between two samples of the middle
  */
 function placeOf(n: number, length: number, stretch: number): number {
   if (n < edge) return n;

@@ -1,26 +1,26 @@
-/** Where ids come from, passed in so that tests and replays are exact. */
+/** Makes ids. Callers pass it in, so that tests and replays are exact. */
 export interface Ids {
   /** A random UUID, version 4. */
   uuid(): string;
 }
 
 /**
- * The text of `crypto.randomUUID` is kept as forty parts, and putting them together the first time it is looked at takes
- * five times as long as making one in one piece (see `inOnePiece`). There are two of them in a request.
+ * V8 keeps the text of `crypto.randomUUID` as forty parts. The first access joins them, which takes five times as long
+ * as making a flat text (see `flatText`). A request needs two UUIDs.
  */
 export const randomIds: Ids = { uuid: randomUuid };
 
 const uuidBytes = 16;
 const dash = '-'.charCodeAt(0);
 const hexCodes = Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
-/** Random bytes in stock: asking for them costs more than making a text of them. */
+/** Random bytes in stock: one call for many bytes costs less than a call per UUID. */
 const stock = new Uint8Array(128 * uuidBytes);
 let usedBytes = stock.length;
-/** What the text is made of; the dashes stay. */
+/** The character codes of the text; the dashes and the version digit stay. */
 const uuidCodes = Array.from('00000000-0000-4000-8000-000000000000', (one) => one.charCodeAt(0));
 const digitPlaces = uuidCodes.flatMap((code, place) => (code === dash ? [] : place));
 
-/** As RFC 9562, section 5.4, has it. */
+/** See RFC 9562, section 5.4. */
 function randomUuid(): string {
   if (usedBytes === stock.length) {
     crypto.getRandomValues(stock);
@@ -36,13 +36,13 @@ function randomUuid(): string {
   return String.fromCharCode(...uuidCodes);
 }
 
-/** Of a UUID, the digits that are neither its version nor its variant. */
+/** The places of the random digits in a UUID: all digits but the version and the variant. */
 const randomPlaces = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 28, 29, 30, 31, 32, 33, 34, 35];
-/** The latest completion's id, and the second that it begins with. */
+/** The character codes of the latest completion id, and the second at its beginning. */
 let idCodes: number[] = [];
 let idSecond = -1;
 
-/** `gen-<unix seconds>-<20 hex digits>`: a completion's id, ordered by time. Never the upstream's id. */
+/** The id of a completion: `gen-<unix seconds>-<20 hex digits>`, ordered by time. Never the upstream's id. */
 export function generationId(ids: Ids, nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== idSecond) {
@@ -50,7 +50,7 @@ export function generationId(ids: Ids, nowMs: number): string {
     idCodes = Array.from(`gen-${second}-${'0'.repeat(randomPlaces.length)}`, (one) => one.charCodeAt(0));
   }
   const uuid = ids.uuid();
-  // Whoever makes the ids may make shorter ones.
+  // A host app's own `Ids` may make shorter ids.
   if (uuid.length < 36) return `gen-${second}-${uuid}`;
   let at = idCodes.length - randomPlaces.length;
   for (const place of randomPlaces) idCodes[at++] = uuid.charCodeAt(place);
@@ -59,7 +59,7 @@ export function generationId(ids: Ids, nowMs: number): string {
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Of any version, in either case. */
+/** Accepts every UUID version, in upper and lower case. */
 export function isUuid(text: string): boolean {
   return uuid.test(text);
 }

@@ -1,15 +1,16 @@
 /**
- * What is in flight: things that come and go by the thousand a second.
+ * The things in flight: thousands come and go in a second.
  *
- * A Set is the wrong place for them. It makes itself a new table every few dozen changes, and V8 lets each old table point
- * to the next, for those who are iterating. An old table that was promoted is then garbage which keeps the next one alive,
- * with all that was in it, and that one the next, until a full collection: whatever was ever in the Set survives the
- * cheap collections. Of requests, that was 9 KB each, and a fifth of the CPU. Here, what has left points to nothing.
+ * A Set is not suitable. A Set makes a new table every few dozen changes, and V8 keeps a pointer from each old table to
+ * the next one, for running iterations. An old table that was promoted is then garbage that keeps the next table alive,
+ * with all its entries, and so on, until a full collection. So everything that was ever in the Set survives the cheap
+ * collections. For requests, this cost 9 KB each and a fifth of the CPU. Here, an entry that has left points to
+ * nothing.
  */
 export class InFlight<T> {
   readonly #first: Place<T> = { value: null, previous: null, next: null };
 
-  /** @returns what `delete` wants */
+  /** @returns the place to pass to `delete` */
   add(value: T): Place<T> {
     const { next } = this.#first;
     const place: Place<T> = { value, previous: this.#first, next };
@@ -18,7 +19,7 @@ export class InFlight<T> {
     return place;
   }
 
-  /** Does nothing when it was called before. */
+  /** Does nothing for a place that was deleted before. */
   delete(place: Place<T>): void {
     const { previous, next } = place;
     if (previous === null) return;
@@ -27,7 +28,7 @@ export class InFlight<T> {
     place.value = place.previous = place.next = null;
   }
 
-  /** The last to come first. */
+  /** The latest first. */
   all(): T[] {
     const all: T[] = [];
     for (let place = this.#first.next; place !== null; place = place.next) all.push(place.value as T);
@@ -37,7 +38,7 @@ export class InFlight<T> {
 
 export interface Place<T> {
   value: T | null;
-  /** null: it has left. */
+  /** null: the entry has left. */
   previous: Place<T> | null;
   next: Place<T> | null;
 }

@@ -2,12 +2,12 @@
 export class JsonError extends Error {}
 
 /**
- * `JSON.parse` with a bound on nesting: deeply nested input would overflow the stack of whatever walks it later. Checked
- * first: megabytes of brackets keep the parser itself busy for seconds.
+ * `JSON.parse` with a limit on nesting: deeply nested input would overflow the stack of every function that walks it
+ * later. The depth is checked before parsing, because megabytes of brackets keep the parser itself busy for seconds.
  * @throws JsonError
  */
 export function parseJson(text: string, maxDepth: number): unknown {
-  // A level needs at least two characters, or one where the text is cut.
+  // A level takes at least two characters, or one where the text is cut.
   if (text.length > maxDepth && opensMore(text, maxDepth) && nestsDeeper(text, maxDepth)) {
     throw new JsonError(`nested deeper than ${maxDepth} levels`);
   }
@@ -28,7 +28,7 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** Whether there are more opening brackets than `limit`, wherever: usual texts have too few to nest deep. */
+/** Whether a text has more opening brackets than `limit`, nested or not. Most texts have too few to nest deeply. */
 function opensMore(text: string, limit: number): boolean {
   let count = 0;
   for (const bracket of ['{', '[']) {
@@ -40,7 +40,9 @@ function opensMore(text: string, limit: number): boolean {
   return false;
 }
 
-/** Counts brackets up to one past `limit`, also in text that is no JSON. Strings, most of a request, are jumped over. */
+/**
+ * Counts brackets up to one past `limit`, also in text that is not JSON. Skips strings, which are most of a request.
+ */
 function nestsDeeper(text: string, limit: number): boolean {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
@@ -56,7 +58,7 @@ function nestsDeeper(text: string, limit: number): boolean {
   return false;
 }
 
-/** Whether a value that was parsed elsewhere nests deeper than `limit` levels. */
+/** Whether an already parsed value nests deeper than `limit` levels. */
 export function isDeeper(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (limit === 0) return true;
@@ -64,7 +66,7 @@ export function isDeeper(value: unknown, limit: number): boolean {
   return false;
 }
 
-/** Index of the quote that closes the string whose content starts at `from`; -1 where none does. */
+/** The index of the quote that closes the string whose content starts at `from`; -1 when no quote closes it. */
 function stringEnd(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (end >= 0) {

@@ -1,8 +1,8 @@
 /**
- * Makes a value when it is first asked for, and keeps it. What a module would otherwise make at its top level, such as a
- * schema, costs every import of the package; so does what few of its users need.
- * @returns  asks for the value; `isMade`: whether anybody has. Not a type with a name, which the declarations of the
- *           package would have to export
+ * Makes a value at its first use and keeps it. A value that a module makes at its top level, such as a schema, costs
+ * time in every import of the package. So does a value that only few users need.
+ * @returns  a function that returns the value. Its `isMade` says whether the value exists. The type has no name: the
+ *           declarations of the package would have to export a named one
  */
 export function lazily<T>(make: () => T): (() => T) & { isMade: () => boolean } {
   let made: { value: T } | null = null;

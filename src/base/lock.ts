@@ -1,16 +1,16 @@
-/** Work of one key at a time, in the order it came; other keys do not wait. */
+/** Runs the work of one key in its order of arrival, one at a time. Other keys do not wait. */
 export interface Lock {
   /**
-   * Runs `work` when all that came before it under the same key has ended, well or badly, and gives what it gives.
-   * Work that never ends holds its key for ever, and so does work that waits for more work of its own key.
+   * Runs `work` once all earlier work of the same key has ended, also with an error. Settles like `work`. Work that
+   * never ends blocks its key for ever; so does work that waits for other work of its own key.
    */
   run<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Keys that are in use. */
+  /** The number of keys in use. */
   readonly size: number;
 }
 
 export function createLock(): Lock {
-  /** The end of the last work of each key. Never rejects. */
+  /** The end of the latest work of each key. These promises never reject. */
   const ends = new Map<string, Promise<void>>();
   return {
     run(key, work) {

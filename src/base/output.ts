@@ -1,6 +1,6 @@
 const encoder = new TextEncoder();
 
-/** Bytes being put together, in one piece of memory that grows. */
+/** Builds bytes in one memory block that grows. */
 export class OutputBuffer {
   private bytes: Uint8Array<ArrayBuffer>;
   private length = 0;
@@ -30,7 +30,7 @@ export class OutputBuffer {
     this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
   }
 
-  /** What was put together; the buffer must not be used afterwards. */
+  /** The bytes so far. The buffer must not be used afterwards. */
   take(): Uint8Array<ArrayBuffer> {
     return this.bytes.subarray(0, this.length);
   }

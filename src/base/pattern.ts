@@ -1,10 +1,11 @@
-/** No model has a longer name; whatever is longer fits no pattern. */
+/** No model name is longer than this; a longer text matches no pattern. */
 const maxTextChars = 1024;
 
 /**
- * Whether a text fits a pattern in which `*` stands for any characters, none and `/` included, and all else for itself.
- * Each piece between two stars is looked for once, where the one before ended: taking the first place it is found at
- * leaves the most room for what follows, so that nothing is ever tried twice, whatever pattern a caller thinks up.
+ * Whether a text matches a pattern. `*` stands for any characters, also none, and also `/`. All other characters stand
+ * for themselves. The function searches each literal between two stars once, after the end of the literal before. The
+ * first match leaves the most room for the literals that follow. So no search is ever repeated, whatever pattern a
+ * caller sends.
  */
 export function fitsPattern(pattern: string, text: string): boolean {
   if (text.length > maxTextChars) return false;
@@ -14,10 +15,10 @@ export function fitsPattern(pattern: string, text: string): boolean {
   const end = text.length - last.length;
   if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
   let at = first.length;
-  for (const piece of middle) {
-    const found = text.indexOf(piece, at);
-    if (found === -1 || found + piece.length > end) return false;
-    at = found + piece.length;
+  for (const literal of middle) {
+    const found = text.indexOf(literal, at);
+    if (found === -1 || found + literal.length > end) return false;
+    at = found + literal.length;
   }
   return true;
 }

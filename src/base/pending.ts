@@ -1,6 +1,6 @@
 /**
- * Something that is on its way: calls one of the two once. What a promise is for, where the promises themselves would cost
- * more than what is waited for.
+ * A result that is not there yet: calls one of the two functions once. Used instead of a promise where promises would
+ * cost more than the work that they wait for.
  */
 export type Pending<T> = (done: (value: T) => void, failed: (error: unknown) => void) => void;
 

@@ -1,10 +1,11 @@
 /**
- * Numbers in [0, 1) that follow from a seed: the same for the same text wherever it is asked. Not for secrets.
+ * Makes random numbers in [0, 1) from a seed. The same seed gives the same numbers on every machine. Not for secrets.
  * @param seed  hexadecimal, of at least 8 digits, such as a hash
  */
 export function seededRandom(seed: string): () => number {
   let state = Number.parseInt(seed.slice(0, 8), 16) >>> 0;
-  // mulberry32: one multiplication more than a linear generator, and no pattern that a draw could show.
+  // mulberry32 costs one multiplication more than a linear generator, and has no pattern that a random choice could
+  // show.
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -1,27 +1,27 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** A shorter secret is not looked for: it would also be found in ordinary text. */
+/** The shortest secret that is redacted. A shorter one also appears in ordinary text. */
 const shortestRedacted = 8;
 const placeholder = '[redacted]';
 
-/** Takes certain secrets out of texts. To be kept: finding out how a secret may be spelled costs more than looking for it. */
+/** Removes secrets from texts. Keep a redactor: finding all spellings of a secret costs more than a search for them. */
 export interface Redactor {
   redact(text: string): string;
-  /** In UTF-8: a text that holds none of these holds no secret in any spelling. */
+  /** In UTF-8. A text that holds none of the needles holds no secret in any spelling. */
   readonly needles: readonly Uint8Array[];
-  /** By byte: 1 where a needle begins with it. */
+  /** Indexed by byte: 1 where a needle begins with the byte. */
   readonly startsNeedle: Uint8Array;
 }
 
 /**
- * Replaces every occurrence of a secret of at least 8 characters by `[redacted]`, also where it is written as
- * `Bearer …`, URL-encoded, escaped for JSON by whichever writer, or in base64, alone or inside a longer base64 text such
- * as a Basic header.
+ * Replaces every secret of at least 8 characters by `[redacted]`. The redactor also finds the secret in these
+ * spellings: `Bearer …`, URL-encoded, escaped for JSON by any usual writer, and base64, alone or inside a longer base64
+ * text such as a Basic header.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const spellings = spellingsOf(secrets);
-  // Most spellings hold a shorter one: looking for those will do.
+  // Most spellings contain a shorter one. A search for the shorter ones is enough.
   const needles: string[] = [];
   for (const spelling of spellings.toReversed()) {
     if (!needles.some((needle) => spelling.includes(needle))) needles.push(spelling);
@@ -39,12 +39,14 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   };
 }
 
-/** As `createRedactor`, for a single text. */
+/** Like `createRedactor`, for a single text. */
 export function redact(text: string, secrets: readonly string[]): string {
   return createRedactor(secrets).redact(text);
 }
 
-/** The longest first: a spelling may hold another, and replacing the inner one would leave the rest of the outer. */
+/**
+ * The longest first: a spelling may contain another one. Replacing the inner one first would leave parts of the outer.
+ */
 function spellingsOf(secrets: readonly string[]): string[] {
   const spellings = new Set<string>();
   for (const secret of secrets) {
@@ -65,8 +67,9 @@ function spellingsOf(secrets: readonly string[]): string[] {
 }
 
 /**
- * In base64 a text looks different depending on how many bytes stand before it, modulo three. Of each of the three
- * looks, the characters that depend on the secret alone; of the first, also the whole with its padding.
+ * The base64 of a text depends on the number of bytes before the text, modulo three. So each secret has three
+ * spellings, each of those characters that depend on the secret alone. The first spelling is also returned complete,
+ * with padding.
  */
 function base64SpellingsOf(secret: string): string[] {
   const bytes = utf8ToBytes(secret.toWellFormed());
@@ -86,7 +89,9 @@ function base64SpellingsOf(secret: string): string[] {
   ]);
 }
 
-/** What writers of JSON escape though they need not, lest it means something in HTML: those of Go, Java (Gson) and .NET. */
+/**
+ * Some JSON writers (Go, Gson for Java, .NET) escape more than JSON needs, to protect HTML. These are their spellings.
+ */
 function carefulJson(inJson: string): string[] {
   const code = (one: string) => `\\u00${one.charCodeAt(0).toString(16)}`;
   return [
@@ -98,25 +103,25 @@ function carefulJson(inJson: string): string[] {
   ];
 }
 
-/** For display: the first five and the last four characters of a long secret, `...` alone for a short one. */
+/** For display: the first five and the last four characters of a long secret; only `...` for a short secret. */
 export function maskSecret(secret: string): string {
-  // Of 20 characters, 11 stay hidden; of fewer, what is shown would help a guesser.
+  // A secret of 20 characters keeps 11 hidden. For a shorter secret, nine visible characters would help a guesser.
   return secret.length < 20 ? '...' : `${secret.slice(0, 5)}...${secret.slice(-4)}`;
 }
 
 /**
- * SHA-256 of the text's UTF-8 bytes, 64 lower-case hexadecimal digits. Synchronous: for texts as short as a key, a
- * WebCrypto digest measured 64 µs of CPU and a change of threads, this one 3 µs.
+ * SHA-256 of the text's UTF-8 bytes, as 64 lower-case hexadecimal digits. Synchronous: for a text as short as a key, a
+ * WebCrypto digest took 64 µs of CPU and a change of threads. This function took 3 µs.
  */
 export function sha256Hex(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-/** Whether two texts are the same, in a time that depends on their lengths only. */
+/** Whether two texts are equal. The time depends on their lengths only. */
 export function constantTimeEqual(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   const length = Math.max(a.length, b.length);
-  // Beyond the end of a text charCodeAt gives NaN, which counts as 0 here; the lengths already differ then.
+  // Beyond the end of a text, charCodeAt returns NaN, which counts as 0 here. The lengths differ then anyway.
   for (let at = 0; at < length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at);
   return difference === 0;
 }

@@ -1,10 +1,10 @@
-/** Server-sent events, cut out of bytes as they arrive. Own code, because the passthrough needs each event's bytes. */
+/** Cuts server-sent events out of a byte stream. Own code, because the passthrough needs the bytes of each event. */
 import { EventTooLarge, type FrameEvent, type Framer } from './framing/framing.ts';
 
 const empty = new Uint8Array(0);
 const LF = 10;
 const CR = 13;
-/** Drops a byte-order mark by itself. */
+/** TextDecoder drops a byte-order mark by itself. */
 const decoder = new TextDecoder();
 
 /** Cuts a byte stream into events at blank lines (LF, CRLF or CR). */
@@ -14,7 +14,7 @@ export class EventFramer implements Framer {
   end = 0;
   /** Where the valid bytes of `buffer` end. */
   private filled = 0;
-  /** Bytes before this hold no event end. */
+  /** The bytes before this position hold no end of an event. */
   private scanned = 0;
   private owned = false;
   private newline = LF;
@@ -26,7 +26,7 @@ export class EventFramer implements Framer {
     this.maxEventBytes = maxEventBytes;
   }
 
-  /** How many bytes wait for the rest of their event. */
+  /** The number of bytes of an incomplete event. */
   get heldBytes(): number {
     return this.filled - this.end;
   }
@@ -55,7 +55,7 @@ export class EventFramer implements Framer {
     return true;
   }
 
-  /** The last event, where its blank line is missing. */
+  /** Moves to the last event if its blank line is missing. */
   last(): boolean {
     this.start = this.end;
     this.end = this.filled;
@@ -92,7 +92,7 @@ export class EventFramer implements Framer {
     this.fresh = false;
     if (!isLone) return;
     this.newline = CR;
-    // What is held was searched for the other kind.
+    // The bytes so far were searched for LF.
     this.scanned = this.end;
   }
 
@@ -111,7 +111,7 @@ export class EventFramer implements Framer {
     this.filled += bytes.length;
   }
 
-  /** Index after the blank line that ends the event at `start`, or -1. */
+  /** The index after the blank line that ends the event at `start`, or -1. */
   private findEnd(): number {
     const { buffer, filled, newline } = this;
     let at = Math.max(this.scanned, this.start);
@@ -121,7 +121,7 @@ export class EventFramer implements Framer {
         this.scanned = filled;
         return -1;
       }
-      // The line ending that would make the next line blank may not be here yet.
+      // The line ending that would make the next line blank may not have arrived yet.
       if (line + 1 >= filled) break;
       const next = buffer[line + 1];
       if (next === newline) return line + 2;
@@ -137,7 +137,7 @@ export class EventFramer implements Framer {
   }
 }
 
-/** Reads one framed event: its data lines, joined by newlines. null for comments, blank lines, a bare name. */
+/** Reads one framed event: its data lines, joined by newlines. null: no data, as in comments, blank lines, or a name alone. */
 export function readEvent(bytes: Uint8Array): FrameEvent | null {
   const text = decoder.decode(bytes);
   let data: string | null = null;
@@ -149,7 +149,7 @@ export function readEvent(bytes: Uint8Array): FrameEvent | null {
     } else if (line.startsWith('event:')) {
       name = line.slice(6).trim();
     } else if (line.startsWith('{')) {
-      // Some servers write a bare JSON error into an open stream.
+      // Some servers write a bare JSON error into an open stream, without `data:`.
       data = data === null ? line : `${data}\n${line}`;
     }
   }

@@ -1,4 +1,4 @@
-/** What can be asked of an AbortSignal, and of a `StopSwitch`. */
+/** The part of AbortSignal that `StopSwitch` also has. */
 export interface StopSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -8,18 +8,18 @@ export interface StopSignal {
 }
 
 /**
- * Stops one piece of work: an AbortController and its signal in one, each listener called once. A request needs several
- * and hardly ever uses one; with the runtime's own they took a tenth of a small request's time. Where somebody wants an
- * AbortSignal, `signal` makes one.
+ * Stops one task. It is an AbortController and its signal in one object, and calls each listener once. A request needs
+ * several and rarely uses one. The runtime's own AbortController took a tenth of a small request's time. `signal` makes
+ * an AbortSignal for code that needs one.
  */
 export class StopSwitch implements StopSignal {
   aborted = false;
   reason: unknown;
-  /** The first of a list: most have one, and many none. */
+  /** The first of a linked list: most switches have one listener, many have none. */
   #first: Listening | null = null;
   #signal: AbortSignal | null = null;
 
-  /** The first call counts. */
+  /** Only the first call has an effect. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
@@ -68,7 +68,9 @@ export class StopSwitch implements StopSignal {
   }
 }
 
-/** A class: an array, or what comes of a literal, V8 may put straight among its old objects. See `Sent` in outgoing.ts. */
+/**
+ * A class: V8 may put an array, or the object of a literal, directly among its old objects. See `Sent` in outgoing.ts.
+ */
 class Listening {
   readonly listener: () => void;
   next: Listening | null = null;

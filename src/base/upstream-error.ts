@@ -1,41 +1,42 @@
 /**
- * Whose fault a failed exchange with a provider was; it decides what is tried next.
- * - `caller`: the request itself is refused (400, 404, 413, 422): no endpoint of this model will take it, another model may
- * - `operator`: our key, our bill (401, 402, 403): this credential will not do, another endpoint may
- * - `transient`: rate limit, overload, 5xx, network, time-out, a bad answer: the same endpoint may do later
+ * Who caused the failure of an exchange with a provider. The fault decides which target is called next.
+ * - `caller`: the provider refuses the request itself (400, 404, 413, 422). No endpoint of this model will accept it,
+ *   but another model may
+ * - `operator`: our key or our bill (401, 402, 403). This credential will not work, but another endpoint may
+ * - `transient`: rate limit, overload, 5xx, network, time-out, bad response. The same endpoint may work later
  */
 export type UpstreamFault = 'caller' | 'operator' | 'transient';
 
 export type UpstreamReason =
-  /** the provider answered with an error status */
+  /** the provider sent an error status */
   | 'status'
   /** no connection, reset, TLS, DNS */
   | 'network'
   /** no headers, no first event, or no further event in time */
   | 'timeout'
-  /** a success status whose body is an error, HTML, empty, cut, malformed or beyond a limit */
-  | 'bad_answer';
+  /** a success status with a body that is an error, HTML, empty, cut, malformed or beyond a limit */
+  | 'bad_response';
 
 export interface UpstreamErrorOptions {
   reason: UpstreamReason;
-  /** The provider's HTTP status; 524 for a time-out and 502 for network failures and bad answers. */
+  /** The provider's HTTP status; 524 for a time-out, and 502 for network failures and bad responses. */
   status: number;
   /** Default: from the status. */
   fault?: UpstreamFault;
-  /** How long the provider asked to be left alone. */
+  /** The pause that the provider asked for. */
   retryAfterMs?: number;
-  /** The wire's `error_type`, such as `context_length_exceeded`. Default: from the status. */
+  /** The `error_type` of the body, such as `context_length_exceeded`. Default: from the status. */
   errorType?: string;
-  /** The provider's own error code or type, bounded and clean. */
+  /** The provider's own error code or type, with a bounded length and cleaned. */
   providerCode?: string;
-  /** What the provider said the failed exchange used, in our wire shape: it will be on the bill. */
+  /** The usage that the provider reported for the failed exchange, in our own format: the provider will bill it. */
   usage?: object | null;
   cause?: unknown;
 }
 
 /**
- * One exchange with a provider failed. Never leaves `pipeline/`, and only it is retried. Its message is the provider's
- * own text where there is one: bounded, without control characters, with keys redacted.
+ * One exchange with a provider failed. This error never leaves `pipeline/`, and only this error is retried. Its message
+ * is the provider's own text, if there is one: bounded, without control characters, with keys redacted.
  */
 export class UpstreamError extends Error {
   readonly reason: UpstreamReason;
@@ -58,7 +59,7 @@ export class UpstreamError extends Error {
     this.usage = options.usage ?? null;
   }
 
-  /** The same error with more known of it, and without its cause, which may quote what a message was cleaned of. */
+  /** A copy with more details. The copy has no cause: the cause may quote text that the new message no longer holds. */
   with(more: { message?: string; providerCode?: string | undefined; usage?: object | null }): UpstreamError {
     const { message, reason, status, fault, retryAfterMs, errorType, providerCode, usage } = this;
     return new UpstreamError(more.message ?? message, {

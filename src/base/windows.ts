@@ -1,4 +1,4 @@
-/** How often a budget starts anew; `lifetime`: never. */
+/** How often a budget starts again from zero; `lifetime`: never. */
 export type Interval = 'daily' | 'weekly' | 'monthly' | 'lifetime';
 
 /** From the narrowest to the broadest. */
@@ -7,10 +7,10 @@ export const intervals = ['daily', 'weekly', 'monthly', 'lifetime'] as const sat
 const dayMs = 86_400_000;
 
 /**
- * The window of an interval that an instant lies in. UTC: a day begins at midnight, a week on Monday (ISO 8601), a month
- * on the 1st.
+ * The window of an interval that contains an instant. All windows are in UTC: a day begins at midnight, a week on
+ * Monday (ISO 8601), a month on the 1st.
  * @param atMs  epoch ms
- * @returns epoch ms, the start inclusive, the end exclusive; of a lifetime `{ startMs: 0, endMs: null }`
+ * @returns epoch ms, the start inclusive, the end exclusive; `{ startMs: 0, endMs: null }` for `lifetime`
  */
 export function windowOf(interval: Interval, atMs: number): { startMs: number; endMs: number | null } {
   if (interval === 'lifetime') return { startMs: 0, endMs: null };
@@ -19,7 +19,7 @@ export function windowOf(interval: Interval, atMs: number): { startMs: number; e
     const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
     return { startMs: Date.UTC(year, month), endMs: Date.UTC(year, month + 1) };
   }
-  // A day of UTC has 86,400,000 ms, always: epoch time knows no leap seconds.
+  // A UTC day always has 86,400,000 ms: epoch time has no leap seconds.
   const day = Math.floor(atMs / dayMs);
   if (interval === 'daily') return { startMs: day * dayMs, endMs: (day + 1) * dayMs };
   // Day 0 was a Thursday, three days after a Monday.

@@ -1,10 +1,10 @@
 import { GatewayError } from '../base/errors.ts';
 
-/** Why a call was stopped from outside: the reason of its abort signal. */
+/** Why a call was stopped from outside. */
 export type AbortCause =
   /** the client closed its connection or cancelled the body */
   | 'client_left'
-  /** the whole request took longer than allowed */
+  /** the request took longer than its total time limit */
   | 'deadline'
   /** the gateway is being closed */
   | 'closing';
@@ -12,7 +12,7 @@ export type AbortCause =
 export class CallAborted extends Error {
   readonly why: AbortCause;
 
-  /** @param cause  the reason the client's own signal was aborted with, where it has one */
+  /** @param cause  the abort reason of the client's own signal, if any */
   constructor(why: AbortCause, cause?: unknown) {
     super(why, cause === undefined ? undefined : { cause });
     this.name = 'CallAborted';
@@ -20,7 +20,7 @@ export class CallAborted extends Error {
   }
 }
 
-/** What a caller who is still there is told when the call was stopped. */
+/** Returns the error for a caller whose connection is still open. */
 export function abortError(error: CallAborted): GatewayError {
   return error.why === 'closing'
     ? new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 })

@@ -2,18 +2,18 @@ import type { Endpoint } from './model.ts';
 import type { CredentialRef } from './plan.ts';
 import type { WorkspaceId } from './workspace.ts';
 
-/** One of the workspace's own provider credentials, without its secret. null: no restriction. */
+/** A provider credential of the workspace (BYOK), without its secret. null: no restriction. */
 export interface ByokCredential {
   id: string;
-  /** Slug of the provider it is for. */
+  /** Slug of the credential's provider. */
   provider: string;
-  /** true: used only after the others, the operator's included. */
+  /** true: used only after all other credentials of the provider, the operator's included. */
   isFallback: boolean;
-  /** Patterns of model slugs, `*` for anything. */
+  /** Patterns of model slugs; `*` matches anything. */
   allowedModels: readonly string[] | null;
-  /** What a request's `user` may be. */
+  /** Accepted values of a request's `user`. */
   allowedUserIds: readonly string[] | null;
-  /** SHA-256 of the api keys that may use it, hex. */
+  /** SHA-256 of the API keys that may use the credential, hex. */
   allowedApiKeyHashes: readonly string[] | null;
 }
 
@@ -24,39 +24,39 @@ export interface Percentiles {
   p99: number;
 }
 
-/** How endpoints have been doing, as seen at one moment; by health key (see `healthKey`). Everything is in memory. */
+/** The health of endpoints at one moment, by health key (see `healthKey`). Everything is in memory. */
 export interface HealthView {
-  /** The end of the time for which to leave it alone, epoch ms; undefined: it may be used. */
+  /** End of the cooldown, epoch ms; undefined: no cooldown. */
   cooldownUntil(key: string): number | undefined;
-  /** Whether a good part of its attempts in the last 30 s failed. */
+  /** Whether a large share of the attempts in the last 30 s failed. */
   hasOutage(key: string): boolean;
   /** Time to first token in ms, over 5 min; null: too few streams. */
   latency(key: string): Percentiles | null;
-  /** What 95 % of first tokens took at most, ms, over 5 min; null: fewer than 20 streams. */
+  /** 95th percentile of the time to first token in ms, over 5 min; null: fewer than 20 streams. */
   latencyP95(key: string): number | null;
-  /** Output tokens per second, over 5 min; higher percentiles are lower speeds: p90 is what 90 % reach. null: too few. */
+  /** Output tokens per second, over 5 min. 90 % of streams reach p90, so p90 is below p50. null: too few streams. */
   throughput(key: string): Percentiles | null;
 }
 
-/** What the plan needs to know and cannot decide: read before planning, so that planning does no I/O. */
+/** The data that a plan is made from. All of it is read before planning, so that planning does no I/O. */
 export interface Facts {
   health: HealthView;
-  /** In [0, 1): for the draw among endpoints. The same for all requests of a conversation that has a sticky key. */
+  /** In [0, 1), for the weighted random choice. Requests of a conversation with a sticky key get the same numbers. */
   random: () => number;
-  /** The endpoint that served the conversation last, by model slug; null: none, or not asked for. See `endpointKey`. */
+  /** Key (see `endpointKey`) of the endpoint that served the conversation last with this model; null: none is known. */
   pinned: (modelSlug: string) => string | null;
-  /** How the workspace wants endpoints sorted where the request does not say; null: it does not say either. */
+  /** The workspace's sort for requests that set none; null: the workspace sets none either. */
   defaultSort: string | null;
-  /** Providers for which the operator has a credential, or that need none. */
+  /** Providers that need no credential, or for which the operator has one. */
   usableProviders: ReadonlySet<string>;
-  /** The workspace's own, in the order they are tried. */
+  /** In the order in which the credentials are used. */
   byokCredentials: readonly ByokCredential[];
   workspaceId: WorkspaceId;
   apiKeyHash: string | null;
   nowMs: number;
 }
 
-/** Names what rests: an endpoint as it is reached with a credential. Another credential may be welcome there. */
+/** Names an endpoint with a credential: a cooldown of one credential does not affect other credentials. */
 export function healthKey(endpoint: Endpoint, credential: CredentialRef): string {
   if (credential.kind === 'operator') return endpointKey(endpoint);
   let keys = healthKeys.get(credential);
@@ -72,10 +72,10 @@ export function healthKey(endpoint: Endpoint, credential: CredentialRef): string
   return key;
 }
 
-/** For the reason that `endpointKeys` has. */
+/** Cached for the same reason as `endpointKeys`. */
 const healthKeys = new WeakMap<CredentialRef, Map<Endpoint, string>>();
 
-/** Names an endpoint in health: variants and tiers of one model may do differently. */
+/** Names an endpoint in the health data. Variants and tiers of one model have keys of their own. */
 export function endpointKey(endpoint: Pick<Endpoint, 'tag' | 'upstreamModel'>): string {
   let key = endpointKeys.get(endpoint);
   if (key === undefined) {
@@ -85,5 +85,5 @@ export function endpointKey(endpoint: Pick<Endpoint, 'tag' | 'upstreamModel'>): 
   return key;
 }
 
-/** The same text each time: one that was just put together is hashed anew wherever it is looked up. */
+/** Keeps the same string object per endpoint: the engine would hash a new string again at each look-up. */
 const endpointKeys = new WeakMap<object, string>();

@@ -1,8 +1,8 @@
-/** Prices of tokens in pico-USD (1e-12 USD), integers, so that a price per token is exact. */
+/** Prices of tokens in pico-USD (1e-12 USD). They are integers, so that a price per token is exact. */
 export interface TokenPricing {
-  /** Per prompt token of no other kind. */
+  /** Per prompt token for which no other price applies. */
   promptPicoUsd: number;
-  /** Per completion token of no other kind. */
+  /** Per completion token for which no other price applies. */
   completionPicoUsd: number;
   /** Per prompt token read from a cache; absent: as `promptPicoUsd`. */
   cacheReadPicoUsd?: number;
@@ -12,7 +12,7 @@ export interface TokenPricing {
   cacheWriteHourPicoUsd?: number;
   /** Per audio token of the prompt; absent: as `promptPicoUsd`. */
   audioPicoUsd?: number;
-  /** Per audio token read from a cache; absent: the dearer of the two kinds it is of. */
+  /** Per audio token read from a cache; absent: the higher of the prices for audio tokens and for cache reads. */
   audioCacheReadPicoUsd?: number;
   /** Per image token of the prompt; absent: as `promptPicoUsd`. */
   imageTokenPicoUsd?: number;
@@ -24,83 +24,83 @@ export interface TokenPricing {
   imageOutputPicoUsd?: number;
 }
 
-/** Prices of the whole request once its prompt is longer; what is absent stays as it is. */
+/** Other prices for all tokens of a request with a long prompt; an absent price does not change. */
 export interface LongPromptPricing extends Partial<TokenPricing> {
-  /** They hold for prompts of more tokens than this, cached ones included. */
+  /** The prices apply to prompts of more tokens than this, cached tokens included. */
   abovePromptTokens: number;
 }
 
 /** Prices of an endpoint, in pico-USD. Absent: not charged. */
 export interface Pricing extends TokenPricing {
-  /** Per image of the prompt, beside its tokens. */
+  /** Per image of the prompt, in addition to its tokens. */
   imagePicoUsd?: number;
-  /** Per search of the web that the provider reports. */
+  /** Per web search that the provider reports. */
   webSearchPicoUsd?: number;
   /** Per request. */
   requestPicoUsd?: number;
-  /** In any order; of those that hold, the one for the longest prompts does. */
+  /** In any order; if several apply, the one with the largest `abovePromptTokens` counts. */
   longPrompts?: readonly LongPromptPricing[];
 }
 
 export interface DataPolicy {
-  /** true: the provider keeps nothing of a request. */
+  /** true: the provider stores nothing of a request. */
   zeroRetention: boolean | null;
   /** true: the provider may store requests or train on them. */
   trains: boolean | null;
 }
 
-/** One model at one provider. What is absent is not known. */
+/** One model at one provider. An absent field is not known. */
 export interface Endpoint {
   /** The gateway's slug of the model, `author/model`. */
   modelSlug: string;
   providerSlug: string;
-  /** `base` or `base/variant`: what `order`, `only` and `ignore` match. */
+  /** `base` or `base/variant`; `order`, `only` and `ignore` match this slug. */
   tag: string;
   /** The provider's own name for the model. */
   upstreamModel: string;
   /** null: not known. */
   pricing: Pricing | null;
   contextLength: number | null;
-  /** The longest prompt, where it is shorter than the context, in tokens. */
+  /** The longest prompt in tokens, if shorter than the context. */
   maxPromptTokens?: number;
   maxCompletionTokens: number | null;
   quantization: string | null;
-  /** Request fields the endpoint acts on; null: not known. */
+  /** Request fields that the endpoint supports; null: not known. */
   supportedParameters: readonly string[] | null;
   dataPolicy: DataPolicy;
-  /** A tier of its own, dearer or slower: only for those who ask for it. */
+  /** The endpoint's tier, more expensive or slower; used only for requests that ask for the tier. */
   serviceTier?: 'flex' | 'priority';
-  /** true: prompts are cached without being asked for. */
+  /** true: the provider caches prompts without `cache_control`. */
   implicitCaching?: boolean;
-  /** true: listed, and never used. */
+  /** true: the endpoint is listed but never used. */
   isDisabled?: boolean;
 }
 
 export const modalities = ['text', 'image', 'file', 'audio', 'video'] as const;
 
-/** What is absent is not known. */
+/** An absent field is not known. */
 export interface Model {
   slug: string;
   name: string;
   /** In order of preference. */
   endpoints: readonly Endpoint[];
   description?: string;
-  /** When it came out, Unix seconds. */
+  /** Release date, Unix seconds. */
   created?: number;
   contextLength?: number;
   inputModalities?: readonly string[];
   outputModalities?: readonly string[];
-  /** true: its author allows others to be trained on what it writes. */
+  /** true: the author allows the training of other models on this model's output. */
   isDistillable?: boolean;
-  /** Of `~author/family-latest`. Default: the name in its slug without what says which version it is. */
+  /** The family in `~author/family-latest`. Default: the name in the slug without its version. */
   family?: string;
-  /** How good its answers are, 0 to 1, as the operator sees it; for `service/auto`. */
+  /** The operator's rating of the model's quality, 0 to 1; for `service/auto`. */
   quality?: number;
-  /** Where it is published, such as `openai/gpt-oss-20b`. */
+  /** Id of the published model, such as `openai/gpt-oss-20b`. */
   huggingFaceId?: string;
   /** ISO 8601 dates. */
   knowledgeCutoff?: string;
   expirationDate?: string;
-  /** true: not listed; made of a slug that starts with a provider's. */
+  /** true: the model is not in the catalogue; it was made from a slug that starts with a provider's slug. */
   isPassThrough?: boolean;
 }

@@ -2,69 +2,73 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import type { DataPolicy, Endpoint, Model } from '../call/model.ts';
 import { type ListPrices, mayHaveListPrice } from '../pricing/list-prices.ts';
-import { type StoreLogger, tell } from '../stores/storage/logger.ts';
+import { type StoreLogger, writeLog } from '../stores/storage/logger.ts';
 import type { CatalogDocument } from './document.ts';
 import { fillEndpoint, mergeModels } from './merge.ts';
 
-/** The models there are, at one moment. Never changes: what is planned with it stays true for the request. */
+/** All models at one moment. A view never changes, so a plan that is made with it stays true for the request. */
 export interface CatalogView {
-  /** The model of this slug; one that is not listed but starts with a provider's slug is that provider's. null: unknown. */
+  /**
+   * Finds the model of a slug. A slug that is not listed but starts with a provider's slug means a model of that
+   * provider.
+   * @returns null: unknown
+   */
   model(slug: string): Model | null;
-  /** All that are listed: the host app's, the document's, built-in ones. Endpoints only at providers known here. */
+  /** All listed models: the host app's, the document's and the built-in ones. Endpoints are only at known providers. */
   readonly models: readonly Model[];
 }
 
 export interface Catalog {
   /**
-   * The models as they are now. A promise only while something has still to be read for the first time: the document,
-   * what is built in, or the price of a model that is asked for.
-   * @param slugs  those a request asks for; of others the view may not know the price yet
-   * @throws GatewayError unavailable (503), also at once: the document was never read, and one of the slugs, without its
-   *         suffix, is none of the host app's own
+   * The models as they are now. Returns a promise only while a source has still to be read for the first time: the
+   * document, the built-in models, or the price of a requested model.
+   * @param slugs  the models of a request; the view may not know the prices of other models yet
+   * @throws GatewayError unavailable (503), also synchronously: the document was never read, and one of the slugs,
+   *         without its suffix, is not a model of the host app
    */
   view(slugs: readonly string[]): CatalogView | Promise<CatalogView>;
   /**
    * Reads the document now.
-   * @returns how many of its models are served here; 0 without a document
-   * @throws CatalogError naming what is wrong with it
+   * @returns the number of its models that are served here; 0 without a document
+   * @throws CatalogError naming the mistakes of the document
    */
   refresh(): Promise<{ models: number }>;
-  /** Gives up what is being read. */
+  /** Cancels the current read of the document. */
   close(): void;
 }
 
 export interface CatalogProvider {
-  /** Holds for models that are not listed. */
+  /** The policy for models that are not listed. */
   dataPolicy: DataPolicy;
-  /** true: the host app's own, of which nothing is built in. */
+  /** true: the host app's own provider. It has no built-in models. */
   isOwn?: boolean;
 }
 
-/** Where models come from, the most trusted first. */
+/** The sources of models, the most trusted first. */
 export interface CatalogSources {
-  /** The host app's own. A slug occurs once. */
+  /** The host app's own models. A slug occurs once. */
   models: readonly Model[];
   document?: CatalogDocument | null;
-  /** Reads what is built in; null: nothing is. */
+  /** Reads the built-in models; null: there are none. */
   loadBuiltIn?: (() => Promise<readonly Model[]>) | null;
-  /** Reads what providers publish; null: nobody does. */
+  /** Reads the list prices that providers publish; null: there are none. */
   loadPrices?: (() => Promise<ListPrices>) | null;
-  /** All that are known, by slug. */
+  /** All known providers, by slug. */
   providers: ReadonlyMap<string, CatalogProvider>;
   clock: Pick<Clock, 'now'>;
   logger?: StoreLogger | null;
 }
 
-/** Some list prices change with the date or the time of day; what was found is believed for so long. */
+/** Some list prices change with the date or the time of day. A price that was found is used for this long. */
 const datedMs = 60_000;
 
-/** Slugs that callers made up are remembered up to here. */
+/** The largest number of remembered slugs that are not listed: callers can make up slugs. */
 const maxPassThrough = 1_000;
 const maxRememberedLength = 256;
 
 const none: readonly Model[] = [];
 
-/** What all sources say together, for as long as none of them changes. */
+/** The merged models of all sources. Valid as long as no source changes. */
 interface Merged {
   document: readonly Model[];
   bySlug: ReadonlyMap<string, Model>;
@@ -98,7 +102,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
     return current;
   }
 
-  /** Whether a price that is not known might be found in the list, which was not read yet. */
+  /** Whether an unknown price might be in the price list, which has not been read yet. */
   function wantsPrices(slugs: readonly string[]): boolean {
     if (prices.isRead) return false;
     const view = viewAt(clock.now());
@@ -107,7 +111,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
       const base = withoutSuffixes(slug);
       const model = view.model(slug);
       const baseModel = base === slug ? model : view.model(base);
-      // What is no model may be a way to choose one.
+      // A slug that is no model may be a router, which chooses among all models.
       if (model === null && baseModel === null) return view.models.some(isUnpriced);
       return isUnpriced(model) || (base !== slug && isUnpriced(baseModel));
     });
@@ -115,7 +119,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
 
   const isOwn = (slug: string) => ownSlugs.has(slug) || ownSlugs.has(withoutSuffixes(slug));
 
-  /** What has to be known of the document before these slugs are. @throws GatewayError when it is not to be had */
+  /** The read of the document that these slugs need, if any. @throws GatewayError when the document cannot be read */
   function awaitDocument(slugs: readonly string[]): Promise<void> | null {
     if (document === null || document.models() !== null) return null;
     const isServed = slugs.every(isOwn);
@@ -149,9 +153,9 @@ export function createCatalog(sources: CatalogSources): Catalog {
 }
 
 interface View extends CatalogView {
-  /** Those it was made with. */
+  /** The list prices that the view was made with. */
   prices: ListPrices | null;
-  /** Whether its prices still hold. */
+  /** Whether the prices of the view are still valid. */
   holdsAt(nowMs: number): boolean;
 }
 
@@ -206,12 +210,12 @@ function createView(
   };
 }
 
-/** A list price is that of the usual tier. */
+/** Whether a list price may apply: list prices are those of the default service tier. */
 function mayBePriced({ pricing, serviceTier, providerSlug, upstreamModel }: Endpoint): boolean {
   return pricing === null && serviceTier === undefined && mayHaveListPrice(providerSlug, upstreamModel);
 }
 
-/** What is built in, by provider and the provider's own name for the model. */
+/** The built-in endpoints, by provider and the provider's own name for the model. */
 function endpointsByName(models: readonly Model[]): ReadonlyMap<string, Endpoint> {
   return new Map(models.flatMap(({ endpoints }) => endpoints.map((endpoint) => [nameOf(endpoint), endpoint])));
 }
@@ -220,12 +224,12 @@ function nameOf({ providerSlug, upstreamModel }: Endpoint): string {
   return `${providerSlug} ${upstreamModel}`;
 }
 
-/** A model that starts with the slug of the host app's own provider is meant for that one, whatever else has its name. */
+/** Whether a slug starts with the slug of a provider of the host app. That provider wins over any other model. */
 function isOwnProviders(slug: string, providers: ReadonlyMap<string, CatalogProvider>): boolean {
   return providers.get(slug.slice(0, slug.indexOf('/')))?.isOwn === true;
 }
 
-/** `provider/whatever/the-provider-calls-it`: sent to that provider under the rest of the slug. */
+/** The model for `provider/whatever/the-provider-calls-it`: the provider gets the part of the slug after its own. */
 function passThroughModel(
   slug: string,
   known: ReadonlyMap<string, Endpoint>,
@@ -252,13 +256,13 @@ function passThroughModel(
   return { slug, name: slug, endpoints: [same ? fillEndpoint(endpoint, same) : endpoint], isPassThrough: true };
 }
 
-/** `author/model:nitro` and `author/model:free:online` may ask for `author/model`. */
+/** `author/model:nitro` and `author/model:free:online` may mean `author/model`. */
 function withoutSuffixes(slug: string): string {
   const colon = slug.indexOf(':');
   return colon < 0 ? slug : slug.slice(0, colon);
 }
 
-/** Reads a value once, when it is first asked for. One that cannot be read is done without. */
+/** Reads a value at its first use. If the value cannot be read, the catalog works without it. */
 function readOnce<T>(
   load: (() => Promise<T>) | null,
   without: T,
@@ -283,7 +287,7 @@ function readOnce<T>(
             value = read;
           },
           (error: unknown) =>
-            tell(logger, 'warn', { err: error }, `the built-in ${what} cannot be read; they are done without`),
+            writeLog(logger, 'warn', { err: error }, `the built-in ${what} cannot be read and are not used`),
         )
         .then(() => {
           isRead = true;

@@ -1,9 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Model } from '../call/model.ts';
-import { type StoreLogger, tell } from '../stores/storage/logger.ts';
+import { type StoreLogger, writeLog } from '../stores/storage/logger.ts';
 
-/** A document that cannot be read or used: what is wrong, and where. Holds no value of it. */
+/** The document cannot be read or used. Says what is wrong and where, and quotes no value of the document. */
 export class CatalogError extends Error {
   readonly issues: readonly { path: string; message: string }[];
 
@@ -15,18 +15,18 @@ export class CatalogError extends Error {
   }
 }
 
-/** What was read from where the document is. */
+/** The result of one read. */
 export interface DocumentRead {
   value: unknown;
-  /** Called when it is used from now on: `unchanged` is measured by it. */
+  /** Called once the document is used. A later read compares with this one to return `unchanged`. */
   accepted?(): void;
 }
 
 /**
  * Reads the document.
- * @param signal  aborted when nobody waits for it any more
- * @returns `unchanged`: it is the one that was accepted last
- * @throws CatalogError, or whatever a host app's own function throws
+ * @param signal  aborted when nobody waits for the document any more
+ * @returns `unchanged`: the document is the one that was accepted last
+ * @throws CatalogError, or any error of the host app's own function
  */
 export type DocumentReader = (signal: AbortSignal) => Promise<DocumentRead | 'unchanged'>;
 
@@ -40,29 +40,29 @@ export interface DocumentOptions {
   logger: StoreLogger | null;
 }
 
-/** A list of models that is kept elsewhere and read again from time to time; the last good copy is kept. */
+/** A list of models that is kept elsewhere and read again from time to time. The last good copy is kept. */
 export interface CatalogDocument {
-  /** null: it was never read. */
+  /** null: the document was never read. */
   models(): readonly Model[] | null;
-  /** Begins to read it where that is due. Waits for nothing, and sets no timer of its own. */
+  /** Begins to read the document if a read is due. Does not wait, and sets no timer. */
   refreshIfDue(nowMs: number): void;
-  /** The reading in flight, while it was never read; null otherwise. Never rejects. */
+  /** The current read, as long as no read has succeeded; null otherwise. Never rejects. */
   firstRead(): Promise<void> | null;
-  /** Whether a reading failed, so that who can do without it need not wait for another. */
+  /** Whether a read failed. A request that can work without the document then need not wait for another read. */
   hasFailed(): boolean;
-  /** Reads it now. @throws CatalogError; the last good copy then stays */
+  /** Reads the document now. @throws CatalogError; the last good copy then stays */
   refresh(): Promise<void>;
-  /** Why nothing is known of models that only it may name. */
+  /** The error for models that only the document may name, while the document is not known. */
   unavailable(): GatewayError;
-  /** Gives up a reading that is in flight. */
+  /** Cancels the current read. */
   close(): void;
 }
 
-/** How long a document that could not be read is left alone. */
+/** The pause after a failed read. */
 const retryMs = 5_000;
 
-/** Different mistakes that are told, between two good copies. */
-const maxTold = 100;
+/** The number of different mistakes that are logged between two good copies. */
+const maxReported = 100;
 
 export function createDocument(options: DocumentOptions): CatalogDocument {
   const { read, parse, refreshMs, timeoutMs, clock, logger } = options;
@@ -70,7 +70,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
   let dueMs = Number.NEGATIVE_INFINITY;
   let failed = false;
   let reading: { done: Promise<void>; controller: AbortController } | null = null;
-  const told = new Set<string>();
+  const reported = new Set<string>();
 
   const start = (): Promise<void> => {
     if (reading) return reading.done;
@@ -79,7 +79,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
       reading = null;
     });
     reading = { done, controller };
-    // Whoever waits is told as well; a reading in the background has nobody.
+    // A caller that waits gets the error as well. A read in the background has no such caller.
     done.catch(() => undefined);
     return done;
   };
@@ -95,8 +95,9 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
         found.accepted?.();
       }
       dueMs = clock.now() + refreshMs;
-      if (told.size > 0) tell(logger, 'info', { models: models?.length }, 'the catalogue document is good again');
-      told.clear();
+      if (reported.size > 0)
+        writeLog(logger, 'info', { models: models?.length }, 'the catalogue document is good again');
+      reported.clear();
     } catch (error) {
       failed = true;
       dueMs = clock.now() + Math.min(refreshMs, retryMs);
@@ -109,12 +110,12 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
   }
 
   function complain(mistake: CatalogError): void {
-    if (told.has(mistake.message)) return;
-    if (told.size >= maxTold) told.clear();
-    told.add(mistake.message);
+    if (reported.has(mistake.message)) return;
+    if (reported.size >= maxReported) reported.clear();
+    reported.add(mistake.message);
     const fields = mistake.cause === undefined ? {} : { err: mistake.cause };
     const text = models === null ? 'the catalogue document cannot be used' : 'the last good catalogue document stays';
-    tell(logger, 'warn', { issues: mistake.issues, ...fields }, text);
+    writeLog(logger, 'warn', { issues: mistake.issues, ...fields }, text);
   }
 
   return {
@@ -127,7 +128,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
     },
     hasFailed: () => failed,
     async refresh() {
-      // What is in flight may have been read before the change that is asked for.
+      // The current read may have begun before the change that the caller wants to see.
       await reading?.done.catch(() => undefined);
       await start();
     },
@@ -139,7 +140,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
   };
 }
 
-/** What ignores the signal, and comes too late, is thrown away. */
+/** A read that ignores the signal is not waited for. Its late result is thrown away. */
 function untilAborted(read: DocumentReader, signal: AbortSignal): Promise<DocumentRead | 'unchanged'> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

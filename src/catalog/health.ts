@@ -28,19 +28,19 @@ import { bucketOf, lowest } from './health/histogram.ts';
 import { last1d, last5m, last30m, last30s, outcomesIn, record, slotNumber, sum } from './health/series.ts';
 import { createSharing, type Sharing } from './health/sharing.ts';
 
-/** What was seen of an attempt, in parts, as they come to be known. */
+/** Facts about one attempt, reported in parts as they become known. */
 export interface Observation {
-  /** How it went to its end: an endpoint that speaks and then breaks off is not up. `limited`: 429. */
+  /** The outcome at the end of the attempt: a stream that starts and then breaks off has failed. `limited`: 429. */
   outcome?: 'ok' | 'failed' | 'limited';
-  /** Of a stream. */
+  /** For streams only. */
   firstTokenMs?: number;
   /** Output tokens per second. */
   tokensPerSecond?: number;
 }
 
 /**
- * What the listings show. Percentages of uptime, without rate-limited attempts; null: fewer than 5 attempts. Percentiles
- * are up to 19 % off, see `percentile`; null: fewer than 5 values.
+ * The statistics in the listings. Uptimes are percentages without rate-limited attempts; null: fewer than 5 attempts.
+ * Percentiles are up to 19 % off, see `percentile`; null: fewer than 5 values.
  */
 export interface EndpointStatistics {
   uptime5m: number | null;
@@ -49,48 +49,55 @@ export interface EndpointStatistics {
   /** Time to first token, ms. */
   latency30m: Percentiles | null;
   latency1d: Percentiles | null;
-  /** Output tokens per second; p90 is what 90 % reach. */
+  /** Output tokens per second; p90 is the speed that 90 % reach. */
   throughput30m: Percentiles | null;
   throughput1d: Percentiles | null;
   /**
-   * - down: it rests after failures in a row, or less than half of its attempts in 5 min succeeded
-   * - degraded: of these less than 95 % did, or it has an outage, or is left alone for another reason, or nobody has found
-   *   out yet whether it is back after a rest
-   * - default: anything else, also nothing known
+   * - down: the endpoint is in cooldown after failures in a row, or less than half of its attempts in 5 min succeeded
+   * - degraded: less than 95 % of these attempts succeeded, or the endpoint has an outage, or is in cooldown for
+   *   another reason, or no attempt has yet shown whether the endpoint works again after a cooldown
+   * - default: in all other cases, also if nothing is known
    */
   status: 'default' | 'degraded' | 'down';
 }
 
 /**
- * How endpoints are doing, as far as this gateway sees it, and which to leave alone. By health key (see `healthKey`), bounded:
- * what nobody uses is forgotten.
+ * The health of endpoints as this gateway sees it, and the cooldowns. Entries are by key (see `healthKey`). Their
+ * number is bounded: the least recently used keys are forgotten.
  */
 export interface Health {
   view(nowMs: number): HealthView;
   /**
-   * An attempt begins. After a cooldown one at a time may: until it has ended, others leave the endpoint alone.
-   * @returns false: one that was planned at the same time has begun already
+   * To be called when an attempt begins. After a cooldown, only one attempt at a time may begin; until it has ended,
+   * others leave the endpoint alone.
+   * @returns false: another attempt, planned at the same time, has already begun
    */
   started(key: string): boolean;
-  /** An attempt has ended, or more is known of it. Nothing in it: it says nothing of the endpoint, but has ended. */
+  /**
+   * Reports the end of an attempt, or more facts about it. An empty observation: the attempt has ended and says nothing
+   * about the endpoint.
+   */
   observe(key: string, seen: Observation): void;
-  /** Leaves an endpoint alone until `untilMs`; a later time wins. A success of an attempt that begins after this ends it. */
-  rest(key: string, untilMs: number): void;
+  /**
+   * Starts a cooldown until `untilMs`; the latest time wins. The cooldown ends early when an attempt that began after
+   * this call succeeds.
+   */
+  coolDown(key: string, untilMs: number): void;
   statistics(key: string, nowMs: number): EndpointStatistics;
-  /** Tells other instances what they do not know yet. Never rejects. */
+  /** Sends the latest observations to other instances. Never rejects. */
   close(): Promise<void>;
 }
 
 export interface HealthDeps {
   clock: Clock;
-  /** When endpoints rest after failures; what is absent is by default. */
+  /** When endpoints get a cooldown after failures. Absent options have their defaults. */
   cooldown?: Partial<CooldownSettings>;
-  /** How many keys are remembered: those used last. Default 10,000. */
+  /** The number of remembered keys: the most recently used stay. Default 10,000. */
   maxEndpoints?: number;
-  /** null: there are no other instances, or no store where they could be heard. */
+  /** null: there are no other instances, or no store that the instances share. */
   sharing?: {
     records: HealthRecords;
-    /** A name that no other instance has: asked for once, when first used. */
+    /** A name that no other instance has. Called once, at the first use. */
     instance: () => string;
     logger: StoreLogger | null;
   } | null;
@@ -112,7 +119,7 @@ export function createHealth({ clock, cooldown = {}, maxEndpoints = 10_000, shar
   const entries = new LRUCache<string, Entry>({ max: maxEndpoints });
   let shared: Sharing | null = null;
 
-  /** null: nothing is shared. */
+  /** null: health is not shared. */
   function share(): Sharing | null {
     if (shared === null && sharing !== null) {
       const { records, instance, logger } = sharing;
@@ -159,11 +166,11 @@ export function createHealth({ clock, cooldown = {}, maxEndpoints = 10_000, shar
       entry.version++;
       if (outcome === 'ok') succeed(entry.cooldown, nowMs);
       else if (outcome === 'failed') fail(entry.cooldown, nowMs, settings);
-      // Of a rate limit, or a first token, nobody learns whether the endpoint is back: the next may find out.
+      // A rate limit or a first token does not show whether the endpoint works again: the next attempt may find out.
       else if (outcome === 'limited' || latencyBucket >= 0) endProbe(entry.cooldown);
       share()?.changed();
     },
-    rest(key, untilMs) {
+    coolDown(key, untilMs) {
       ask(entryOf(key).cooldown, clock.now(), untilMs);
       share()?.changed();
     },
@@ -176,10 +183,10 @@ export function createHealth({ clock, cooldown = {}, maxEndpoints = 10_000, shar
   };
 }
 
-/** Nothing here has a time to live, so nothing need be checked for it: that took longer than to find it. */
+/** No entry has a time to live. A check for it would take longer than the lookup itself. */
 const asItIs = { allowStale: true };
 
-/** A plan asks several things of a key one after another: it is looked up once. */
+/** A plan asks several things about a key one after another, so the view keeps the latest lookup. */
 class View implements HealthView {
   readonly #entries: LRUCache<string, Entry>;
   readonly #nowMs: number;

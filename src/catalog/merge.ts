@@ -1,8 +1,8 @@
 import type { Endpoint, Model } from '../call/model.ts';
 
 /**
- * One list of several: the first that names a model decides its endpoints, and what it leaves unknown is taken from
- * later ones. Models keep the order in which they are first named.
+ * Merges several lists. The first list that names a model decides its endpoints. Later lists fill in the unknown
+ * fields. Models keep the order in which they are first named.
  * @param sources  the most trusted first; a slug occurs once in each
  */
 export function mergeModels(sources: readonly (readonly Model[])[]): ReadonlyMap<string, Model> {
@@ -19,7 +19,7 @@ export function mergeModels(sources: readonly (readonly Model[])[]): ReadonlyMap
 function fillModel(first: Model, later: Model): Model {
   return {
     ...first,
-    // A name that is the slug was never given.
+    // A name that equals the slug is a default, not a given name.
     name: first.name === first.slug ? later.name : first.name,
     endpoints: first.endpoints.map((endpoint) => {
       const same = sameEndpoint(endpoint, later.endpoints);
@@ -40,9 +40,9 @@ function fillModel(first: Model, later: Model): Model {
 }
 
 /**
- * The same model at the same provider: by the provider's own name for it, else by a variant that both were given. Two of
- * different names and no variant may be anything, such as a model and what was fine-tuned from it; and a service tier
- * has prices of its own.
+ * Finds the same model at the same provider: by the provider's own name for the model, else by a variant that both
+ * have. Two endpoints with different names and no variant may be different models, such as a model and its fine-tuned
+ * version. A service tier has prices of its own, so both must have the same tier.
  */
 function sameEndpoint({ providerSlug, upstreamModel, tag, serviceTier }: Endpoint, others: readonly Endpoint[]) {
   const there = others.filter((other) => other.providerSlug === providerSlug && other.serviceTier === serviceTier);
@@ -54,7 +54,9 @@ function isVariant({ tag, providerSlug }: Endpoint, wanted: string): boolean {
   return tag === wanted && tag !== providerSlug;
 }
 
-/** What an endpoint leaves unknown, from another of the same model at the same provider. Its data policy stays its own. */
+/**
+ * Fills the unknown fields of an endpoint from another one of the same model and provider. Keeps its own data policy.
+ */
 export function fillEndpoint(first: Endpoint, later: Endpoint): Endpoint {
   return {
     ...first,

@@ -5,16 +5,16 @@ import type { Transport } from '../transport/transport.ts';
 import { CatalogError, type DocumentReader } from './document.ts';
 
 export interface ReadLimits {
-  /** The document, decompressed. */
+  /** The limit for the document, decompressed. */
   maxBytes: number;
-  /** All headers of the response. */
+  /** The limit for all headers of the response. */
   headerBytes: number;
 }
 
-/** Far more than a document has. */
+/** Far deeper than any document. */
 const maxDepth = 20;
 
-/** Reads the document from an http or https address; asks only for what is newer than what was accepted. */
+/** Reads the document from an http or https address. Asks the server only for a version newer than the accepted one. */
 export function readFromUrl(url: string, transport: () => Transport, limits: ReadLimits): DocumentReader {
   let accepted: { tag: string | undefined; text: string } | null = null;
   return async (signal) => {
@@ -39,13 +39,13 @@ export function readFromUrl(url: string, transport: () => Transport, limits: Rea
   };
 }
 
-/** A file's content, as far as it is read. */
+/** Reads the content of a file, up to a limit. */
 export interface FileReader {
-  /** Rejects as the runtime does when there is no such file. */
+  /** Rejects with the runtime's own error when the file does not exist. */
   read(maxBytes: number, signal: AbortSignal): Promise<Uint8Array>;
 }
 
-/** Reads the document from a file. @param file  reads one byte more than fits, where there is one */
+/** Reads the document from a file. @param file  reads one byte more than `maxBytes`, if the file has that many */
 export function readFromFile(file: FileReader, { maxBytes }: Pick<ReadLimits, 'maxBytes'>): DocumentReader {
   let accepted: string | null = null;
   return async (signal) => {
@@ -60,7 +60,7 @@ export function readFromFile(file: FileReader, { maxBytes }: Pick<ReadLimits, 'm
   };
 }
 
-/** Takes the document from the host app's own function, as a value. */
+/** Takes the document as a value from the host app's own function. */
 export function readFromFunction(source: (signal: AbortSignal) => unknown): DocumentReader {
   return async (signal) => {
     const value = await source(signal);

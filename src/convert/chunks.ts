@@ -1,7 +1,7 @@
 import type { ChatChoice, ChatResult } from '../schema/chat.ts';
 import type { ChatChunk, ChunkChoice, ChunkToolCall } from '../schema/chunk.ts';
 
-/** A whole answer as the chunks of a stream, for an upstream that answered JSON where a stream was asked. */
+/** Turns a complete response into chunks, for an upstream that sent JSON although a stream was requested. */
 export function toChunks(result: ChatResult): ChatChunk[] {
   const { choices, object: _object, usage: _usage, system_fingerprint: fingerprint, ...head } = result;
   const start = {
@@ -12,9 +12,9 @@ export function toChunks(result: ChatResult): ChatChunk[] {
   const chunks: ChatChunk[] = [];
   for (const choice of choices) {
     const { message, finish_reason, native_finish_reason, index, logprobs, ...rest } = choice;
-    const { tool_calls: toolCalls, refusal, ...said } = message;
+    const { tool_calls: toolCalls, refusal, ...fields } = message;
     const delta = {
-      ...said,
+      ...fields,
       ...(refusal ? { refusal } : {}),
       ...(toolCalls ? { tool_calls: toolCalls.map((call, at) => ({ index: at, ...call })) } : {}),
     } as ChunkChoice['delta'];
@@ -35,10 +35,10 @@ interface OpenChoice {
   >;
 }
 
-/** Puts the chunks of a stream together into a whole answer: for a stream where JSON was asked. */
+/** Joins the chunks of a stream into a complete response, for a client that requested JSON. */
 export interface ChunkFolder {
   add(chunk: ChatChunk): void;
-  /** The answer so far; null before the first chunk. */
+  /** The response so far; null before the first chunk. */
   result(): ChatResult | null;
 }
 
@@ -48,11 +48,11 @@ export function chunkFolder(): ChunkFolder {
 
   function add(chunk: ChatChunk): void {
     head ??= chunk;
-    for (const piece of chunk.choices) addChoice(piece);
+    for (const choice of chunk.choices) addChoice(choice);
   }
 
-  function addChoice(piece: ChunkChoice): void {
-    const { index, delta, finish_reason, native_finish_reason, logprobs, ...rest } = piece;
+  function addChoice(chunkChoice: ChunkChoice): void {
+    const { index, delta, finish_reason, native_finish_reason, logprobs, ...rest } = chunkChoice;
     let entry = open.get(index);
     if (!entry) {
       const choice: ChatChoice = {
@@ -68,8 +68,8 @@ export function chunkFolder(): ChunkFolder {
     const { choice } = entry;
     for (const key in rest) choice[key] = rest[key];
     const message = choice.message as Record<string, unknown>;
-    const { tool_calls: toolCalls, role: _role, ...said } = delta;
-    for (const key in said) message[key] = joined(message[key], said[key]);
+    const { tool_calls: toolCalls, role: _role, ...fields } = delta;
+    for (const key in fields) message[key] = joined(message[key], fields[key]);
     for (const call of toolCalls ?? []) addToolCall(entry, call);
     if (finish_reason !== null) {
       choice.finish_reason = finish_reason;
@@ -104,18 +104,18 @@ export function chunkFolder(): ChunkFolder {
   return { add, result };
 }
 
-function addToolCall(entry: OpenChoice, piece: ChunkToolCall): void {
-  let call = entry.tools.get(piece.index);
+function addToolCall(entry: OpenChoice, delta: ChunkToolCall): void {
+  let call = entry.tools.get(delta.index);
   if (!call) {
-    const { index, id = `call_${index}`, type: _type, function: _function, ...rest } = piece;
+    const { index, id = `call_${index}`, type: _type, function: _function, ...rest } = delta;
     call = { ...rest, id, type: 'function', function: { name: '', arguments: '' } };
-    entry.tools.set(piece.index, call);
-  } else if (piece.id) call.id = piece.id;
-  if (piece.function?.name) call.function.name += piece.function.name;
-  if (piece.function?.arguments) call.function.arguments += piece.function.arguments;
+    entry.tools.set(delta.index, call);
+  } else if (delta.id) call.id = delta.id;
+  if (delta.function?.name) call.function.name += delta.function.name;
+  if (delta.function?.arguments) call.function.arguments += delta.function.arguments;
 }
 
-/** Strings and lists grow; anything else is replaced. */
+/** Appends strings, arrays and audio; replaces any other value. */
 function joined(before: unknown, after: unknown): unknown {
   if (after === null || after === undefined) return before;
   if (typeof before === 'string' && typeof after === 'string') return before + after;
@@ -131,7 +131,7 @@ function joined(before: unknown, after: unknown): unknown {
   return after;
 }
 
-/** Audio arrives as fragments of base64 and of its transcript. */
+/** Audio arrives in fragments of base64 and of the transcript. */
 function isAudio(value: unknown): value is { data?: string; transcript?: string } {
   return (
     typeof value === 'object' &&

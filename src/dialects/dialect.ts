@@ -51,7 +51,7 @@ export interface StreamDecoder {
   /**
    * @param data   payload of one event, without framing
    * @param event  the frame's event name, '' without one
-   * @throws UpstreamError bad_answer for what is no event of this dialect
+   * @throws UpstreamError bad_response for what is no event of this dialect
    */
   decode(data: string, event: string): StreamPart[];
 }
@@ -83,7 +83,7 @@ export interface Dialect<Quirks extends object = object> {
   /** The smallest largest output that the provider takes: `encodeRequest` raises a smaller one to it. 0: it takes any. */
   minMaxTokens(quirks: Quirks): number;
   encodeRequest(input: DialectRequest<Quirks>): EncodedRequest;
-  /** @throws UpstreamError bad_answer when the body is no result of this dialect; when it is an error, that error */
+  /** @throws UpstreamError bad_response when the body is no result of this dialect; when it is an error, that error */
   decodeResult(body: unknown, quirks: Quirks): DecodedResult;
   streamDecoder(quirks: Quirks): StreamDecoder;
   /** Reads the provider's error shape. `body` is bounded text of any kind: JSON, HTML, empty. */

@@ -6,38 +6,38 @@ import { constantTimeEqual, sha256Hex } from '../base/secrets.ts';
 import type { Caller, KeyLimit, Permission } from '../call/call.ts';
 import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 
-/** Keys in use at the same time, whose hashes are worth remembering. */
+/** Number of authorization headers whose hashes are cached. */
 const maxRemembered = 1000;
-/** A header that is longer, mostly white space, is taken apart each time. */
+/** A longer header, mostly white space, is parsed each time. */
 const longestRemembered = 500;
 
-/** Who asks; @throws GatewayError unauthenticated (401) */
+/** Finds the caller of a request. @throws GatewayError unauthenticated (401) */
 export type Authenticate = (request: Request) => Caller | Promise<Caller>;
 
-/** What a host app with its own users says of one. */
+/** A caller as a host app with its own users describes it. */
 export interface HostCaller {
   permissions: readonly Permission[];
-  /** The id of the workspace it works for, and the only one it may manage. Default: the default workspace. */
+  /** Id of the caller's workspace, the only one that it may manage. Default: the default workspace. */
   workspaceId?: string;
-  /** true: with the permission `management` it manages every workspace. Default: only where it names none. */
+  /** true: the permission `management` covers every workspace. Default: true only without `workspaceId`. */
   managesAll?: boolean;
   /** Shown as `user_id` in error bodies. */
   userId?: string | null;
 }
 
-/** A key of the options, known by its hash. */
+/** A key from the options, as a hash. */
 export interface KnownKey {
   /** SHA-256 of the key, hex. */
   hash: string;
   permissions: readonly Permission[];
-  /** null: bound to none. */
+  /** null: the key is bound to no workspace. */
   workspaceId: WorkspaceId | null;
 }
 
-/** Finds a key in the store by its hash; null: there is none. */
+/** Finds a key in the store by its hash; null: there is no such key. */
 export type FindKey = (hash: string) => StoredKey | null | Promise<StoredKey | null>;
 
-/** What authentication needs of a key in the store. */
+/** The fields of a stored key that authentication needs. */
 export interface StoredKey {
   hash: string;
   permissions: readonly Permission[];
@@ -49,28 +49,28 @@ export interface StoredKey {
 }
 
 /**
- * Bearer keys, known by their hashes: those of the options, then those in the store.
- * A store that does not answer fails the request (503): a key that cannot be checked is no key.
+ * Authenticates by bearer key. A key's hash is looked up in the options first, then in the store. When the store does
+ * not respond, the request fails (503), because the key cannot be checked.
  */
 export function authenticateByKey(keys: readonly KnownKey[], find: FindKey, clock: Clock): Authenticate {
   const byHash = new Map(keys.map((key) => [key.hash, key]));
-  // Hashing took a quarter of a small request's time. Only keys that were let in are remembered, in memory alone: a
-  // guesser fills nothing. By the whole header, which need not be taken apart then.
+  // Hashing took a quarter of a small request's time, so hashes are cached in memory. Only accepted keys are cached:
+  // wrong keys must not fill the cache. The cache key is the complete header, so that a hit needs no parsing.
   const hashes = new LRUCache<string, string>({ max: maxRemembered });
   return (request) => {
     const header = request.headers.get('authorization') ?? '';
     const remembered = hashes.get(header);
     const hash = remembered ?? sha256Hex(bearerIn(header));
-    // The look-up is by a hash, which a guesser cannot steer; the comparison takes the same time for all.
+    // The time of a look-up by hash reveals nothing about a key. The comparison takes constant time.
     const known = byHash.get(hash);
     const caller =
       known && (remembered !== undefined || constantTimeEqual(known.hash, hash))
         ? callerOf(known)
         : andThen(find(hash), (record) => callerBy(record, hash));
     if (remembered !== undefined || header.length > longestRemembered) return caller;
-    return andThen(caller, (letIn) => {
+    return andThen(caller, (accepted) => {
       hashes.set(header, hash);
-      return letIn;
+      return accepted;
     });
   };
 
@@ -96,7 +96,7 @@ function callerOf({ hash, permissions, workspaceId }: KnownKey): Caller {
   };
 }
 
-/** The host app's own users. What it throws fails the request: keys fail closed. */
+/** Authenticates the host app's own users. If `authenticate` throws, the request fails. */
 export function authenticateByHostApp(
   authenticate: (request: Request) => HostCaller | null | Promise<HostCaller | null>,
 ): Authenticate {

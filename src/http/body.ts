@@ -12,8 +12,8 @@ export interface BodyLimits {
 }
 
 /**
- * Parses and checks a body that was read, each once.
- * @param given  text; bytes or an object where the host has read it
+ * Parses and checks a body that was read.
+ * @param given  text, or bytes, or an object that the host parsed already
  * @throws GatewayError invalid_request (400), payload_too_large (413), unprocessable (422)
  */
 export function checkBody(given: unknown, operation: Operation, limits: BodyLimits): unknown {
@@ -36,7 +36,7 @@ function invalid(error: ZodError): GatewayError {
   return refusal('invalid_request', validationIssues(error));
 }
 
-/** The first problem in words, all of them in the metadata. */
+/** The message describes the first issue; the metadata holds all issues. */
 function refusal(kind: 'invalid_request' | 'unprocessable', issues: { path: string; message: string }[]): GatewayError {
   const [first] = issues;
   const message = first
@@ -63,7 +63,7 @@ function parse(text: string, limits: BodyLimits): unknown {
   }
 }
 
-/** A host's parser may know no bound on nesting. */
+/** Checks the depth of a parsed body, because the host's parser may not limit it. */
 function shallow(parsed: unknown, { depth }: BodyLimits): unknown {
   if (isDeeper(parsed, depth))
     throw refusal('invalid_request', [{ path: '', message: `The body is nested deeper than ${depth} levels` }]);
@@ -76,9 +76,9 @@ function decoded(given: string | Uint8Array, { bytes: limit }: BodyLimits): stri
 }
 
 /**
- * Reads a body that nobody has read yet.
- * @param readText  a host's way to do it
- * @throws GatewayError invalid_request (400), payload_too_large (413), also by failing
+ * Reads a body that has not been read yet.
+ * @param readText  the host's own way to read the body
+ * @throws GatewayError invalid_request (400), payload_too_large (413); the returned value can also fail with them
  */
 export function readBody(request: Request, { bytes: limit }: BodyLimits, readText?: Pending<string>): Pending<string> {
   const encoding = request.headers.get('content-encoding');
@@ -88,15 +88,15 @@ export function readBody(request: Request, { bytes: limit }: BodyLimits, readTex
     ]);
   }
   const declared = request.headers.get('content-length');
-  // Fewer digits are a smaller number, which need not be read.
+  // A number with fewer digits than the limit is smaller, so it needs no parsing.
   if (declared !== null && declared.length >= String(limit).length && Number(declared) > limit) return tooLarge(limit);
-  // A host does not read past a declared length, so what comes need not be counted; a request made in-process may lie,
-  // and is found out when the text is checked.
+  // A host never reads past a declared length, so only bodies without one are counted. An in-process request can
+  // declare a wrong length; `checkBody` then finds the text too large.
   if (declared === null && request.body !== null) return pendingOf(countedText(request.body, limit));
   return readText ?? pendingOf(request.text());
 }
 
-/** What a failure to read a body means for the caller. */
+/** Turns a failure to read a body into the caller's error. */
 export function unreadable(error: unknown): GatewayError {
   return isGatewayError(error)
     ? error

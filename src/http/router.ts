@@ -5,18 +5,18 @@ import type { Operation } from '../operations/operation.ts';
 export interface Matched {
   operation: Operation;
   params: Record<string, string>;
-  /** The answer's body is left out. */
+  /** true: the response is sent without its body. */
   isHead: boolean;
 }
 
-/** What the router says when there is no operation to run but an answer to give: the methods a path has. */
+/** The router's result for OPTIONS: no operation, only the methods of the path. */
 export interface Allowed {
   allow: string;
 }
 
 export type FindOperation = (method: string, path: string) => Matched | Allowed;
 
-/** Mounts the operations. Not itty's AutoRouter: it shows thrown errors to clients, and knows no 405. */
+/** Mounts the operations. itty's AutoRouter does not fit: it shows thrown errors to clients and never responds 405. */
 export function createRouter(operations: readonly Operation[]): FindOperation {
   const router = IttyRouter();
   for (const operation of operations) {
@@ -37,7 +37,7 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
     return methods.size === 0 ? [] : [...methods, 'OPTIONS'];
   }
 
-  // Handlers run synchronously, but itty's fetch is asynchronous: match by its patterns, not by its loop.
+  // itty's own fetch is asynchronous, and matching must be synchronous: this loop uses itty's patterns directly.
   return (method, path) => {
     const wanted = method === 'HEAD' ? 'GET' : method;
     for (const [routeMethod, pattern, handlers] of router.routes) {
@@ -51,15 +51,19 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
     if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this path');
     const allow = methods.join(', ');
     if (method === 'OPTIONS') return { allow };
-    throw new GatewayError('method_not_allowed', `${method.slice(0, 20)} is not possible here; possible are ${allow}`, {
-      headers: { allow },
-    });
+    throw new GatewayError(
+      'method_not_allowed',
+      `${method.slice(0, 20)} is not allowed here; allowed methods: ${allow}`,
+      {
+        headers: { allow },
+      },
+    );
   };
 }
 
 const none: Record<string, string> = Object.freeze({});
 
-/** Itty leaves parameters as they stand in the URL. */
+/** itty does not decode path parameters. */
 function decoded(params: Record<string, string>): Record<string, string> {
   try {
     return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]));

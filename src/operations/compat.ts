@@ -1,20 +1,20 @@
 import type { Interval } from '../base/windows.ts';
 import type { EndpointStatus } from '../schema/endpoint.ts';
 
-/** Where the wire of a public router differs from the interface: what is shown instead. */
+/** How responses show values for which a public router differs from the interface document. */
 export interface Presentation {
   endpointStatus(status: EndpointStatus): EndpointStatus | number;
-  /** null: the budget never starts anew. */
+  /** null: the budget never resets. */
   resetInterval(interval: Interval): Interval | null;
 }
 
 export const compatNames = ['openrouter'] as const;
 export type CompatName = (typeof compatNames)[number];
 
-/** As the interface document has it. */
+/** The values of the interface document. */
 const asContract: Presentation = { endpointStatus: (status) => status, resetInterval: (interval) => interval };
 
-/** The less, the worse. Of the integers of that wire only 0 is known to mean something: that all is well. */
+/** A lower number is a worse status. The public router documents only 0, which means healthy. */
 const statusNumbers: Readonly<Record<EndpointStatus, number>> = { default: 0, degraded: -1, down: -2, disabled: -10 };
 
 const presets: Readonly<Record<CompatName, { brand: string; presentation: Presentation }>> = {
@@ -27,12 +27,12 @@ const presets: Readonly<Record<CompatName, { brand: string; presentation: Presen
   },
 };
 
-/** @param name  undefined: the interface document's own wire */
+/** @param name  undefined: the values of the interface document */
 export function presentationOf(name: CompatName | undefined): Presentation {
   return name === undefined ? asContract : presets[name].presentation;
 }
 
-/** The brand of a preset; undefined where there is none. */
+/** Returns the brand of a preset; undefined: no preset. */
 export function brandOf(name: CompatName | undefined): string | undefined {
   return name === undefined ? undefined : presets[name].brand;
 }

@@ -4,7 +4,7 @@ import { filterModels } from './listings/filter-models.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
-/** How many models GET /models lists for the same kinds of answers. */
+/** Counts the models that GET /models lists for the same output modalities. */
 export function countModels(deps: ListingDeps): Operation<unknown, ModelsCountQuery> {
   return {
     name: 'listModelsCount',

@@ -16,7 +16,7 @@ export interface CreateApiKeyDeps {
   clock: Clock;
 }
 
-/** The key itself is in this answer and in no other. */
+/** No other response contains the key itself. */
 export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
   const { workspaces, apiKeys, spending, clock } = deps;
   return {

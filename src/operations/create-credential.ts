@@ -6,7 +6,7 @@ import type { Credentials } from '../stores/credentials.ts';
 import type { Owners } from '../stores/owners.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
-/** What the operations on provider credentials need. */
+/** Dependencies of the operations on provider credentials. */
 export interface CredentialDeps {
   credentials: (workspaceId: WorkspaceId) => Credentials;
   owners: Owners;

@@ -10,7 +10,7 @@ export interface DeleteBudgetDeps {
   budgets: BudgetsOf;
 }
 
-/** 200 also where there is none. */
+/** Responds 200 even if there is no such budget. */
 export function deleteBudget({ workspaces, budgets }: DeleteBudgetDeps): Operation {
   return {
     name: 'deleteWorkspaceBudget',

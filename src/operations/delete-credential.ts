@@ -3,7 +3,7 @@ import { notOwned, ownerReachable } from '../stores/access.ts';
 import type { CredentialDeps } from './create-credential.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
-/** Wipes the key with all the rest. */
+/** Deletes the complete record, the sealed key included. */
 export function deleteCredential({ credentials, owners }: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation {
   return {
     name: 'deleteBYOKKey',

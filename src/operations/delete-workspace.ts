@@ -7,7 +7,10 @@ export interface DeleteWorkspaceDeps {
   workspaces: Workspaces;
 }
 
-/** Deletes a workspace with its budgets, credentials and dead keys; not the default one, nor one with live keys. */
+/**
+ * Deletes a workspace with its budgets, credentials, and keys that are no longer valid. The default workspace and a
+ * workspace with valid keys cannot be deleted.
+ */
 export function deleteWorkspace({ workspaces }: DeleteWorkspaceDeps): Operation {
   return {
     name: 'deleteWorkspace',

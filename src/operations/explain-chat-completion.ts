@@ -21,7 +21,7 @@ export interface ExplainChatCompletionDeps {
   brand: string;
 }
 
-/** How a chat completion would be routed and paid for now. No provider is asked, and nothing is held. */
+/** Explains how a chat completion would be routed and paid now. The operation calls no provider and holds no money. */
 export function explainChatCompletion({ pipeline, ids, brand }: ExplainChatCompletionDeps): Operation<ChatRequest> {
   const callOf = chatCalls(ids, brand);
   return {

@@ -26,7 +26,7 @@ type Described = Pick<
   | 'expiresAtMs'
 >;
 
-/** The key the request itself came with. */
+/** Returns the request's own key. */
 export function getCurrentKey({ apiKeys, spending, clock }: GetCurrentKeyDeps): Operation {
   return {
     name: 'getCurrentKey',
@@ -44,7 +44,7 @@ export function getCurrentKey({ apiKeys, spending, clock }: GetCurrentKeyDeps): 
   };
 }
 
-/** A key of the gateway's options has no record. */
+/** Describes a key from the gateway's options, which has no record in the store. */
 function describe({ workspaceId, permissions, keyLimit, userId }: Caller, hash: string): Described {
   return {
     workspaceId,

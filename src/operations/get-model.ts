@@ -6,7 +6,7 @@ import type { ListingDeps } from './listings/reach.ts';
 import { resolveModel } from './listings/resolve-model.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
-/** One model, as GET /models lists it. */
+/** Returns one model in the form of GET /models. */
 export function getModel(deps: ListingDeps): Operation {
   return {
     name: 'getModel',

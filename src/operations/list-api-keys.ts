@@ -14,7 +14,7 @@ export interface ListApiKeysDeps {
   clock: Clock;
 }
 
-/** Of one workspace, the caller's own unless it names another; in the order in which they were made. */
+/** Lists the keys of one workspace in the order of creation. Default: the caller's workspace. */
 export function listApiKeys(deps: ListApiKeysDeps): Operation<unknown, ListApiKeysQuery> {
   const { workspaces, apiKeys, spending, clock } = deps;
   return {

@@ -13,7 +13,7 @@ export interface ListBudgetsDeps {
   budgets: BudgetsOf;
 }
 
-/** From the narrowest interval to the broadest. */
+/** Lists budgets from the shortest interval to the longest. */
 export function listBudgets({ presentation, workspaces, budgets }: ListBudgetsDeps): Operation {
   return {
     name: 'listWorkspaceBudgets',

@@ -4,7 +4,7 @@ import { shownCredential } from '../stores/credentials/record.ts';
 import type { CredentialDeps } from './create-credential.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
-/** Of the caller's own workspace unless it names another. */
+/** Lists the credentials of one workspace. Default: the caller's workspace. */
 export function listCredentials({
   credentials,
   workspaces,

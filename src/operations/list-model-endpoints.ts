@@ -5,7 +5,7 @@ import type { ListingDeps } from './listings/reach.ts';
 import { resolveModel } from './listings/resolve-model.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
-/** The endpoints of one model, disabled ones too, and how they are doing. */
+/** Lists the endpoints of one model with their health, disabled endpoints included. */
 export function listModelEndpoints(deps: ListingDeps): Operation {
   return {
     name: 'listEndpoints',

@@ -5,7 +5,7 @@ import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import { sortModels } from './listings/sort-models.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
-/** The models the caller could use, those that answer with text unless it says otherwise. */
+/** Lists the models that the caller could use. Default: only models that produce text. */
 export function listModels(deps: ListingDeps): Operation<unknown, ModelsQuery> {
   return {
     name: 'getModels',

@@ -3,7 +3,7 @@ import { providerSchema, type ShownProvider } from '../schema/provider.ts';
 import type { ListingDeps } from './listings/reach.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
-/** The providers the caller's requests could come to, by slug. */
+/** Lists the providers that could serve the caller's requests, sorted by slug. */
 export function listProviders({
   provider,
   usableProviders,
@@ -17,11 +17,11 @@ export function listProviders({
     body: null,
     result: () => z.object({ data: z.array(providerSchema()) }),
     async run({ caller }) {
-      const own = await byokCredentials(caller.workspaceId);
-      const slugs = new Set([...usableProviders, ...own.map((one) => one.provider)]);
+      const byok = await byokCredentials(caller.workspaceId);
+      const slugs = new Set([...usableProviders, ...byok.map((one) => one.provider)]);
       const shown: ShownProvider[] = [];
       for (const slug of [...slugs].sort()) {
-        // A credential may be for a provider that is not served here.
+        // A credential can belong to a provider that this gateway does not serve.
         const found = provider(slug);
         if (found) shown.push({ name: found.name, slug, ...unknown });
       }

@@ -3,7 +3,7 @@ import { showModel } from './listings/model-response.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
-/** All models the caller could use, whatever they answer with. */
+/** Lists all models that the caller could use, of every output modality. */
 export function listUserModels(deps: ListingDeps): Operation {
   return {
     name: 'listModelsUser',

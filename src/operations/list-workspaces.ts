@@ -9,7 +9,7 @@ export interface ListWorkspacesDeps {
   workspaces: Workspaces;
 }
 
-/** In the order in which they were made. A caller of one workspace sees that one. */
+/** Lists workspaces in the order of creation. A caller bound to one workspace sees only that one. */
 export function listWorkspaces({ workspaces }: ListWorkspacesDeps): Operation<unknown, PageQuery> {
   return {
     name: 'listWorkspaces',
@@ -25,7 +25,7 @@ export function listWorkspaces({ workspaces }: ListWorkspacesDeps): Operation<un
         return jsonReply({ data: records.map(showWorkspace), total_count: total });
       }
       const own = await workspaces.find(caller.workspaceId);
-      // A host app's id may be another workspace's slug.
+      // The workspace id of a host app can equal the slug of another workspace.
       const all = own?.id === caller.workspaceId ? [showWorkspace(own)] : [];
       return jsonReply({ data: all.slice(offset, offset + limit), total_count: all.length });
     },

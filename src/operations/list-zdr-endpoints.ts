@@ -7,7 +7,7 @@ import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
 /**
- * What is left of the caller's endpoints for a request with `provider.zdr`, by the rule that such a request meets.
+ * Lists the caller's endpoints that a request with `provider.zdr` could use, by the same rule as routing.
  * @see interface document, "GET /endpoints/zdr"
  */
 export function listZdrEndpoints(deps: ListingDeps): Operation {

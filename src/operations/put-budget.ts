@@ -16,7 +16,7 @@ export interface PutBudgetDeps {
   spending: Pick<Spending, 'flush'>;
 }
 
-/** What was spent stays as it is. @see interface document, "PUT /workspaces/{id}/budgets/{interval}" */
+/** The spent amount does not change. @see interface document, "PUT /workspaces/{id}/budgets/{interval}" */
 export function putBudget({ presentation, workspaces, budgets, spending }: PutBudgetDeps): Operation<PutBudget> {
   return {
     name: 'upsertWorkspaceBudget',
@@ -28,9 +28,9 @@ export function putBudget({ presentation, workspaces, budgets, spending }: PutBu
     async run({ params, body, caller }) {
       const interval = intervalOf(params.interval);
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
-      // The schema lets no other through.
+      // Not null: the schema refuses every limit that `limitToNano` refuses.
       const limitNanoUsd = limitToNano(body.limit_usd) as number;
-      // What was spent before there was a limit is only counted, and may not have reached the store yet.
+      // Spending without a limit is only counted, and the counts may not have reached the store yet.
       await spending.flush();
       return jsonReply({ data: showBudget(id, await budgets(id).put(interval, limitNanoUsd), presentation) });
     },

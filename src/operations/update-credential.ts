@@ -4,7 +4,7 @@ import { shownCredential } from '../stores/credentials/record.ts';
 import type { CredentialDeps } from './create-credential.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
-/** What is left out stays, null clears, a list replaces; `key` replaces the key and its label. */
+/** An absent field does not change, null clears, a list replaces; `key` replaces the key and its label. */
 export function updateCredential({
   credentials,
   owners,

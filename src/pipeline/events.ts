@@ -28,7 +28,7 @@ export function eventReader(source: ByteSource, provider: Provider, limits: Upst
 
 /**
  * What the event the framer stands at means; nothing for comments.
- * @throws UpstreamError bad_answer
+ * @throws UpstreamError bad_response
  */
 export function decodeFrame({ framer, decoder }: EventReader, redactor: Redactor | null): StreamPart[] {
   let event: FrameEvent | null;
@@ -41,7 +41,7 @@ export function decodeFrame({ framer, decoder }: EventReader, redactor: Redactor
   return decoder.decode(redactor === null ? event.data : redactor.redact(event.data), event.name);
 }
 
-/** `framer.next`, in the words of the pipeline. @throws UpstreamError bad_answer for bytes that are no event, or too large a one */
+/** `framer.next`, in the words of the pipeline. @throws UpstreamError bad_response for bytes that are no event, or too large a one */
 export function nextFrame(framer: Framer): boolean {
   try {
     return framer.next();
@@ -117,7 +117,7 @@ function saysSomething(part: StreamPart): boolean {
 }
 
 export function badStream(message: string): UpstreamError {
-  return new UpstreamError(message, { reason: 'bad_answer', status: 502 });
+  return new UpstreamError(message, { reason: 'bad_response', status: 502 });
 }
 
 /** Follows which choices have been opened and closed: only a stream whose choices are all closed is complete. */

@@ -62,5 +62,6 @@ export function coolDownAfter(
   error: UpstreamError,
 ): void {
   const pauseMs = error.fault === 'operator' ? retry.cooldownMs : (error.retryAfterMs ?? 0);
-  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs) health.rest(keyOf(target), clock.now() + pauseMs);
+  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs)
+    health.coolDown(keyOf(target), clock.now() + pauseMs);
 }

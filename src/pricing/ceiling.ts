@@ -6,63 +6,67 @@ import { pricesUpTo } from './price.ts';
 import { searchFields, silentFields } from './silent-fields.ts';
 import { type Effort, jsonBound, newEffort, quotedBound, textBound } from './token-bound.ts';
 
-/** What a request can take at most, whoever serves it. Counted once, used for every endpoint. */
+/** Upper bounds of a request for any endpoint. Counted once and used for every endpoint. */
 export interface PromptBound {
   /** Never fewer than a provider counts. */
   tokens: number;
-  /** Pictures, which may be charged each. */
+  /** Images in the prompt: some providers charge a price for each. */
   images: number;
-  /** How many answers are asked for (`n`). */
+  /** The number of choices that the request asks for (`n`). */
   choices: number;
-  /** Tokens of a prediction: those an answer does not use are charged as output, beside it. */
+  /** Tokens of a prediction. Those that a response does not use are charged as output, in addition to it. */
   predictedTokens: number;
-  /** Searches the provider itself may run, which may be charged each. */
+  /** Searches that the provider itself may run: some providers charge a price for each. */
   searches: number;
-  /** What the provider's own tools may read into the prompt, turn by turn: beside `tokens`, and beyond any context. */
+  /**
+   * Tokens that the provider's own tools may add to the prompt, turn by turn. Not part of `tokens`, nor of the context.
+   */
   toolTokens: number;
 }
 
-/** The most one try can cost. */
+/** The highest possible cost of one attempt. */
 export interface Ceiling {
   promptTokens: number;
-  /** Of all choices together. */
+  /** For all choices together. */
   completionTokens: number;
   nanoUsd: number;
-  /** The largest output of one choice this rests on, as the provider is or has to be asked for it. */
+  /** The largest output of one choice that the ceiling is based on. The provider knows this cap or must be sent it. */
   maxTokens: number;
-  /** true: the cap is not the caller's own, so that it only holds when it is sent upstream as the largest output. */
+  /** true: the cap is not the caller's own. The cap is only certain when it is sent upstream as the largest output. */
   mustSend: boolean;
-  /** Where the cap comes from. */
+  /** The origin of the cap. */
   source: 'caller' | 'endpoint' | 'default';
 }
 
 export interface CeilingOptions {
-  /** Largest output where neither the caller nor the endpoint names one. */
+  /** The largest output if neither the caller nor the endpoint names one. */
   defaultMaxTokens: number;
-  /** The provider's smallest `max_tokens`, to which the dialect raises a smaller one (quirk `minMaxTokens`). Default 0. */
+  /**
+   * The provider's smallest `max_tokens`. The dialect raises a smaller value to it (quirk `minMaxTokens`). Default 0.
+   */
   minMaxTokens?: number;
-  /** true: the provider does not count reasoning in `max_tokens`, so that only its own limits hold. Default false. */
+  /** true: `max_tokens` does not limit reasoning; only the provider's own limits do. Default false. */
   reasoningIsExtra?: boolean;
 }
 
 /**
- * What a provider adds that nobody sees: a system text of its own (grok-4 680 tokens, command-r7b 495, gpt-oss 75), the
- * date, the marks around the whole.
+ * Tokens that a provider adds invisibly: a system text of its own (grok-4 680 tokens, command-r7b 495, gpt-oss 75), the
+ * date, and the marks around the prompt.
  */
 const tokensPerRequest = 1_024;
-/** Marks around a message, and its role. */
+/** The marks around a message, and its role. */
 const tokensPerMessage = 16;
-/** How tools are to be called: command-r7b 900, llama-4 690, Claude 530. */
+/** The instructions for calling tools: command-r7b 900, llama-4 690, Claude 530. */
 const tokensForTools = 1_536;
 const tokensPerTool = 32;
 const tokensPerToolCall = 32;
-/** That an answer has to be JSON, and of which shape. */
+/** The instructions that a response must be JSON of a certain schema. */
 const tokensForFormat = 512;
-/** Pages a provider's own search or fetch reads, again with every turn. */
+/** Pages that a provider's own search or fetch reads, again in every turn. */
 const tokensOfOwnTools = 200_000;
 const searchesOfOwnTools = 20;
 
-/** Counts what the prompt can come to, never too low. Linear in the size of the request. */
+/** Counts an upper bound of the prompt's tokens. Linear in the size of the request. */
 export function boundPrompt(request: ChatRequest): PromptBound {
   const effort = newEffort();
   const fields = request as Record<string, unknown>;
@@ -97,7 +101,7 @@ export function boundPrompt(request: ChatRequest): PromptBound {
   return bound;
 }
 
-/** `n` and its like reach us as unknown fields, of any type. What is no number is refused by the provider. */
+/** `n` and similar fields reach us as unknown fields of any type. The provider refuses a value that is no number. */
 function choicesOf({ n, best_of }: Record<string, unknown>): number {
   let choices = 1;
   for (const value of [n, best_of]) {
@@ -132,7 +136,7 @@ function addMessage(bound: PromptBound, message: ChatMessage, effort: Effort): v
 }
 
 function addContent(bound: PromptBound, { role, content }: ChatMessage, effort: Effort): void {
-  // Templates write a tool's result as it is, or as a JSON string.
+  // Templates write the result of a tool as plain text, or as a JSON string.
   const ofText = role === 'tool' ? quotedBound : textBound;
   if (typeof content === 'string') {
     bound.tokens += ofText(content, effort);
@@ -166,7 +170,7 @@ function addToolCalls(bound: PromptBound, calls: unknown, effort: Effort): void 
   for (const call of calls) {
     bound.tokens += tokensPerToolCall + jsonBound(call, effort);
     const text: unknown = call?.function?.arguments;
-    // The text may be written as the JSON it holds, with more spaces than it has, and indented.
+    // A template may write the text as the JSON in it, with more spaces, and indented.
     if (typeof text === 'string') bound.tokens += quotedBound(text, effort);
   }
 }
@@ -177,7 +181,7 @@ function addImages(bound: PromptBound, images: unknown): void {
   bound.tokens += count * imageTokens.most;
 }
 
-/** The sound itself is no text. */
+/** The audio data itself is not text. */
 function withoutData(audio: unknown): unknown {
   if (typeof audio !== 'object' || audio === null) return audio;
   const { data: _, ...rest } = audio as Record<string, unknown>;
@@ -185,7 +189,8 @@ function withoutData(audio: unknown): unknown {
 }
 
 /**
- * The most one try at this endpoint can cost: every token at the dearest price of its side, and the largest output.
+ * The highest possible cost of one attempt at an endpoint: every token at the highest price for input or output, and
+ * the largest output.
  * @returns null: the endpoint's price is not known
  */
 export function ceilingOf(
@@ -208,8 +213,9 @@ export function ceilingOf(
 }
 
 /**
- * The largest output of one choice with which the ceiling stays within an amount, at most the one `ceilingOf` goes by.
- * @returns 0: not even the prompt fits, or what is left is less than the provider takes; or the price is not known
+ * The largest output of one choice whose ceiling fits into an amount; at most the largest output that `ceilingOf` uses.
+ * @returns 0: the amount does not pay for the prompt, or the affordable output is below the provider's minimum, or the
+ *          price is not known
  */
 export function affordableTokens(
   request: ChatRequest,
@@ -230,16 +236,16 @@ export function affordableTokens(
 
 interface WorstCase {
   promptTokens: number;
-  /** Output that `max_tokens` does not cap, of each choice. */
+  /** Output of each choice that `max_tokens` does not limit. */
   extraTokens: number;
-  /** All but what `max_tokens` caps, in pico-USD. */
+  /** All costs that do not depend on `max_tokens`, in pico-USD. */
   fixedPico: Pico;
-  /** What one more of `max_tokens` costs, with all choices. */
+  /** The cost of raising `max_tokens` by one, for all choices. */
   perTokenPico: Pico;
 }
 
 function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, options: CeilingOptions): WorstCase {
-  // No prompt is longer than the context it is read into.
+  // No prompt is longer than the context of the endpoint.
   const promptTokens = Math.min(prompt.tokens, endpoint.contextLength ?? prompt.tokens) + prompt.toolTokens;
   const extraTokens = prompt.predictedTokens + (options.reasoningIsExtra ? naturalCap(endpoint, options) : 0);
   let promptPicoUsd = 0;
@@ -257,7 +263,7 @@ function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, op
   return { promptTokens, extraTokens, fixedPico, perTokenPico };
 }
 
-/** An amount so many times. */
+/** Multiplies an amount. */
 function times(pico: Pico, count: number): Pico {
   return typeof pico === 'number' ? multiply(count, pico) : pico * BigInt(count);
 }
@@ -285,7 +291,7 @@ function dearestCompletion(prices: TokenPricing): number {
 
 type Cap = Pick<Ceiling, 'maxTokens' | 'mustSend' | 'source'>;
 
-/** The newer name of the caller's cap wins where both are given, as it does in the dialect. */
+/** If the caller sends both fields for the cap, the newer one wins, as in the dialect. */
 function capOf(request: ChatRequest, prompt: PromptBound, endpoint: Endpoint, options: CeilingOptions): Cap {
   const least = Math.max(options.minMaxTokens ?? 0, 1);
   const asked = request.max_completion_tokens ?? request.max_tokens ?? null;
@@ -297,15 +303,15 @@ function capOf(request: ChatRequest, prompt: PromptBound, endpoint: Endpoint, op
   }
   const maxTokens = Math.max(natural, least);
   if (!isKnown) return { maxTokens, mustSend: true, source: 'default' };
-  // Many servers refuse a largest output for which the context has no room beside the prompt.
+  // Many servers refuse a cap for which the context has no room beside the prompt.
   const room = contextLength === null ? maxTokens : contextLength - prompt.tokens;
   if (room >= maxTokens) return { maxTokens, mustSend: true, source: 'endpoint' };
   if (room >= least && room >= maxTokens / 2) return { maxTokens: room, mustSend: true, source: 'endpoint' };
-  // The prompt may be far shorter than its bound, so that there may be room for more: the provider is left to find out.
+  // The prompt may be far shorter than its bound, and leave more room: the provider decides.
   return { maxTokens, mustSend: asked !== null, source: 'endpoint' };
 }
 
-/** What a provider keeps to without being asked, where that is known. */
+/** The cap that a provider applies by itself, if it is known. */
 function naturalCap({ maxCompletionTokens, contextLength }: Endpoint, { defaultMaxTokens }: CeilingOptions): number {
   if (maxCompletionTokens === null) return contextLength ?? defaultMaxTokens;
   return Math.min(maxCompletionTokens, contextLength ?? maxCompletionTokens);

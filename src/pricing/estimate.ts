@@ -3,28 +3,28 @@ import type { ChatMessage, ChatRequest, Usage } from '../schema/chat.ts';
 import { mediaTokens } from './media-tokens.ts';
 import { silentFields } from './silent-fields.ts';
 
-/** What every message costs beside its text, in the formats of the common models. */
+/** The tokens of a message in addition to its text, in the formats of the common models. */
 const tokensPerMessage = 4;
 
-/** Counting a longer text would keep the process busy for noticeable time. */
+/** The longest text that is counted. Counting a longer one would block the process for a noticeable time. */
 const longestCounted = 256 * 1024;
 
-/** One character in three is a token: for most languages rather too many than too few. */
+/** A token for every three characters: rather too many than too few for most languages. */
 function countTokens(text: string): number {
   return text.length > longestCounted ? Math.ceil(text.length / 3) : estimateTokenCount(text);
 }
 
-/** What an answer can't have exceeded, such as a `Ceiling`. */
+/** An upper bound for the usage of a response, such as a `Ceiling`. */
 export interface MostTokens {
   promptTokens: number;
-  /** Of all choices together. */
+  /** For all choices together. */
   completionTokens: number;
 }
 
 /**
- * Usage for an answer whose provider reported none, or of which only a part was received. Estimated from the text.
- * @param output  what was received: its text, or how many bytes of it
- * @param most    the estimate is no more than this. Default: as it comes out
+ * Estimates usage from the text, for a response without reported usage, or for one that was only partly received.
+ * @param output  the received text, or its number of bytes
+ * @param most    an upper bound for the estimate. Default: none
  */
 export function estimateUsage(request: ChatRequest, output: number | string, most?: MostTokens): Usage {
   const received = typeof output === 'string' ? countTokens(output) : Math.ceil(output / 3);
@@ -44,7 +44,7 @@ function estimatePrompt(request: ChatRequest): number {
   for (const message of request.messages) tokens += estimateMessage(message);
   if (request.tools) tokens += countJson(request.tools);
   if (request.response_format) tokens += countJson(request.response_format);
-  // What we do not know may be read by the model, such as documents.
+  // The model may read fields that we do not know, such as documents.
   for (const [name, value] of Object.entries(request)) if (!silentFields.has(name)) tokens += countJson(value);
   return tokens;
 }
@@ -64,7 +64,7 @@ function estimateMessage(message: ChatMessage): number {
   return tokens;
 }
 
-/** Numbers, flags and words such as `auto` are settings. */
+/** Skips numbers, flags, and words such as `auto`: they are settings. */
 function countJson(value: unknown): number {
   return typeof value === 'object' && value !== null ? countTokens(JSON.stringify(value)) : 0;
 }

@@ -3,16 +3,19 @@ import { LRUCache } from 'lru-cache';
 import { parsePrice } from '../base/money.ts';
 import type { LongPromptPricing, Pricing, TokenPricing } from '../call/model.ts';
 
-/** What providers publish. */
+/** The prices that providers publish. */
 export interface ListPrices {
-  /** @returns null: not known, or not known well enough to hold money against it */
+  /** @returns null: not known, or not reliable enough for a budget hold */
   find(providerSlug: string, upstreamModel: string, nowMs: number): Pricing | null;
 }
 
-/** What was found is remembered; callers make up names, so that it is so many at most. */
+/** The largest number of remembered lookups: callers can make up names. */
 const maxRemembered = 2_000;
 
-/** Our slugs to those of the price list. Who is not here, such as a server of your own, has no list price. */
+/**
+ * Maps our slugs to those of the price list. Providers that are not in the map, such as your own server, have no list
+ * price.
+ */
 const listedProviders: ReadonlyMap<string, string> = new Map([
   ['amazon-bedrock', 'aws'],
   ['anthropic', 'anthropic'],
@@ -39,18 +42,18 @@ const listedProviders: ReadonlyMap<string, string> = new Map([
   ['z-ai', 'zai'],
 ]);
 
-/** Whether a list price is worth looking for. Names that long are nobody's, and are matched against patterns. */
+/** Whether a lookup makes sense. No model has so long a name, and the list matches names against patterns. */
 export function mayHaveListPrice(providerSlug: string, upstreamModel: string): boolean {
   return upstreamModel.length <= 200 && listedProviders.has(providerSlug);
 }
 
-/** Reads the list, which takes some 50 ms and 20 MB. */
+/** Reads the list. This takes some 50 ms and 20 MB. */
 export async function loadListPrices(): Promise<ListPrices> {
   const { calcPrice } = await import('@pydantic/genai-prices');
   return listPrices(calcPrice);
 }
 
-/** @param calculate  of `@pydantic/genai-prices`, or of its form */
+/** @param calculate  the function of `@pydantic/genai-prices`, or one with the same signature */
 export function listPrices(calculate: typeof calcPrice): ListPrices {
   const remembered = new LRUCache<string, { pricing: Pricing | null }>({ max: maxRemembered });
   return {
@@ -62,19 +65,19 @@ export function listPrices(calculate: typeof calcPrice): ListPrices {
       if (earlier) return earlier.pricing;
       const entry = entryOf(calculate, providerId, upstreamModel, nowMs);
       const pricing = entry && pricingOf(entry.price);
-      // What changes with the date or the time of day is looked up each time.
+      // A price that changes with the date or the time of day is looked up each time.
       if (!entry?.isDated) remembered.set(key, { pricing });
       return pricing;
     },
   };
 }
 
-/** The entry of this very model at this very provider, with the price of the moment. */
+/** The entry of exactly this model at this provider, with the price of the moment. */
 function entryOf(calculate: typeof calcPrice, providerId: string, upstreamModel: string, nowMs: number) {
   const found = look(calculate, providerId, upstreamModel, nowMs);
   if (!found) return null;
   const { model, model_price: price, provider } = found;
-  // It also looks among the models of other providers, which may sell them for another price.
+  // The list also looks among the models of other providers, which may have other prices.
   if (provider.id !== providerId || !provider.models.includes(model)) return null;
   return isNamed(model, upstreamModel.toLowerCase()) ? { price, isDated: Array.isArray(model.prices) } : null;
 }
@@ -83,17 +86,18 @@ function look(calculate: typeof calcPrice, providerId: string, model: string, no
   try {
     return calculate({}, model, { providerId, timestamp: new Date(nowMs) });
   } catch {
-    // An entry that contradicts itself.
+    // The entry contradicts itself.
     return null;
   }
 }
 
-/** What tells one release of a model from another of the same price: a date, a number, or that it is the latest. */
+/** The suffixes of releases of one model, which have the same price: a date, a number, or "latest". */
 const release = /^(?:-latest|[-@](?:20\d{6}|20\d\d-\d\d-\d\d)|-\d{3}|-v\d+(?::\d+)?|:\d+)*$/;
 
 /**
- * Whether an entry of the list is this model and no relative of it. The list matches by beginnings and by parts, so that
- * a model that is newer than the list may be taken for a cheaper one: `claude-sonnet-5.5` begins as `claude-sonnet-5`.
+ * Whether an entry of the list is this very model and not a related one. The list matches names by beginnings and
+ * parts. So it may take a model that is newer than the list for a cheaper one: `claude-sonnet-5.5` begins like
+ * `claude-sonnet-5`.
  */
 function isNamed({ id, match }: ModelInfo, name: string): boolean {
   return [id, ...literals(match)].some((known) => {
@@ -104,14 +108,14 @@ function isNamed({ id, match }: ModelInfo, name: string): boolean {
 
 function literals(match: ModelInfo['match']): string[] {
   if ('or' in match) return match.or.flatMap(literals);
-  // Conditions that have to hold together, and patterns, name nothing.
+  // Patterns, and conditions that must hold together, give no exact names.
   if ('and' in match || 'regex' in match) return [];
   return Object.values(match);
 }
 
 type Prices = Record<string, number | TieredPrices | undefined>;
 
-/** The list's names of what is charged, to ours; per million tokens. */
+/** Maps the list's names of priced tokens to ours; the list has prices per million tokens. */
 const tokenKinds = {
   input_mtok: 'promptPicoUsd',
   output_mtok: 'completionPicoUsd',
@@ -126,13 +130,15 @@ const tokenKinds = {
   output_image_mtok: 'imageOutputPicoUsd',
 } as const satisfies Record<string, keyof TokenPricing>;
 
-/** Per thousand. */
+/** Prices per thousand. */
 const countKinds = { requests_kcount: 'requestPicoUsd', web_searches_kcount: 'webSearchPicoUsd' } as const;
 
-/** Charged for what no chat request asks for, or never more than what is charged here instead. */
+/** Prices that no chat request needs, or that are never more than the price we charge instead. */
 const beside = new Set(['cache_image_read_mtok', 'storage_searches_kcount']);
 
-/** null: tokens without a price, or prices of what is not counted here. What is not on the list is never free. */
+/**
+ * @returns null: a token price is missing, or the entry has prices of things we do not count. Unlisted is never free.
+ */
 function pricingOf(listed: ModelPrice): Pricing | null {
   const prices: Prices = listed;
   const pricing: Partial<Pricing> = {};
@@ -153,7 +159,7 @@ function pricingOf(listed: ModelPrice): Pricing | null {
   return { ...pricing, promptPicoUsd, completionPicoUsd, ...(longPrompts.length > 0 ? { longPrompts } : {}) };
 }
 
-/** The list's tiers are of the whole request, as ours are: beyond a start every token has the tier's price. */
+/** The list's tiers apply to the complete request, as ours do: above a start, every token has the price of the tier. */
 function longPromptsOf(tiered: readonly [keyof TokenPricing, TieredPrices][]): LongPromptPricing[] {
   const starts = new Set(tiered.flatMap(([, { tiers }]) => tiers.map(({ start }) => start)));
   return [...starts]
@@ -173,11 +179,11 @@ function isKey<T extends object>(of: T, key: PropertyKey): key is keyof T {
 }
 
 /**
- * What one costs where 10^`power` cost so many USD. By the decimal a number is written as: no binary fraction comes in
- * between.
+ * The price of one unit, from the price in USD of 10^`power` units. Calculates with the decimal notation of the number,
+ * so that no binary fraction causes an error.
  */
 function picoUsd(usd: number, power: number): number {
   const [digits = '', exponent = '0'] = String(usd).split('e');
-  // What is no price is beyond any.
+  // An invalid price counts as higher than every valid one.
   return parsePrice(`${digits}e${Number(exponent) - power}`) ?? Number.MAX_SAFE_INTEGER;
 }

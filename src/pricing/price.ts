@@ -3,7 +3,7 @@ import { add, multiply, nanoToUsd, type Pico, picoToNano } from '../base/money.t
 import type { Pricing, TokenPricing } from '../call/model.ts';
 import type { Usage } from '../schema/chat.ts';
 
-/** Integer nano-USD; the parts add up to the total exactly. */
+/** Integer nano-USD. The parts add up exactly to the total. */
 export interface Cost {
   totalNanoUsd: number;
   /** Tokens and images of the prompt. */
@@ -23,17 +23,17 @@ export type TokenKind =
   | 'image'
   | 'reasoning';
 
-/** Tokens that have one price. */
+/** Tokens with the same price. */
 export interface PricedTokens {
   kind: TokenKind;
   tokens: number;
-  /** Each. */
+  /** The price of each token. */
   picoUsd: number;
 }
 
 /**
- * What usage costs: every token once, at the price of its kind.
- * @param promptImages  pictures in the prompt, where they are charged each
+ * The cost of usage: counts every token once, at the price of its kind.
+ * @param promptImages  images in the prompt, for models with a price for each
  */
 export function priceUsage(usage: Usage, pricing: Pricing, promptImages = 0): Cost {
   const prices = tokenPrices(pricing, usage.prompt_tokens);
@@ -41,11 +41,11 @@ export function priceUsage(usage: Usage, pricing: Pricing, promptImages = 0): Co
   const completion = sumPico(splitCompletion(usage, prices));
   const searches = count(usage.server_tool_use_details?.web_search_requests);
   const other = add(multiply(1, pricing.requestPicoUsd ?? 0), multiply(searches, pricing.webSearchPicoUsd ?? 0));
-  // Running sums are rounded up, so that the parts add up and the total is no less than it should be.
+  // Running sums are rounded up, so that the parts add up and the total is never too low.
   const untilPrompt = picoToNano(prompt);
-  const answered = add(prompt, completion);
-  const untilCompletion = picoToNano(answered);
-  const total = picoToNano(add(answered, other));
+  const tokensPico = add(prompt, completion);
+  const untilCompletion = picoToNano(tokensPico);
+  const total = picoToNano(add(tokensPico, other));
   return {
     totalNanoUsd: total,
     promptNanoUsd: untilPrompt,
@@ -54,7 +54,7 @@ export function priceUsage(usage: Usage, pricing: Pricing, promptImages = 0): Co
   };
 }
 
-/** The prompt's tokens by kind. Together they are the prompt, whatever the provider says of the parts. */
+/** Splits the prompt's tokens by kind. The parts always add up to `prompt_tokens`, whatever the provider reports. */
 export function splitPrompt({ prompt_tokens, prompt_tokens_details: details }: Usage, prices: TokenPricing) {
   const plain = prices.promptPicoUsd;
   const cacheRead = prices.cacheReadPicoUsd ?? plain;
@@ -64,14 +64,14 @@ export function splitPrompt({ prompt_tokens, prompt_tokens_details: details }: U
   let audio = count(details?.audio_tokens);
   let readAudio = 0;
   if (prices.audioCacheReadPicoUsd !== undefined) {
-    // What can't be told apart otherwise is of both kinds.
+    // If both kinds together exceed the prompt, the surplus tokens must be of both kinds.
     readAudio = Math.min(Math.max(read + audio - prompt_tokens, 0), read, audio);
     read -= readAudio;
     audio -= readAudio;
   }
   const kinds: PricedTokens[] = [];
   take(kinds, 'cacheRead', read, cacheRead);
-  // Those that are kept for an hour are among those that were written.
+  // Tokens cached for an hour are also counted in `cache_write_tokens`.
   take(kinds, 'cacheWrite', Math.max(count(details?.cache_write_tokens) - hour, 0), cacheWrite);
   take(kinds, 'cacheWriteHour', hour, prices.cacheWriteHourPicoUsd ?? cacheWrite);
   take(kinds, 'audio', audio, prices.audioPicoUsd ?? plain);
@@ -80,7 +80,7 @@ export function splitPrompt({ prompt_tokens, prompt_tokens_details: details }: U
   return split(prompt_tokens, plain, kinds);
 }
 
-/** The completion's tokens by kind. Together they are the completion. */
+/** Splits the completion's tokens by kind. The parts always add up to `completion_tokens`. */
 export function splitCompletion(
   { completion_tokens, completion_tokens_details: details }: Usage,
   prices: TokenPricing,
@@ -93,15 +93,15 @@ export function splitCompletion(
   return split(completion_tokens, plain, kinds);
 }
 
-/** Most usage has one kind beside the plain, or none: nothing is made of the others. */
+/** Adds a kind that has tokens. Most usage has one kind beside the plain tokens, or none. */
 function take(kinds: PricedTokens[], kind: TokenKind, tokens: number, picoUsd: number): void {
   if (tokens > 0) kinds.push({ kind, tokens, picoUsd });
 }
 
 /**
- * Kinds overlap in what some providers report (tokens read from a cache that were written to it just before), or exceed
- * the whole. The dearer kind takes its tokens first, the others what is left: no token counts twice, and a cost is not
- * booked too low.
+ * In some providers' reports, kinds overlap (tokens that were written to a cache and then read from it), or their sum
+ * exceeds the total. The more expensive kind takes its tokens first, and the others share the remainder. So no token
+ * counts twice, and a cost is not booked too low.
  */
 function split(total: number, plainPicoUsd: number, kinds: PricedTokens[]): PricedTokens[] {
   let left = total;
@@ -123,17 +123,17 @@ function sumPico(parts: readonly PricedTokens[]): Pico {
   return sum;
 }
 
-/** Some details are not part of the wire and of any type. */
+/** Some details are not in the interface and may have any type. */
 function count(value: unknown): number {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
 }
 
-/** The prices that hold for a prompt of this length. */
+/** The prices for a prompt of this length. */
 export function tokenPrices(pricing: Pricing, promptTokens: number): TokenPricing {
   return pricing.longPrompts ? (pricesUpTo(pricing, promptTokens).at(-1) as TokenPricing) : pricing;
 }
 
-/** All prices that hold for prompts of up to this length, from the shortest prompts to the longest. */
+/** All prices for prompts of up to this length, from the shortest prompts to the longest. */
 export function pricesUpTo(pricing: Pricing, promptTokens: number): TokenPricing[] {
   if (!pricing.longPrompts) return [pricing];
   const reached = pricing.longPrompts
@@ -144,8 +144,8 @@ export function pricesUpTo(pricing: Pricing, promptTokens: number): TokenPricing
 }
 
 /**
- * Usage as it goes to the client: with the cost, which is left out where the price is not known.
- * @param failedNanoUsd  what attempts that failed had used before; it is part of the cost, not of what this answer cost
+ * The usage that the client gets. Includes the cost, if the price is known.
+ * @param failedNanoUsd  the cost of failed attempts; it is part of the cost, but not of this response's own cost
  */
 export function usageWithCost(usage: Usage, cost: Cost | null, isByok: boolean, failedNanoUsd = 0): Usage {
   if (!cost) return { ...usage, is_byok: isByok };

@@ -1,6 +1,6 @@
 /**
- * Fields of a request that no model reads: they speak to the gateway, set how is sampled, or are counted by rules of
- * their own. Every other one, known or not, may become text of the prompt.
+ * Request fields that no model reads: they are for the gateway, set the sampling, or are counted by their own rules.
+ * Every other field, known or not, may become text of the prompt.
  */
 export const silentFields: ReadonlySet<string> = new Set([
   'messages',
@@ -49,7 +49,7 @@ export const silentFields: ReadonlySet<string> = new Set([
   'best_of',
 ]);
 
-/** Fields by which a provider is asked to search the web by itself: those of OpenAI, xAI, and of Alibaba and others. */
+/** Fields that ask a provider to search the web itself: those of OpenAI, xAI, and of Alibaba and others. */
 export const searchFields: readonly string[] = [
   'web_search_options',
   'search_parameters',

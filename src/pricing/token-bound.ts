@@ -1,11 +1,11 @@
 /**
- * The most tokens that texts, JSON and media can become, whichever model reads them. No tokenizer is asked: the
- * tokenizers of models (byte-level BPE, or pieces with a fallback to bytes) give every token at least one byte of its
- * own, so that a text has at most as many tokens as bytes. What is left to watch is what happens to a text before it
- * reaches the tokenizer: normal forms, which may be longer, and the templates that write JSON into the prompt.
+ * Upper bounds for the tokens of texts, JSON and media, for any model. We need no tokenizer: the tokenizers of models
+ * (byte-level BPE, or word parts with a fallback to bytes) give every token at least one byte of its own. So a text has
+ * at most as many tokens as bytes. But a text may grow before it reaches the tokenizer: by a normal form, and by
+ * templates that write JSON into the prompt.
  */
 
-/** How much of a request may still be brought into its normal forms, in UTF-16 units: it takes 40 ms per million. */
+/** How much text of a request may still be normalized, in UTF-16 units: normalizing takes 40 ms per million. */
 export interface Effort {
   unitsLeft: number;
 }
@@ -14,50 +14,50 @@ export function newEffort(): Effort {
   return { unitsLeft: 1_000_000 };
 }
 
-/** No character grows more in UTF-8: U+FDFA becomes eighteen letters. */
+/** The largest growth of a character in UTF-8: U+FDFA becomes eighteen letters. */
 const longestNormalForm = 11;
 
 const encoder = new TextEncoder();
-const pieceUnits = 8_192;
+const blockUnits = 8_192;
 let scratch: Uint8Array<ArrayBuffer> | null = null;
 
-/** Shows the text in UTF-8, piece by piece; a surrogate pair across a cut takes six bytes. */
-function eachPiece(text: string, see: (bytes: Uint8Array, length: number) => void): void {
-  // A UTF-16 unit is at most three bytes.
-  scratch ??= new Uint8Array(3 * pieceUnits);
-  if (text.length <= pieceUnits) {
+/** Encodes a text to UTF-8 in blocks. A surrogate pair that is cut by a block's end takes six bytes. */
+function eachBlock(text: string, see: (bytes: Uint8Array, length: number) => void): void {
+  // A UTF-16 unit has at most three bytes.
+  scratch ??= new Uint8Array(3 * blockUnits);
+  if (text.length <= blockUnits) {
     see(scratch, encoder.encodeInto(text, scratch).written);
     return;
   }
-  for (let at = 0; at < text.length; at += pieceUnits)
-    see(scratch, encoder.encodeInto(text.slice(at, at + pieceUnits), scratch).written);
+  for (let at = 0; at < text.length; at += blockUnits)
+    see(scratch, encoder.encodeInto(text.slice(at, at + blockUnits), scratch).written);
 }
 
 function utf8Bytes(text: string): number {
   let bytes = 0;
-  eachPiece(text, (_, length) => {
+  eachBlock(text, (_, length) => {
     bytes += length;
   });
   return bytes;
 }
 
-/** Some tokenizers bring a text into the normal form NFC or NFKC first: the longest of the three counts. */
+/** Some tokenizers first bring a text into the normal form NFC or NFKC. The longest of the three forms counts. */
 export function textBound(text: string, effort: Effort): number {
   const bytes = utf8Bytes(text);
-  // ASCII is in every normal form.
+  // ASCII text is in every normal form.
   if (bytes === text.length) return bytes;
   if (text.length > effort.unitsLeft) return bytes * longestNormalForm;
   effort.unitsLeft -= text.length;
   const compatible = text.normalize('NFKC');
-  // What is in NFKC is in NFC, and nearly every text is.
+  // Text in NFKC is also in NFC, and nearly every text is in NFKC.
   if (compatible === text) return bytes;
   const composed = text.normalize('NFC');
   return Math.max(bytes, utf8Bytes(compatible), composed === text ? 0 : utf8Bytes(composed));
 }
 
 /**
- * A text inside JSON: quotes, escapes, and whatever an encoder may escape though it need not, such as all that is not
- * ASCII and what HTML minds.
+ * A text inside JSON: quotes, escapes, and all characters that an encoder may escape without need, such as non-ASCII
+ * characters and those that matter in HTML.
  */
 export function quotedBound(text: string, effort: Effort): number {
   escaped ??= escapedLengths();
@@ -66,18 +66,18 @@ export function quotedBound(text: string, effort: Effort): number {
   if (short !== null) return short;
   let plain = 0;
   let quoted = 2;
-  eachPiece(text, (bytes, length) => {
+  eachBlock(text, (bytes, length) => {
     plain += length;
     for (let at = 0; at < length; at++) quoted += lengths[bytes[at] as number] as number;
   });
-  // What is escaped does not grow in its normal form, what is not does.
+  // An escape sequence does not grow in a normal form; a plain character may.
   return plain === text.length ? quoted : quoted + textBound(text, effort) - plain;
 }
 
-/** Names and the like are most of JSON; for them the encoder is not worth its call. */
+/** Most texts in JSON are short, such as names. For them, calling the encoder would cost too much. */
 const shortText = 48;
 
-/** null: not all of it is ASCII. */
+/** @returns null: the text is not all ASCII */
 function shortQuoted(text: string, lengths: Uint8Array): number | null {
   let quoted = 2;
   for (let at = 0; at < text.length; at++) {
@@ -90,7 +90,7 @@ function shortQuoted(text: string, lengths: Uint8Array): number | null {
 
 let escaped: Uint8Array | null = null;
 
-/** By byte of UTF-8: how long the character that begins with it becomes as an escape. */
+/** For each byte of UTF-8: the length of the escape for the character that begins with the byte. */
 function escapedLengths(): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => {
     if (byte < 0x20) return 6;
@@ -102,8 +102,8 @@ function escapedLengths(): Uint8Array {
 }
 
 /**
- * A value written as JSON, possibly indented. Every bracket and comma may be followed by a line break and, for each
- * level, up to four spaces, of which tokenizers take sixteen or more at once.
+ * A value written as JSON, possibly indented. Each bracket and comma may be followed by a line break and up to four
+ * spaces per level. Tokenizers take sixteen or more spaces as one token.
  */
 export function jsonBound(value: unknown, effort: Effort, depth = 0): number {
   switch (typeof value) {
@@ -130,14 +130,14 @@ function objectBound(value: object, effort: Effort, depth: number): number {
   const separator = separatorBound(depth);
   let tokens = 2 * separator;
   for (const key in value) {
-    // A colon and a space.
+    // The colon and a space.
     tokens +=
       separator + quotedBound(key, effort) + 2 + jsonBound((value as Record<string, unknown>)[key], effort, depth + 1);
   }
   return tokens;
 }
 
-/** A bracket or comma, a line break, and the spaces that follow it. */
+/** A bracket or comma, a line break, and the spaces after it. */
 function separatorBound(depth: number): number {
   return 3 + (depth >> 2);
 }

@@ -4,18 +4,21 @@ import type { CredentialRef } from '../call/plan.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import type { RankedEndpoint } from './rank.ts';
 
-/** Whether one of the workspace's own credentials may be used for this request at an endpoint. */
+/** Whether a BYOK credential may be used for this request at an endpoint. */
 export type Fits = (credential: ByokCredential, endpoint: Endpoint) => boolean;
 
-/** Told of an endpoint and a credential it is reached with, and until when it has to rest, epoch ms; undefined: it need not. */
+/**
+ * Called with an endpoint and a credential to call it with.
+ * @param cooldownUntilMs  end of the cooldown of the two together, epoch ms; undefined: no cooldown
+ */
 export type Visit = (entry: RankedEndpoint, credential: CredentialRef, cooldownUntilMs: number | undefined) => void;
 
 /**
- * Goes through endpoints, in order, with the credentials they are reached with: the workspace's own first, then the
- * operator's, then the workspace's own that are fallbacks.
- * @param entries  ranked: what is known of their rests is of then
+ * Goes through the endpoints in the order of `entries`, once for each kind of credential: first with the workspace's
+ * BYOK credentials, then with the operator's, then with the BYOK credentials that are fallbacks.
+ * @param entries  ranked; for the operator's credential, their `cooldownUntilMs` must be set
  */
-export function visitReaches(entries: readonly RankedEndpoint[], facts: Facts, fits: Fits, visit: Visit): void {
+export function visitCandidates(entries: readonly RankedEndpoint[], facts: Facts, fits: Fits, visit: Visit): void {
   const hasByok = facts.byokCredentials.length > 0;
   if (hasByok) visitByok(entries, facts, fits, false, visit);
   const byProvider = operatorsOf(facts.usableProviders);
@@ -28,7 +31,7 @@ export function visitReaches(entries: readonly RankedEndpoint[], facts: Facts, f
 
 const known = new WeakMap<ReadonlySet<string>, ReadonlyMap<string, CredentialRef>>();
 
-/** The operator's credentials by provider: the same for every plan of a gateway. */
+/** Maps providers to the operator's credentials. All plans of a gateway share one map. */
 function operatorsOf(usableProviders: ReadonlySet<string>): ReadonlyMap<string, CredentialRef> {
   let operators = known.get(usableProviders);
   if (operators === undefined) {
@@ -40,7 +43,7 @@ function operatorsOf(usableProviders: ReadonlySet<string>): ReadonlyMap<string, 
 
 const refs = new WeakMap<ByokCredential, CredentialRef>();
 
-/** The same object for as long as the credential is believed as it was read: what is known of it is found by that. */
+/** Returns the same object as long as `own` is cached, because `healthKey` finds its keys by this object. */
 function refTo(own: ByokCredential, workspaceId: WorkspaceId): CredentialRef {
   let ref = refs.get(own);
   if (ref === undefined) {

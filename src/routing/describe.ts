@@ -14,8 +14,8 @@ export interface Route {
 const unplanned: Plan = { requested: '', strategy: 'direct', targets: [], excluded: [], router: null };
 
 /**
- * Plans and attempts, printed: the `service_metadata` of a response. Of several generations the last is shown, with the
- * attempts of all of them; `generations` then lists each.
+ * Builds the `service_metadata` of a response from the plans and the attempts. With several generations, the last one
+ * is shown, with the attempts of all of them; `generations` then lists each.
  * @param stages  what plugins and guardrails did
  */
 export function describeRoute(
@@ -31,7 +31,7 @@ export function describeRoute(
     requested: plan.requested,
     strategy: plan.strategy,
     region,
-    // Joined, the text is in one piece of memory (see `inOnePiece`).
+    // `join` makes one flat string (see `flatText`).
     summary: ['available=', shown.length, ', selected=', selected?.providerName ?? 'none'].join(''),
     attempt: attempts.length,
     is_byok: selected?.isByok ?? false,
@@ -63,16 +63,16 @@ function describeGeneration(route: Route) {
   };
 }
 
-/** With several credentials an endpoint is tried several times, and is still one. */
+/** Returns one target per endpoint: an endpoint with several credentials has several targets. */
 function eachEndpoint(targets: readonly Target[]): readonly Target[] {
-  // The operator has one for each provider: there is nothing to look for, unless a model is to reason once and once not.
+  // The operator has one credential per provider, so an endpoint can only repeat with BYOK or with `:thinking`.
   if (targets.every(({ isByok, reasons }) => !isByok && reasons === undefined)) return targets;
   if (targets.length <= fewTargets) return targets.filter((one, at) => isFirst(targets, one.endpoint, at));
   const seen = new Set<Target['endpoint']>();
   return targets.filter(({ endpoint }) => seen.size < seen.add(endpoint).size);
 }
 
-/** As many are compared with each other sooner than a set of them is made. */
+/** Up to this number, comparing each pair takes less time than building a set. */
 const fewTargets = 12;
 
 function isFirst(targets: readonly Target[], endpoint: Target['endpoint'], at: number): boolean {

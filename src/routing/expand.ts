@@ -10,20 +10,20 @@ import type { Needs } from './needs.ts';
 import { autoModels, autoSettings, freeModels, type RouterInput, reachable } from './routers.ts';
 import { splitSuffix, type Variant, variantOf } from './variant.ts';
 
-/** A model that may serve, and what the suffixes of its slug ask for. */
+/** A model that may serve, with the effects of its slug's suffixes. */
 export interface ChosenModel {
   model: Model;
   variants: readonly Variant[];
 }
 
-/** What a request's slugs come to. */
+/** The models that a request's slugs stand for. */
 export interface Expanded {
-  /** In the order in which they are tried. */
+  /** In the order in which the models are called. */
   chosen: readonly ChosenModel[];
   strategy: Plan['strategy'];
-  /** How a router or an alias decided; shown. */
+  /** What a router or an alias based its decision on; the metadata shows it. */
   params: Plan['params'];
-  /** The slug of the router that chose; what it chose is kept for the conversation. */
+  /** The slug of the router that chose. Sticky routing keeps its choice for the conversation. */
   router: string | null;
 }
 
@@ -32,13 +32,13 @@ export interface ExpandInput {
   view: CatalogView;
   facts: Facts;
   needs: Needs;
-  /** Author of the router models, beside `service`. */
+  /** A second author name of the router models, besides `service`. */
   brand: string;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
 }
 
-/** Slugs in the order they are tried: `model`, then `models`, each once; the default model where there is none. */
+/** Returns a request's slugs in order, each once: `model`, then `models`; the default model when both are absent. */
 export function namedSlugs({ model, models }: ChatRequest, defaultModel: string | null): string[] {
   const slugs = model === undefined ? [] : [model];
   for (const slug of models ?? []) if (!slugs.includes(slug)) slugs.push(slug);
@@ -46,7 +46,7 @@ export function namedSlugs({ model, models }: ChatRequest, defaultModel: string 
   return slugs;
 }
 
-/** As `namedSlugs`. @throws GatewayError invalid_request (400) where there is none */
+/** Like `namedSlugs`. @throws GatewayError invalid_request (400) when there is no slug */
 export function requestedSlugs(request: ChatRequest, defaultModel: string | null): string[] {
   const slugs = namedSlugs(request, defaultModel);
   if (slugs.length === 0) {
@@ -57,7 +57,7 @@ export function requestedSlugs(request: ChatRequest, defaultModel: string | null
   return slugs;
 }
 
-/** How models are chosen for slugs, also where that comes to nothing. */
+/** Returns how models are chosen for these slugs, also when no plan could be made. */
 export function strategyOf(slugs: readonly string[], brand: string): Plan['strategy'] {
   const [slug = ''] = slugs;
   if (slugs.length > 1) return 'fallback';
@@ -65,14 +65,14 @@ export function strategyOf(slugs: readonly string[], brand: string): Plan['strat
   return routerOf(slug, brand) ?? 'direct';
 }
 
-/** Which router a slug is, but for its suffixes; null: none. */
+/** Returns the router that a slug names, suffixes ignored; null: the slug names no router. */
 function routerOf(slug: string, brand: string): 'auto' | 'free' | null {
   const [, author, router] = /^([^/]+)\/(auto|free)(?::|$)/.exec(slug) ?? [];
   if (author !== brand && author !== 'service') return null;
   return (router as 'auto' | 'free' | undefined) ?? null;
 }
 
-/** The slugs a catalogue has to know for a request: those it names, and what they are without their suffixes. */
+/** Returns the slugs that a catalogue has to look up for a request: the given ones, also without their suffixes. */
 export function slugsToKnow(slugs: readonly string[]): readonly string[] {
   let known: string[] | null = null;
   for (const slug of slugs) {
@@ -84,7 +84,10 @@ export function slugsToKnow(slugs: readonly string[]): readonly string[] {
   return known ?? slugs;
 }
 
-/** Finds the models of each slug. @throws GatewayError invalid_request (400) naming the first that does not exist */
+/**
+ * Finds the models of each slug.
+ * @throws GatewayError invalid_request (400) naming the first slug that does not exist
+ */
 export function expandModels(slugs: readonly string[], input: ExpandInput): Expanded {
   const [only] = slugs;
   if (only !== undefined && slugs.length === 1) return expandOne(only, input);
@@ -102,7 +105,7 @@ function expandOne(slug: string, input: ExpandInput): Expanded {
     suffixes.unshift(split.suffix);
     base = split.base;
   }
-  // Of a model that is not listed, the provider may mean something by the suffix.
+  // The slug is not in the catalogue, so its suffix may belong to the provider's own model name.
   const found = findPassThrough(slug, input);
   if (found) return found;
   throw unknownModel(slug);
@@ -125,7 +128,7 @@ function findListed(slug: string, input: ExpandInput): Expanded | null {
   return slug.startsWith('~') ? findLatest(slug, input) : findRouter(slug, input);
 }
 
-/** A model that is not listed: its provider has to be one that can be reached. */
+/** Finds a model that is not in the catalogue; its provider must be set up, or the workspace must have a credential. */
 function findPassThrough(slug: string, { view, facts, isConfigured }: ExpandInput): Expanded | null {
   const model = view.model(slug);
   if (!model) return null;
@@ -189,7 +192,9 @@ function findRouter(slug: string, input: ExpandInput): Expanded | null {
   };
 }
 
-/** What the router chose for the conversation before comes first, as long as it is among what it would choose now. */
+/**
+ * Moves the model that the router chose earlier in the conversation to the front, if the router still chooses it now.
+ */
 function keepPinned(models: Model[], router: string, facts: Facts): Model[] {
   const pinned = facts.pinned(router);
   const at = pinned === null ? -1 : models.findIndex(({ slug }) => slug === pinned);

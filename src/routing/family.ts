@@ -1,18 +1,21 @@
 import type { Model } from '../call/model.ts';
 
 /**
- * Parts of a name that say which version or size it is, how far along, or that it was taught to chat, and not of which
- * family: 4.5, 4o, v4, k2.6, 70b, a22b, 8x7b.
+ * Parts of a name that do not belong to the family: version, size, release stage, or training for chat. Examples: 4.5,
+ * 4o, v4, k2.6, 70b, a22b, 8x7b.
  */
 const versionPart =
   /^(?:[a-z]?\d[\d.]*[a-z]?|\d+x\d+b|rc\d*|preview|beta|alpha|exp|experimental|latest|instruct|it|chat)$/;
 
-/** The author of a model: what is before the slash. */
+/** Returns the author of a model: the part before the slash. */
 export function authorOf(slug: string): string {
   return slug.slice(0, slug.indexOf('/'));
 }
 
-/** `claude-opus` of `anthropic/claude-opus-4.5`: as its owner says, else the name without its version. */
+/**
+ * Returns the family that the catalogue sets, else the name without its version: `anthropic/claude-opus-4.5` →
+ * `claude-opus`.
+ */
 export function familyOf({ slug, family }: Model): string {
   if (family !== undefined) return family;
   const name = baseName(slug);
@@ -21,7 +24,7 @@ export function familyOf({ slug, family }: Model): string {
       .split('-')
       .filter((part, at) => at === 0 || !versionPart.test(part))
       .join('-')
-      // A version may be written onto the name: qwen3.5, glm5, o3.
+      // Some versions follow the name without a hyphen: qwen3.5, glm5, o3.
       .replace(/(?<=[a-z])\d[\d.]*(?=-|$)/g, '')
   );
 }
@@ -32,7 +35,7 @@ function baseName(slug: string): string {
   return colon < 0 ? name : name.slice(0, colon);
 }
 
-/** The newest first: by when they came out where that is known of all, else by their version. */
+/** Sorts by release date, newest first; by version when one of the dates is not known. */
 export function newestFirst(models: readonly Model[]): Model[] {
   if (models.every(({ created }) => created !== undefined))
     return [...models].sort((a, b) => (b.created as number) - (a.created as number));
@@ -44,13 +47,16 @@ export function newestFirst(models: readonly Model[]): Model[] {
 }
 
 interface Version {
-  /** 4.5 is 4 and 5. */
+  /** `4.5` gives 4 and 5. */
   numbers: readonly number[];
-  /** Of builds of the same version. */
+  /** Numbers of the date, to compare builds of the same version. */
   date: readonly number[];
 }
 
-/** The numbers in a name, in order, but for sizes. From the first of four digits on they are a date: 2507, 2024-08-06. */
+/**
+ * Reads the numbers in a name, in order and without sizes. The first number of four or more digits starts a date: 2507,
+ * 2024-08-06.
+ */
 function versionOf({ slug }: Model): Version {
   const parts = baseName(slug)
     .split('-')

@@ -4,7 +4,7 @@ import type { ChatRequest } from '../schema/chat.ts';
 import type { ProviderPreferences } from '../schema/preferences.ts';
 import { supportsAll } from './needs.ts';
 
-/** What a request's preferences may remove an endpoint for, by the names shown in `metadata.excluded`, in this order. */
+/** The preferences that can remove an endpoint, in the order of checking. `metadata.excluded` shows these names. */
 export const preferenceFilters = [
   'only',
   'ignore',
@@ -18,7 +18,7 @@ export const preferenceFilters = [
 
 export type PreferenceFilter = (typeof preferenceFilters)[number];
 
-/** What a request's preferences demand of endpoints, read once for all of them. null: nothing. */
+/** What a request's preferences demand of endpoints, read once for all endpoints. null: no demand of that kind. */
 export interface Demands {
   only: ReadonlySet<string> | null;
   ignore: ReadonlySet<string> | null;
@@ -26,12 +26,12 @@ export interface Demands {
   collectsNothing: boolean;
   isDistillable: boolean;
   quantizations: readonly string[] | null;
-  /** Request fields it has to act on. */
+  /** Request fields that the endpoint has to support. */
   parameters: readonly string[] | null;
   maxPrice: PriceLimits | null;
 }
 
-/** @returns null: nothing is demanded */
+/** @returns null: the request demands nothing */
 export function demandsOf(request: ChatRequest): Demands | null {
   const preferences = request.provider;
   if (!preferences) return null;
@@ -49,8 +49,8 @@ export function demandsOf(request: ChatRequest): Demands | null {
 }
 
 /**
- * The first demand that an endpoint does not meet; null: it meets all. Spelt out: as a list of functions, calling them
- * alone was 6 % of a plan of fifty endpoints.
+ * Returns the first demand that an endpoint does not meet; null: the endpoint meets all demands. The checks are written
+ * out: with a list of functions, the calls alone were 6 % of a plan of fifty endpoints.
  */
 export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model): PreferenceFilter | null {
   const { only, ignore, quantizations, parameters, maxPrice } = demands;
@@ -68,24 +68,24 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
   return maxPrice !== null && !isWithin(maxPrice, endpoint) ? 'max_price' : null;
 }
 
-/** Zero data retention, as far as it is known: what is not known does not count. */
+/** Whether the endpoint is known to have zero data retention; an unknown policy counts as no. */
 export function keepsNothing({ dataPolicy }: Endpoint): boolean {
   return dataPolicy.zeroRetention === true;
 }
 
-/** Slugs are written in lower case here, and not always elsewhere. */
+/** Lowers the case: a request may write slugs with capitals, the catalogue does not. */
 export function slugSet(slugs: readonly string[]): ReadonlySet<string> {
   const set = new Set<string>();
   for (const slug of slugs) set.add(slug.toLowerCase());
   return set;
 }
 
-/** A base slug matches every variant of the provider, `base/variant` that one endpoint. */
+/** A base slug matches every variant of the provider; `base/variant` matches only that endpoint. */
 function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpoint): boolean {
   return slugs.has(tag) || (tag !== providerSlug && slugs.has(providerSlug));
 }
 
-/** Fields every endpoint understands, or that the gateway itself acts on. */
+/** Fields that every endpoint supports, or that the gateway itself handles. */
 const alwaysSupported = new Set([
   'messages',
   'model',
@@ -106,21 +106,21 @@ const alwaysSupported = new Set([
   'stop_server_tools_when',
 ]);
 
-/** Request fields that are set and that an endpoint may or may not act on. */
+/** Returns the request fields that are set and that some endpoints do not support. */
 function sentParameters(request: ChatRequest): string[] {
   const sent: string[] = [];
   for (const name of Object.keys(request)) {
-    if (!alwaysSupported.has(name) && isSaid(request[name as keyof ChatRequest])) sent.push(name);
+    if (!alwaysSupported.has(name) && isSet(request[name as keyof ChatRequest])) sent.push(name);
   }
   return sent;
 }
 
-/** An empty list, such as of tools, asks for nothing. */
-function isSaid(value: unknown): boolean {
+/** An empty list, such as `tools: []`, counts as not set. */
+function isSet(value: unknown): boolean {
   return value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
-/** In pico-USD, as an endpoint's prices are. */
+/** In pico-USD, like an endpoint's prices. */
 interface PriceLimits {
   prompt: number;
   completion: number;
@@ -129,7 +129,7 @@ interface PriceLimits {
   request: number;
 }
 
-/** Limits on prompt and completion are USD per million tokens. */
+/** @param limits  `prompt` and `completion` in USD per million tokens */
 function priceLimits(limits: NonNullable<ProviderPreferences['max_price']>): PriceLimits {
   return {
     prompt: limitOf(limits.prompt) / 1e6,
@@ -142,14 +142,14 @@ function priceLimits(limits: NonNullable<ProviderPreferences['max_price']>): Pri
 
 function limitOf(limit: string | number | null | undefined): number {
   if (limit === undefined || limit === null) return Number.POSITIVE_INFINITY;
-  // The schema lets a decimal begin or end with its point, and be larger than prices are.
+  // The schema allows decimals that begin or end with the point, and numbers above every real price.
   let text = String(limit);
   if (text.startsWith('.')) text = `0${text}`;
   if (text.endsWith('.')) text = text.slice(0, -1);
   return parsePrice(text) ?? Number(text) * 1e12;
 }
 
-/** An endpoint of unknown price is above any limit. */
+/** An endpoint of unknown price exceeds every limit. */
 function isWithin(limits: PriceLimits, { pricing }: Endpoint): boolean {
   return (
     pricing !== null &&

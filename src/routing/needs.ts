@@ -1,15 +1,15 @@
 import type { Endpoint, Model } from '../call/model.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 
-/** What an answer can only be good with, as far as a request shows it. */
+/** What an endpoint must support to serve a request well, as far as the request shows it. */
 export interface Needs {
-  /** Request fields without which the answer is another one. */
+  /** Request fields that change the response when an endpoint ignores them. */
   parameters: readonly string[];
   /** Kinds of content besides text. */
   modalities: readonly string[];
-  /** Tokens of the prompt, roughly: for telling what certainly does not fit. */
+  /** Rough lower estimate of the prompt's tokens, to find endpoints that are certainly too small. */
   promptTokens: number;
-  /** Of the answer; null: not said. */
+  /** The largest output the request allows; null: the request sets no limit. */
   maxTokens: number | null;
 }
 
@@ -21,7 +21,7 @@ const modalityOf: Readonly<Record<string, string>> = {
   input_video: 'video',
 };
 
-/** Rather too few than too many: English has about four characters in a token, other scripts fewer. */
+/** Rather too few tokens than too many: English has about four characters per token, other scripts have fewer. */
 const charsPerToken = 4;
 
 export function needsOf(request: ChatRequest): Needs {
@@ -52,7 +52,7 @@ export function needsOf(request: ChatRequest): Needs {
   };
 }
 
-/** Whether an endpoint is known not to do what the request needs. What is not known is not held against it. */
+/** Whether an endpoint is known not to support what the request needs. Unknown properties count as supported. */
 export function lacks(needs: Needs, { inputModalities }: Model, endpoint: Endpoint): boolean {
   const { supportedParameters, contextLength, maxPromptTokens, maxCompletionTokens } = endpoint;
   const { parameters, modalities } = needs;
@@ -63,7 +63,7 @@ export function lacks(needs: Needs, { inputModalities }: Model, endpoint: Endpoi
   return maxCompletionTokens !== null && needs.maxTokens !== null && needs.maxTokens > maxCompletionTokens;
 }
 
-/** Names under which lists of parameters have the same thing. */
+/** Other names for the same parameter in lists of supported parameters. */
 const otherNames: ReadonlyMap<string, readonly string[]> = new Map([
   ['max_tokens', ['max_completion_tokens']],
   ['max_completion_tokens', ['max_tokens']],
@@ -72,7 +72,7 @@ const otherNames: ReadonlyMap<string, readonly string[]> = new Map([
   ['response_format', ['structured_outputs']],
 ]);
 
-/** Whether request fields are all such that an endpoint acts on them. */
+/** Whether an endpoint supports all the named request fields. */
 export function supportsAll(supportedParameters: readonly string[], names: readonly string[]): boolean {
   for (const name of names) if (!supports(supportedParameters, name)) return false;
   return true;

@@ -5,7 +5,7 @@ import type { Exclusion, Plan, Target } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { credentialFits } from '../stores/credential-fits.ts';
-import { type Fits, type Visit, visitReaches } from './candidates.ts';
+import { type Fits, type Visit, visitCandidates } from './candidates.ts';
 import { type ChosenModel, expandModels, requestedSlugs } from './expand.ts';
 import { type Demands, demandsOf, slugSet, unmetDemand } from './filter.ts';
 import { type Needs, needsOf } from './needs.ts';
@@ -17,9 +17,9 @@ export interface PlanInput {
   request: ChatRequest;
   view: CatalogView;
   facts: Facts;
-  /** For requests that name no model; null: there is none. */
+  /** The model for requests that name none; null: there is no default model. */
   defaultModel: string | null;
-  /** Author of the router models, beside `service`. */
+  /** A second author name of the router models, besides `service`. */
   brand: string;
   providerName: (slug: string) => string;
   /** Whether the operator has set a provider up. */
@@ -27,10 +27,11 @@ export interface PlanInput {
 }
 
 /**
- * Decides who is tried in which order, and with whose credentials. Pure but for `facts.random`: no I/O, no keys.
+ * Decides which endpoints are called, in which order and with which credentials. The function is pure except for
+ * `facts.random`: it does no I/O and sees no keys.
  * @throws GatewayError invalid_request (400) for a model that does not exist; not_found (404) when the caller's
- *         preferences leave nothing: `metadata.excluded` names the rule that removed each endpoint; unavailable (503,
- *         Retry-After), with the same, when all that is left has to rest
+ *         preferences exclude every endpoint: `metadata.excluded` names the rule that removed each endpoint;
+ *         unavailable (503, Retry-After), with the same metadata, when all remaining endpoints are in cooldown
  */
 export function planRoute(input: PlanInput): Plan {
   const { request, view, facts, brand, isConfigured, providerName } = input;
@@ -46,17 +47,16 @@ export function planRoute(input: PlanInput): Plan {
   });
   const excluded: Exclusion[] = [];
   const entries = passing(chosen, request, excluded);
-  /** Ends of rests, epoch ms. */
-  const rests: number[] = [];
+  const cooldownEndsMs: number[] = [];
   const targets: Target[] = [];
 
   const visit: Visit = (entry, credential, cooldownUntilMs) => {
     if (cooldownUntilMs !== undefined) {
-      rests.push(cooldownUntilMs);
-      if (entry.reach === 'nobody') entry.reach = 'cooldown';
+      cooldownEndsMs.push(cooldownUntilMs);
+      if (entry.outcome === 'no_credential') entry.outcome = 'cooldown';
       return;
     }
-    entry.reach = 'tried';
+    entry.outcome = 'planned';
     const { endpoint, modelIndex } = entry;
     const target: Target = {
       endpoint,
@@ -70,29 +70,29 @@ export function planRoute(input: PlanInput): Plan {
   const fits: Fits = (one, { modelSlug: model }) =>
     credentialFits(one, { model, user: request.user ?? null, apiKeyHash: facts.apiKeyHash });
 
-  const wish = requestedSort(request);
+  const requested = requestedSort(request);
   const context = contextOf(request, facts, needs);
-  for (const members of partitioned(entries, wish.partition)) {
-    const sort = wish.by ?? variantSort(members) ?? knownSort(facts.defaultSort);
-    visitReaches(rank(members, sort, context), facts, fits, visit);
-    // Says of each endpoint that nobody can reach now whether it rests or there is no credential for it.
-    for (const { reach, endpoint, model } of members) {
-      if (reach === 'tried') continue;
+  for (const members of partitioned(entries, requested.partition)) {
+    const sort = requested.by ?? variantSort(members) ?? knownSort(facts.defaultSort);
+    visitCandidates(rank(members, sort, context), facts, fits, visit);
+    // The exclusion tells whether the endpoint is in cooldown or has no credential.
+    for (const { outcome, endpoint, model } of members) {
+      if (outcome === 'planned') continue;
       excluded.push({
         model: model.slug,
         provider: endpoint.tag,
-        filter: reach === 'cooldown' ? 'cooldown' : 'credentials',
+        filter: outcome === 'cooldown' ? 'cooldown' : 'credentials',
       });
     }
   }
   if (targets.length === 0)
-    throw rests.length > 0 ? allCoolingDown(rests, excluded, facts) : nothingLeft(slugs, excluded);
-  if (request.provider?.allow_fallbacks === false) leaveFirst(targets, excluded);
+    throw cooldownEndsMs.length > 0 ? allCoolingDown(cooldownEndsMs, excluded, facts) : nothingLeft(slugs, excluded);
+  if (request.provider?.allow_fallbacks === false) keepFirst(targets, excluded);
   return { requested: slugs[0] as string, strategy, targets, excluded, params: shownParams(request, params), router };
 }
 
-/** Keeps the first try; the endpoints of the others are excluded. */
-function leaveFirst(targets: Target[], excluded: Exclusion[]): void {
+/** Removes all targets except the first, and excludes their endpoints. */
+function keepFirst(targets: Target[], excluded: Exclusion[]): void {
   const dropped = new Set(targets.splice(1).map(({ endpoint }) => endpoint));
   dropped.delete((targets[0] as Target).endpoint);
   for (const { modelSlug, tag } of dropped)
@@ -100,14 +100,14 @@ function leaveFirst(targets: Target[], excluded: Exclusion[]): void {
 }
 
 /**
- * The endpoints that pass every rule; the others are excluded, each by the first it does not pass. One that passes for
- * several of the slugs, such as a model and the same with a suffix, is there for the first of them.
+ * Returns the endpoints that pass every rule. Each other endpoint is excluded by the first rule that it does not pass.
+ * An endpoint can pass for several slugs, such as a model with and without a suffix; it is returned for the first slug.
  */
 function passing(chosen: readonly ChosenModel[], request: ChatRequest, excluded: Exclusion[]): RankedEndpoint[] {
   const demands = demandsOf(request);
   const entries: RankedEndpoint[] = [];
-  /** Most requests leave none. */
-  let left: Map<Endpoint, Exclusion> | null = null;
+  /** null until an endpoint is removed: most requests remove none. */
+  let removed: Map<Endpoint, Exclusion> | null = null;
   for (let modelIndex = 0; modelIndex < chosen.length; modelIndex++) {
     const { model, variants } = chosen[modelIndex] as ChosenModel;
     for (const endpoint of model.endpoints) {
@@ -116,18 +116,18 @@ function passing(chosen: readonly ChosenModel[], request: ChatRequest, excluded:
         entries.push(rankedEndpoint(endpoint, model, modelIndex, variants));
         continue;
       }
-      left ??= new Map();
-      if (!left.has(endpoint)) left.set(endpoint, { model: model.slug, provider: endpoint.tag, filter });
+      removed ??= new Map();
+      if (!removed.has(endpoint)) removed.set(endpoint, { model: model.slug, provider: endpoint.tag, filter });
     }
   }
-  if (left !== null) {
-    if (chosen.length > 1) for (const { endpoint } of entries) left.delete(endpoint);
-    excluded.push(...left.values());
+  if (removed !== null) {
+    if (chosen.length > 1) for (const { endpoint } of entries) removed.delete(endpoint);
+    excluded.push(...removed.values());
   }
   return chosen.length > 1 ? eachOnce(entries) : entries;
 }
 
-/** The first rule that an endpoint does not pass; null: it passes all. */
+/** Returns the name of the first rule that an endpoint does not pass; null: the endpoint passes all rules. */
 function filterOf(
   endpoint: Endpoint,
   model: Model,
@@ -142,7 +142,7 @@ function filterOf(
   return endpoint.serviceTier === undefined || isTierWanted(endpoint, variants, request) ? null : 'service_tier';
 }
 
-/** An endpoint of a service tier takes part by its tier, or by its full slug. */
+/** An endpoint of a service tier is used only when the request names the tier (a suffix can too) or the full slug. */
 function isTierWanted({ serviceTier, tag }: Endpoint, variants: readonly Variant[], request: ChatRequest): boolean {
   if (request.service_tier === serviceTier || variants.some(({ tier }) => tier === serviceTier)) return true;
   return isNamed(tag, request.provider?.order) || isNamed(tag, request.provider?.only);
@@ -152,7 +152,7 @@ function isNamed(tag: string, slugs: readonly string[] | null | undefined): bool
   return slugs?.some((slug) => slug.toLowerCase() === tag) === true;
 }
 
-/** An endpoint comes twice only where the model is to reason the first time, or the second. */
+/** Keeps each endpoint once, or twice when the model has to reason in one of the two only (`:thinking`). */
 function eachOnce(entries: readonly RankedEndpoint[]): RankedEndpoint[] {
   const seen = { reasoning: new Set<Endpoint>(), plain: new Set<Endpoint>() };
   return entries.filter((entry) => {
@@ -166,7 +166,7 @@ function reasons({ variants }: RankedEndpoint): boolean {
   return false;
 }
 
-/** What speaks for and against a try, as it counted when it was planned. */
+/** Shows how a target was judged when it was planned. */
 export function standingOfTarget(
   { request, view, facts }: Pick<PlanInput, 'request' | 'view' | 'facts'>,
   { endpoint, modelIndex }: Target,
@@ -182,14 +182,17 @@ function contextOf({ provider }: ChatRequest, facts: Facts, needs: Needs): RankC
   return { order, preferences: provider ?? null, needs, health, random, pinned };
 }
 
-/** Slugs to their places; one that is named twice is at its first. */
+/** Maps each slug to its place; a slug that is named twice has its first place. */
 function placesIn(order: readonly string[]): ReadonlyMap<string, number> {
   const places = new Map<string, number>();
   for (const slug of slugSet(order)) places.set(slug, places.size);
   return places;
 }
 
-/** The endpoints that are put in order together: those of a model, or all. They come model by model. */
+/**
+ * Splits endpoints into the groups that are sorted separately: one group per model, or one group of all.
+ * @param entries  grouped by model already
+ */
 function partitioned(
   entries: readonly RankedEndpoint[],
   partition: Sort['partition'],
@@ -219,12 +222,12 @@ function nothingLeft(slugs: readonly string[], excluded: Exclusion[]): GatewayEr
   return new GatewayError('not_found', message, { metadata: { excluded } });
 }
 
-function allCoolingDown(rests: readonly number[], excluded: Exclusion[], facts: Facts): GatewayError {
+function allCoolingDown(endsMs: readonly number[], excluded: Exclusion[], facts: Facts): GatewayError {
   return new GatewayError(
     'unavailable',
-    'Every endpoint that could serve is set aside after failures; try again later',
+    'Every endpoint that could serve is in cooldown after failures; try again later',
     {
-      retryAfterMs: Math.max(Math.min(...rests) - facts.nowMs, 1000),
+      retryAfterMs: Math.max(Math.min(...endsMs) - facts.nowMs, 1000),
       metadata: { excluded },
     },
   );

@@ -6,25 +6,25 @@ import type { SortBy } from './sort.ts';
 import type { Variant } from './variant.ts';
 
 /**
- * An endpoint that passed the filters, on its way through one plan. What is found out of it is written down here: with
- * fifty of them, an object for each step took as long as the steps.
+ * An endpoint that passed the filters, with all that the plan learns about it. The steps write into this one object:
+ * with fifty endpoints, a new object for each step took as long as the steps themselves.
  */
 export interface RankedEndpoint {
   readonly endpoint: Endpoint;
   /** See `endpointKey`. */
   readonly key: string;
   readonly model: Model;
-  /** Place of the model among those asked for. */
+  /** Place of the model in the list of requested models. */
   readonly modelIndex: number;
   readonly variants: readonly Variant[];
-  /** Coarse order, then that of the strategy, then of those that it holds for equal; lower is earlier. */
+  /** Sort keys, lower is earlier: `place` is the coarse order, `rank` the strategy's, `tie` decides between equals. */
   place: number;
   rank: number;
   tie: number;
-  /** When it has rested, as the operator reaches it, epoch ms; undefined: it need not. */
+  /** End of the endpoint's cooldown with the operator's credential, epoch ms; undefined: no cooldown. */
   cooldownUntilMs: number | undefined;
-  /** Whether anybody can reach it, and now. */
-  reach: 'nobody' | 'cooldown' | 'tried';
+  /** What the plan decided: at least one target, only candidates in cooldown, or no credential at all. */
+  outcome: 'no_credential' | 'cooldown' | 'planned';
 }
 
 export function rankedEndpoint(
@@ -43,12 +43,12 @@ export function rankedEndpoint(
     rank: 0,
     tie: 0,
     cooldownUntilMs: undefined,
-    reach: 'nobody',
+    outcome: 'no_credential',
   };
 }
 
 export interface RankContext {
-  /** Slugs to their place; null: no order, so the others count. */
+  /** Place of each slug in the request's `order`; null: the request gives no order. */
   order: ReadonlyMap<string, number> | null;
   preferences: ProviderPreferences | null;
   needs: Needs;
@@ -57,28 +57,29 @@ export interface RankContext {
   pinned: (modelSlug: string) => string | null;
 }
 
-/** What speaks for and against an endpoint. */
+/** Facts for and against an endpoint. */
 export interface Standing {
-  /** It is known not to do what the request needs. */
+  /** The endpoint is known not to support something the request needs. */
   lacks: boolean;
-  /** A good part of its latest attempts failed. */
+  /** A large share of the latest attempts at the endpoint failed. */
   hasOutage: boolean;
-  /** It misses the latency or throughput the request would like. */
+  /** The endpoint misses the latency or throughput that the request prefers. */
   isSlow: boolean;
-  /** It served the conversation last. */
+  /** The endpoint served the conversation last. */
   isPinned: boolean;
-  /** What a token costs on average, in pico-USD: three of the prompt to one of the answer. null: not known. */
+  /** Average price of a token in pico-USD, three prompt tokens to one completion token; null: not known. */
   pricePicoUsd: number | null;
 }
 
 /**
- * Endpoints in the order in which they are tried.
- * - with `order`: as it says, the others after them as they are listed
- * - with a sort: by it, no draw
- * - else by draw: one of twice the price is four times as unlikely to come first. Free ones come before all others, those
- *   of unknown price after them, as they are listed
- * What the conversation used last comes first. What lacks something comes last; before it what is failing (not where the
- * request says the order), before that what is slower than wished.
+ * Puts endpoints in the order in which they are called.
+ * - With `order`: the named endpoints in that order, then the others as they are listed.
+ * - With a sort: by that sort, without randomness.
+ * - Otherwise by weighted random choice: an endpoint of twice the price is four times less likely to come first. Free
+ *   endpoints come before all others. Endpoints of unknown price come after all others, as they are listed.
+ * Without `order`, the endpoint that served the conversation last comes first. Three groups come at the end, unless
+ * `order` names the endpoint: those slower than preferred, then those that are failing (not with a sort), then those
+ * that lack something the request needs.
  * @param sort  null: the default strategy
  */
 export function rank(
@@ -89,7 +90,7 @@ export function rank(
   const { health, order, pinned } = context;
   const [only] = entries;
   if (only !== undefined && entries.length === 1) {
-    // Nothing to put in order: nothing is drawn, and nobody asks what the conversation used last.
+    // One endpoint needs no random choice and no pin.
     only.cooldownUntilMs = health.cooldownUntil(only.key);
     return entries;
   }
@@ -105,12 +106,12 @@ export function rank(
   return sorted(entries);
 }
 
-/** More are left to the engine's sort, which takes fewer steps. */
+/** Above this number, the engine's sort needs fewer steps than insertion. */
 const maxInserted = 200;
 
 /**
- * Each is put where it belongs among those before it; equal ones stay as they are. The engine's sort makes 900 bytes of
- * garbage for three entries and takes twice as long for fifty, for which it calls back 280 times.
+ * Sorts by insertion; equal entries keep their order. The engine's sort makes 900 bytes of garbage for three entries.
+ * For fifty entries it takes twice as long, with 280 calls of `compare`.
  */
 function sorted(entries: readonly RankedEndpoint[]): readonly RankedEndpoint[] {
   if (entries.length > maxInserted) return entries.toSorted(compare);
@@ -129,7 +130,7 @@ function compare(a: RankedEndpoint, b: RankedEndpoint): number {
   return a.place - b.place || a.rank - b.rank || a.tie - b.tie;
 }
 
-/** @param pin  the endpoint that served the conversation last; null: none, or it does not count */
+/** @param pin  the endpoint that served the conversation last; null: there is none, or `order` overrides it */
 function assess(entry: RankedEndpoint, pin: string | null, sort: SortBy | null, context: RankContext): void {
   const { endpoint, key, model } = entry;
   const { needs, health, preferences, order } = context;
@@ -137,10 +138,10 @@ function assess(entry: RankedEndpoint, pin: string | null, sort: SortBy | null, 
   const hasOutage = health.hasOutage(key);
   entry.cooldownUntilMs = health.cooldownUntil(key);
   entry.rank = rankOf(entry, price, hasOutage, sort, context);
-  // The cheaper of those that a sort holds for equal.
+  // Of endpoints that are equal in a sort, the cheaper comes first.
   entry.tie = order === null && sort !== null ? (price ?? Number.MAX_VALUE) : 0;
   if (order !== null && entry.rank < order.size) {
-    // It is one of those named.
+    // The request's `order` names this endpoint.
     entry.place = -2;
     return;
   }
@@ -154,7 +155,7 @@ function assess(entry: RankedEndpoint, pin: string | null, sort: SortBy | null, 
   entry.place = (isLacking ? 4 : 0) + (fails ? 2 : 0) + (isSlow ? 1 : 0);
 }
 
-/** For whoever wants to know; a plan has no use for it as an object. */
+/** Collects the facts for display; planning itself does not need this object. */
 export function standingOf({ endpoint, key, model }: RankedEndpoint, context: RankContext): Standing {
   const { needs, health, preferences, order, pinned } = context;
   return {
@@ -170,7 +171,7 @@ export function averagePrice({ pricing }: Endpoint): number | null {
   return pricing && (3 * pricing.promptPicoUsd + pricing.completionPicoUsd) / 4;
 }
 
-/** Order of the strategy; lower is earlier. */
+/** Returns the rank within the strategy; lower is earlier. */
 function rankOf(
   { endpoint, key }: RankedEndpoint,
   price: number | null,
@@ -190,22 +191,23 @@ function rankOf(
     case 'exacto':
       return callingQuality(endpoint, hasOutage);
     default:
-      return waitOf(price, random);
+      return randomRank(price, random);
   }
 }
 
 /**
- * A draw without putting back, in one go: each gets a random time to wait, shorter the likelier it is to come first
- * (exponential, at the rate of its weight), so that the first is drawn by weight, then the next of those that are left.
- * What is free waits for less than no time, and what has no known price, which may be any, the longest.
+ * Weighted random order without replacement. Each endpoint gets an exponential random number; the rate is its weight,
+ * one divided by the square of its price. In ascending order of these numbers, each place is a choice by weight among
+ * the remaining endpoints. Free endpoints get a negative number and come first. An endpoint of unknown price comes
+ * last, because it could have any price.
  */
-function waitOf(price: number | null, random: () => number): number {
+function randomRank(price: number | null, random: () => number): number {
   if (price === null) return Number.MAX_VALUE;
-  const drawn = random();
-  return price === 0 ? drawn - 1 : -Math.log(1 - drawn) * price * price;
+  const uniform = random();
+  return price === 0 ? uniform - 1 : -Math.log(1 - uniform) * price * price;
 }
 
-/** How exact the arithmetic is, as far as calling tools suffers from it. */
+/** How much a quantization harms tool calls, 0: not at all. */
 const coarseness: Readonly<Record<string, number>> = {
   fp32: 0,
   bf16: 0,
@@ -217,7 +219,7 @@ const coarseness: Readonly<Record<string, number>> = {
   int4: 4,
 };
 
-/** Lower is better: calls tools at all, does not fail now, and is not cut down much. */
+/** Lower is better. Support of tools counts most, then the absence of an outage, then the quantization. */
 function callingQuality({ supportedParameters, quantization }: Endpoint, hasOutage: boolean): number {
   const calls = supportedParameters === null ? 1 : supportedParameters.includes('tools') ? 0 : 2;
   return calls * 100 + (hasOutage ? 10 : 0) + (coarseness[quantization ?? ''] ?? 1);
@@ -225,7 +227,7 @@ function callingQuality({ supportedParameters, quantization }: Endpoint, hasOuta
 
 type Cutoffs = NonNullable<ProviderPreferences['preferred_max_latency']>;
 
-/** All that are given must hold; what is not measured is not held against it. */
+/** Whether a preferred value is missed. A percentile that is not measured counts as met. */
 function missesCutoffs(preferences: ProviderPreferences, key: string, health: HealthView): boolean {
   const throughput = preferences.preferred_min_throughput ?? null;
   if (throughput !== null && isBelow(health.throughput(key), throughput)) return true;
@@ -244,7 +246,7 @@ function isBelow(measured: Percentiles | null, preferred: Cutoffs): boolean {
   );
 }
 
-/** Milliseconds against seconds. */
+/** `measured` is in milliseconds, `preferred` in seconds. */
 function isAbove(measured: Percentiles | null, preferred: Cutoffs): boolean {
   if (measured === null) return false;
   if (typeof preferred === 'number') return measured.p50 > preferred * 1000;

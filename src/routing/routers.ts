@@ -6,19 +6,19 @@ import { lacks, type Needs } from './needs.ts';
 import { averagePrice } from './rank.ts';
 import { isFree } from './variant.ts';
 
-/** What a router model chooses from. */
+/** The models that a router chooses from, and what it needs to know for the choice. */
 export interface RouterInput {
   models: readonly Model[];
   needs: Needs;
   facts: Facts;
-  /** What the request's preferences say of an endpoint. */
+  /** Whether an endpoint passes the request's preferences. */
   passes: (endpoint: Endpoint, model: Model) => boolean;
 }
 
-/** How many models a router names: the one it chose, and fallbacks. */
+/** How many models a router returns: the best one and its fallbacks. */
 const maxChosen = 3;
 
-/** `service/free`: models that cost nothing and can do what the request needs, in a random order. */
+/** `service/free`: models that cost nothing and support what the request needs, in random order. */
 export function freeModels(input: RouterInput): Model[] {
   const fitting = fittingModels(input, isFree);
   const keys = new Map(fitting.map(({ model }) => [model, input.facts.random()]));
@@ -29,8 +29,9 @@ export function freeModels(input: RouterInput): Model[] {
 }
 
 /**
- * Models that write text, with their endpoints that can do what the request needs. Where its preferences leave none, also
- * those they do not let pass: the plan then says of each which preference it was.
+ * Returns models that write text, with those of their endpoints that support what the request needs and pass its
+ * preferences. When no endpoint passes, the preferences are ignored here: the plan then excludes each endpoint and
+ * names the preference.
  */
 function fittingModels({ models, needs, facts, passes }: RouterInput, isWanted: (endpoint: Endpoint) => boolean) {
   const able = models
@@ -46,14 +47,14 @@ function fittingModels({ models, needs, facts, passes }: RouterInput, isWanted: 
   return allowed.length > 0 ? allowed : able;
 }
 
-/** What the auto router goes by. */
+/** Settings of the auto router. */
 export interface AutoSettings {
   allowedModels: readonly string[] | null;
-  /** 0: the best, 10: the cheapest. */
+  /** From 0, the best model, to 10, the cheapest model. */
   tradeoff: number;
 }
 
-/** The settings a request gives the plugin `auto-router`, or its defaults. */
+/** Reads the request's settings of the plugin `auto-router`, with defaults. */
 export function autoSettings({ plugins }: ChatRequest): AutoSettings {
   const given = plugins?.find(({ id, enabled }) => id === 'auto-router' && enabled !== false);
   const { allowed_models = null, cost_quality_tradeoff = 7 } = given?.id === 'auto-router' ? given : {};
@@ -61,9 +62,9 @@ export function autoSettings({ plugins }: ChatRequest): AutoSettings {
 }
 
 /**
- * `service/auto`: the models with the best mix of quality and cost, best first. Quality is what the operator says of a
- * model; of one nobody rated, it is guessed from its price: what is dearer is better, but ever less so. Costs are compared
- * by their order of magnitude, from the cheapest to the dearest there is.
+ * `service/auto`: the models with the best mix of quality and cost, best first. The operator can rate the quality of a
+ * model. The quality of other models is guessed from the price: a higher price means a better model, with falling gains
+ * (square root). Cost is the logarithm of the price, scaled from 0 for the cheapest model to 1 for the most expensive.
  */
 export function autoModels(input: RouterInput, { allowedModels, tradeoff }: AutoSettings): Model[] {
   const models = allowedModels
@@ -97,7 +98,7 @@ function cheapest(endpoints: readonly Endpoint[]): number | null {
   return lowest;
 }
 
-/** Endpoints of a model that the workspace could use, by the operator's credentials or its own. */
+/** Returns the endpoints of a model that the workspace could use, with the operator's or with BYOK credentials. */
 export function reachable({ endpoints }: Model, { usableProviders, byokCredentials }: Facts): readonly Endpoint[] {
   return endpoints.filter(
     ({ providerSlug, serviceTier, isDisabled }) =>

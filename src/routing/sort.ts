@@ -3,17 +3,17 @@ import type { ProviderSort } from '../schema/preferences.ts';
 
 export type SortBy = ProviderSort;
 
-/** How endpoints are put in order. */
+/** How endpoints are sorted. */
 export interface Sort {
   /** null: the default strategy. */
   by: SortBy | null;
-  /** `none`: the endpoints of all models together; `model`: those of one model before those of the next. */
+  /** `none`: the endpoints of all models are sorted together; `model`: each model's endpoints are sorted separately. */
   partition: 'model' | 'none';
 }
 
 const sorts: ReadonlySet<string> = new Set<SortBy>(['price', 'throughput', 'latency', 'exacto']);
 
-/** What the request itself says. `route` is the old way to say what `sort.partition` does. */
+/** Returns the sort that the request asks for. `route` is the deprecated form of `sort.partition`. */
 export function requestedSort({ provider, route }: ChatRequest): Sort {
   const sort = provider?.sort ?? null;
   const byRoute = route === 'sort' ? 'none' : 'model';
@@ -21,7 +21,7 @@ export function requestedSort({ provider, route }: ChatRequest): Sort {
   return { by: sort.by ?? null, partition: sort.partition ?? byRoute };
 }
 
-/** A sort by the name a workspace gave; null: none that is known here. */
+/** Returns a workspace's default sort when the gateway knows its name, else null. */
 export function knownSort(name: string | null): SortBy | null {
   return name !== null && sorts.has(name) ? (name as SortBy) : null;
 }

@@ -1,21 +1,21 @@
 import type { Endpoint } from '../call/model.ts';
 import type { SortBy } from './sort.ts';
 
-/** What a suffix of a slug asks for. */
+/** The effect of a slug's suffix. */
 export interface Variant {
-  /** How endpoints are sorted, where the request itself does not say. */
+  /** The sort of the endpoints when the request itself sets none. */
   sort?: SortBy;
-  /** Endpoints of this service tier take part. */
+  /** Endpoints of this service tier may be used. */
   tier?: NonNullable<Endpoint['serviceTier']>;
-  /** The rule each endpoint of the model has to pass, by the name it is shown with. */
+  /** A rule that each endpoint of the model has to pass, with the name that `metadata.excluded` shows. */
   rule?: readonly [name: string, passes: (endpoint: Endpoint) => boolean];
-  /** The model is to reason, unless the request says how much. */
+  /** The model has to reason, unless the request itself says how much. */
   reasons?: true;
-  /** The request asks for this plugin. */
+  /** Adds this plugin to the request. */
   plugin?: 'web';
 }
 
-/** `:free` and its like. @see completed facts, "Model slug suffixes" */
+/** `:free` and the others. @see completed facts, "Model slug suffixes" */
 const suffixes: Readonly<Record<string, (endpoints: readonly Endpoint[]) => Variant>> = {
   free: () => ({ rule: ['free', isFree] }),
   nitro: () => ({ sort: 'throughput', tier: 'priority' }),
@@ -29,7 +29,7 @@ const suffixes: Readonly<Record<string, (endpoints: readonly Endpoint[]) => Vari
   },
 };
 
-/** Takes the last suffix off a slug. @returns null where no suffix is left that means something here */
+/** Splits the last known suffix off a slug; null: the slug does not end with a known suffix. */
 export function splitSuffix(slug: string): { base: string; suffix: string } | null {
   const colon = slug.lastIndexOf(':');
   if (colon <= 0) return null;
@@ -38,14 +38,14 @@ export function splitSuffix(slug: string): { base: string; suffix: string } | nu
 }
 
 /**
- * What several suffixes ask for together; of two that sort, the last one does.
- * @param endpoints  those of the model that could be used
+ * Returns the variants of several suffixes. When two of them sort, the last one counts.
+ * @param endpoints  the endpoints of the model that could be used
  */
 export function variantOf(endpoints: readonly Endpoint[], names: readonly string[]): readonly Variant[] {
   return names.map((name) => (suffixes[name] as (typeof suffixes)[string])(endpoints));
 }
 
-/** Whether nothing is charged for a request: each of the prices that every request meets is known to be zero. */
+/** Whether a request costs nothing: the prices that apply to every request are known and zero. */
 export function isFree({ pricing }: Endpoint): boolean {
   return (
     pricing !== null &&

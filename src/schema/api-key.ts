@@ -13,7 +13,7 @@ const maxUserIdChars = 255;
 
 const name = lazily(() => textUpTo(maxNameChars).min(1));
 const permissions = lazily(() => list(permissionSchema()).min(1).max(10));
-/** USD; 0: may spend nothing; null: only the budgets of its workspace count. */
+/** USD; 0: the key may spend nothing; null: only the budgets of the workspace limit it. */
 const limit = lazily(() =>
   z
     .number()
@@ -24,11 +24,11 @@ const limit = lazily(() =>
     )
     .nullable(),
 );
-/** When the limit starts anew; null: never. */
+/** How often the limit resets; null: never. */
 const limitReset = lazily(() => z.enum(['daily', 'weekly', 'monthly']).nullable());
 const creatorUserId = lazily(() => textUpTo(maxUserIdChars).min(1).nullable());
 
-/** Body of POST /keys. `permissions` is ours. */
+/** Body of POST /keys. `permissions` is an addition of this gateway. */
 export const createApiKeySchema = lazily(() =>
   z.strictObject({
     name: name(),
@@ -46,7 +46,7 @@ export const createApiKeySchema = lazily(() =>
 );
 export interface CreateApiKey extends z.infer<ReturnType<typeof createApiKeySchema>> {}
 
-/** Body of PATCH /keys/{hash}: what is left out stays, null clears, an array replaces. */
+/** Body of PATCH /keys/{hash}: an absent field does not change, null clears, an array replaces. */
 export const updateApiKeySchema = lazily(() =>
   z
     .strictObject({
@@ -75,10 +75,10 @@ export const listApiKeysQuery = lazily(() =>
 );
 export interface ListApiKeysQuery extends z.infer<ReturnType<typeof listApiKeysQuery>> {}
 
-/** A key as it is stored: its hash, never the key. */
+/** The stored record of a key. It holds the key's hash, never the key. */
 export const storedApiKeySchema = lazily(() =>
   z.strictObject({
-    /** SHA-256 of the key, hex: also its id. */
+    /** SHA-256 of the key, hex; also the id of the record. */
     hash: z.string().regex(/^[0-9a-f]{64}$/),
     name: z.string(),
     /** First and last characters only. */
@@ -86,16 +86,16 @@ export const storedApiKeySchema = lazily(() =>
     permissions: z.array(permissionSchema()).min(1),
     workspaceId: z.string().min(1),
     disabled: z.boolean(),
-    /** Integer nano-USD; null: only the budgets of its workspace count. */
+    /** Integer nano-USD; null: only the budgets of the workspace limit the key. */
     limitNanoUsd: z.int().nonnegative().nullable(),
-    /** When the limit starts anew; null: never. */
+    /** How often the limit resets; null: never. */
     limitReset: limitReset(),
-    /** true: what goes through the workspace's own provider credentials counts against the limit as well. */
+    /** true: requests with BYOK credentials count against the limit too. */
     includeByokInLimit: z.boolean(),
     creatorUserId: z.string().nullable(),
     /** Epoch ms. */
     createdAtMs: z.int(),
-    /** Epoch ms; null: as it was made. */
+    /** Epoch ms; null: never updated. */
     updatedAtMs: z.int().nullable(),
     /** Epoch ms; null: never. */
     expiresAtMs: z.int().nullable(),
@@ -103,28 +103,28 @@ export const storedApiKeySchema = lazily(() =>
 );
 export interface StoredApiKey extends z.infer<ReturnType<typeof storedApiKeySchema>> {}
 
-/** What the host app makes a new key from. */
+/** The host app's input for a new key. */
 export const newApiKeySchema = lazily(() =>
   z.strictObject({
     name: name().default('API key'),
     permissions: permissions().default(['inference']),
-    /** Id or slug; default the workspace that exists from the start. */
+    /** Id or slug; default: the default workspace. */
     workspace: z.string().optional(),
-    /** Default null: only the budgets of its workspace count. */
+    /** Default null: only the budgets of the workspace limit the key. */
     limitUsd: limit().default(null),
-    /** Default null: the limit never starts anew. */
+    /** Default null: the limit never resets. */
     limitReset: limitReset().default(null),
     /** Default false. */
     includeByokInLimit: z.boolean().default(false),
     creatorUserId: creatorUserId().default(null),
-    /** Epoch ms; default never. */
+    /** Epoch ms; default null: never. */
     expiresAtMs: z.int().positive().nullable().default(null),
   }),
 );
 export interface NewApiKey extends z.input<ReturnType<typeof newApiKeySchema>> {}
 
 const usage = lazily(() => ({
-  /** USD, settled; `usage` and `byok_usage` since the key was made, the others of the current window in UTC. */
+  /** Settled USD. `usage` and `byok_usage` count from the key's creation, the others in the current UTC window. */
   usage: z.number(),
   usage_daily: z.number(),
   usage_weekly: z.number(),
@@ -137,13 +137,13 @@ const usage = lazily(() => ({
 
 const limits = lazily(() => ({
   limit: z.number().nullable(),
-  /** What is not spent of it in the current window; null without a limit. */
+  /** The unspent part of the limit in the current window; null: there is no limit. */
   limit_remaining: z.number().nullable(),
   limit_reset: limitReset(),
   include_byok_in_limit: z.boolean(),
 }));
 
-/** A key as it is answered. */
+/** A key in responses. */
 export const apiKeySchema = lazily(() =>
   z.object({
     hash: z.string(),
@@ -162,7 +162,7 @@ export const apiKeySchema = lazily(() =>
 );
 export interface ApiKey extends z.infer<ReturnType<typeof apiKeySchema>> {}
 
-/** The key of the request itself, as it is answered. */
+/** The request's own key, as GET /key returns it. */
 export const currentApiKeySchema = lazily(() =>
   z.object({
     label: z.string(),
@@ -173,9 +173,9 @@ export const currentApiKeySchema = lazily(() =>
     expires_at: z.iso.datetime().nullable(),
     is_free_tier: z.boolean(),
     is_management_key: z.boolean(),
-    /** Deprecated: as `is_management_key`. */
+    /** Deprecated: same as `is_management_key`. */
     is_provisioning_key: z.boolean(),
-    /** Deprecated: there is none. */
+    /** Deprecated: there is no such limit. */
     rate_limit: z.object({ requests: z.int(), interval: z.string(), note: z.string() }),
   }),
 );

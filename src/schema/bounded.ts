@@ -3,12 +3,12 @@ import { $constructor, $ZodAsyncError, config, util } from 'zod/v4/core';
 import { lazily } from '../base/lazily.ts';
 
 /**
- * Building blocks that differ from zod's own in one thing: a body of 32 MiB can hold ten million items, and zod reports
- * every bad one, at some hundred bytes each. These stop looking after `mostFaults` bad items.
+ * The schemas of this file stop after `mostFaults` bad items, unlike zod's own. A body of 32 MiB can hold ten million
+ * items, and zod reports every bad one with some hundred bytes.
  */
 const mostFaults = 20;
 
-/** As `z.array`; at most 20 bad items are reported. */
+/** Like `z.array`, but reports at most 20 bad items. */
 export function list<T extends z.ZodType>(element: T): z.ZodArray<T> {
   return new BoundedArray({ type: 'array', element }) as unknown as z.ZodArray<T>;
 }
@@ -18,15 +18,15 @@ interface RecordDef extends z.core.$ZodRecordDef {
 }
 
 /**
- * As `z.record`; at most 20 bad entries are reported, and too many keys are refused without looking at them all. Entries
- * are checked, not copied; one named `__proto__` counts as not there, as it does to compiled code.
- * @param limits  `maxKeys`: entries; `maxKeyLength`: characters of a key
+ * Like `z.record`, but reports at most 20 bad entries, and refuses too many keys without a look at all of them. Entries
+ * are checked, not copied. An entry named `__proto__` is ignored, as compiled code does.
+ * @param limits  `maxKeys`: number of entries; `maxKeyLength`: characters of a key
  */
 export function mapOf<V extends z.ZodType>(valueType: V, limits: { maxKeys?: number; maxKeyLength?: number } = {}) {
   const { maxKeys, maxKeyLength } = limits;
   const keyType = maxKeyLength === undefined ? z.string() : textUpTo(maxKeyLength);
   const map = new BoundedRecord({ type: 'record', keyType, valueType, maxKeys });
-  // Compiled code knows a record's own rules only, so the number of keys is checked once more; see `compiledAfter`.
+  // zod compiles only the standard rules of a record, so a separate check counts the keys; see `compiledAfter`.
   const described =
     maxKeys === undefined
       ? map
@@ -89,7 +89,7 @@ const BoundedRecord = $constructor<z.ZodRecord, RecordDef>('BoundedRecord', (ins
   };
 });
 
-/** The same on the way to JSON Schema as a record of anything, but neither copied, without need, nor looked into. */
+/** In JSON Schema, a record of unknown values. The value is not inspected; only a key `__proto__` makes it copied. */
 const AsItIs = $constructor<z.ZodRecord, z.core.$ZodRecordDef>('AsItIs', (inst, def) => {
   z.ZodRecord.init(inst, def);
   inst._zod.parse = (payload) => {
@@ -99,15 +99,15 @@ const AsItIs = $constructor<z.ZodRecord, z.core.$ZodRecordDef>('AsItIs', (inst, 
   };
 });
 
-/** What compiled code, which copies, makes of an object that JSON gave a key `__proto__`. */
+/** Removes a key `__proto__`, which JSON can create, because compiled code loses this key when it copies. */
 function withoutProto(value: Record<string, unknown>): Record<string, unknown> {
   if (!Object.hasOwn(value, '__proto__')) return value;
   return Object.fromEntries(Object.entries(value).filter(([key]) => key !== '__proto__'));
 }
 
 /**
- * A JSON object that is passed on as it is, so that the order of its keys survives: a model answers a JSON Schema in the
- * order of its properties.
+ * A JSON object that is forwarded unchanged. The order of keys matters: a model writes its output in the order of the
+ * properties of a JSON Schema.
  */
 export const jsonObject = lazily(
   () =>
@@ -119,13 +119,13 @@ export const jsonObject = lazily(
 );
 
 /**
- * A string of at most `max` characters, counted in code points, as JSON Schema counts: an emoji is one.
+ * A string of at most `max` characters. Like JSON Schema, the check counts code points: an emoji is one character.
  * Issues are zod's own `too_big`.
  */
 export function textUpTo(max: number): z.ZodString {
   const checked = z.string().check((payload) => {
     const { value } = payload;
-    // Code units first: only a string between max and twice that can be within the limit in code points alone.
+    // `length` counts code units, at most two per code point. So code points matter only between max and twice max.
     if (value.length <= max || (value.length <= 2 * max && countCodePoints(value) <= max)) return;
     payload.issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: value });
   });
@@ -153,7 +153,7 @@ function refuse(payload: z.core.ParsePayload, expected: string, inst: z.core.$Zo
   return payload;
 }
 
-/** @returns how much nearer to `mostFaults` this brings: all of the way for a caller that only wants a yes or no */
+/** @returns the number to add to the faults: all of `mostFaults` when the caller only needs a yes or no */
 function adopt(
   payload: z.core.ParsePayload,
   issues: z.core.$ZodRawIssue[],

@@ -4,10 +4,10 @@ import { largestLimitUsd } from '../base/money.ts';
 import { intervals } from '../base/windows.ts';
 import { list } from './bounded.ts';
 
-/** How often a budget starts anew; `lifetime`: never. */
+/** How often a budget resets; `lifetime`: never. */
 export const intervalSchema = lazily(() => z.enum(intervals));
 
-/** A nano-dollar: money is counted in them. */
+/** A nano-dollar, the gateway's unit of money. */
 export const smallestLimitUsd = 1e-9;
 
 /** Body of PUT /workspaces/{id}/budgets/{interval}. */
@@ -31,19 +31,19 @@ export const storedBudgetSchema = lazily(() =>
 );
 export interface StoredBudget extends z.infer<ReturnType<typeof storedBudgetSchema>> {}
 
-/** All budgets of a workspace, at most one per interval: one record, which a request on its way reads at once. */
+/** All budgets of a workspace, at most one per interval. They are one record, so that a request needs one read. */
 export const storedBudgetsSchema = lazily(() =>
   z.strictObject({ budgets: list(storedBudgetSchema()).max(intervals.length) }),
 );
 export interface StoredBudgets extends z.infer<ReturnType<typeof storedBudgetsSchema>> {}
 
-/** A budget as it is answered. */
+/** A budget in responses. */
 export const budgetSchema = lazily(() =>
   z.object({
     id: z.uuid(),
     workspace_id: z.uuid(),
     limit_usd: z.number(),
-    /** null: it never starts anew, where the compatibility preset has it so. */
+    /** null: a compatibility preset's form of `lifetime`. */
     reset_interval: intervalSchema().nullable(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 
-/** The companies a credential can be for: a closed list of 88, of which a gateway may serve fewer, or others besides. */
+/** The closed list of 88 providers for BYOK credentials. A gateway may serve fewer of them, and others as well. */
 export const byokProviders = [
   'ai21',
   'aion-labs',

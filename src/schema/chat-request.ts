@@ -48,9 +48,9 @@ const reasoningSchema = lazily(() =>
     summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
     /** Alternative to `effort`. */
     max_tokens: countOrNull(),
-    /** Default false; true: think, but leave the reasoning out of the answer. */
+    /** Default false; true: the model reasons, but the response does not contain the reasoning. */
     exclude: optionalFlag(),
-    /** true alone means medium effort. */
+    /** true without another field means medium effort. */
     enabled: optionalFlag(),
   }),
 );
@@ -80,15 +80,15 @@ const outputTokens = lazily(() => positive().nullish());
 const penalty = lazily(() => z.number().min(-2).max(2).nullish());
 
 /**
- * A chat completion request. What we do not know passes, in the request itself and in messages, parts and tools; the
- * parsed value is what is forwarded, so that nothing here fills in a default or rewrites a value.
+ * A chat completion request. Unknown fields pass, in the request itself and in messages, parts and tools. The gateway
+ * forwards the parsed value, so the schema must not fill in defaults or rewrite values.
  * @see interface document, "POST /chat/completions"
  */
 export const chatRequestSchema = lazily(() =>
   z.looseObject({
     messages: list(chatMessageSchema()).min(1),
     model: optionalText(),
-    /** Tried in order, after `model` when that is given too. */
+    /** Fallback models in order; `model`, if present, comes before them. */
     models: optionalTexts(),
     /** Default false. */
     stream: optionalFlag(),
@@ -117,19 +117,19 @@ export const chatRequestSchema = lazily(() =>
     modalities: list(z.enum(['text', 'image', 'audio'])).optional(),
     image_config: mapOf(z.union([text(), number(), z.array(z.unknown())])).optional(),
     reasoning: reasoningSchema().optional(),
-    /** Short for `reasoning.effort`; must not differ from it. */
+    /** Short form of `reasoning.effort`; the two must not differ. */
     reasoning_effort: reasoningEffortSchema().nullish(),
     service_tier: z.enum(['auto', 'default', 'flex', 'priority', 'scale']).nullish(),
-    /** Key of sticky routing and of grouping. */
+    /** Key for sticky routing and for grouping. */
     session_id: textUpTo(256).optional(),
     user: optionalText(),
     metadata: mapOf(textUpTo(512), { maxKeys: 16, maxKeyLength: 64 }).optional(),
     cache_control: cacheControlSchema().optional(),
-    /** Acts on streams only. */
+    /** Affects streams only. */
     debug: z.looseObject({ echo_upstream_body: optionalFlag() }).optional(),
     plugins: list(pluginSchema()).optional(),
     provider: providerPreferencesSchema().nullish(),
-    /** Deprecated: `provider.sort.partition` says the same. */
+    /** Deprecated in favour of `provider.sort.partition`. */
     route: z.union([z.enum(['fallback', 'sort']), jsonObject()]).nullish(),
     /** Any of the conditions ends the loop of server tools. */
     stop_server_tools_when: z.union([list(stopConditionSchema()).min(1), stopConditionSchema()]).optional(),

@@ -28,7 +28,7 @@ export const logprobsSchema = lazily(() =>
 );
 export interface Logprobs extends z.infer<ReturnType<typeof logprobsSchema>> {}
 
-/** What a provider reported when it broke off after partial output. */
+/** The error that a provider reported after partial output. */
 export const choiceErrorSchema = lazily(() =>
   z.looseObject({
     code: integer(),
@@ -43,7 +43,7 @@ export const chatChoiceSchema = lazily(() =>
     index: count(),
     message: assistantMessageSchema(),
     finish_reason: finishReasonSchema().nullable(),
-    /** As the provider said it. */
+    /** The provider's own value. */
     native_finish_reason: textOrNull(),
     logprobs: logprobsSchema().nullish(),
     error: choiceErrorSchema().optional(),
@@ -51,7 +51,7 @@ export const chatChoiceSchema = lazily(() =>
 );
 export interface ChatChoice extends z.infer<ReturnType<typeof chatChoiceSchema>> {}
 
-/** A whole chat completion. The key `system_fingerprint` is required, its value may be null. */
+/** A complete chat completion. The key `system_fingerprint` is required, its value may be null. */
 export const chatResultSchema = lazily(() =>
   z.looseObject({
     id: text(),

@@ -1,4 +1,4 @@
-/** Everything of the chat completion wire, by one name. Streaming chunks are in chunk.ts. */
+/** All schemas of chat completions except streaming chunks, which are in chunk.ts. */
 export * from './chat-request.ts';
 export * from './chat-result.ts';
 export * from './message.ts';

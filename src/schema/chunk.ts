@@ -7,7 +7,7 @@ import { audioOutputSchema, imageOutputSchema, reasoningDetailSchema } from './m
 import { count, integer, optionalText, text, textOrNull } from './scalars.ts';
 import { usageSchema } from './usage.ts';
 
-/** A piece of a tool call; `index` says which. What is absent was said before or comes later; nothing is null. */
+/** A fragment of the tool call with this `index`. Other chunks hold the absent fields; no field is null. */
 export const chunkToolCallSchema = lazily(() =>
   z.looseObject({
     index: count(),

@@ -2,10 +2,10 @@ import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { list } from './bounded.ts';
 
-/** USD, as a decimal: per token, `request` per request, `image` per image, `web_search` per search. `-1`: not known. */
+/** Decimal USD per token; `request` per request, `image` per image, `web_search` per search. `-1`: not known. */
 const priceText = lazily(() => z.string());
 
-/** Prices of an endpoint. What is absent is not priced by itself. */
+/** Prices of an endpoint. An absent field has no price of its own. */
 export const pricingSchema = lazily(() =>
   z.object({
     prompt: priceText(),
@@ -30,11 +30,14 @@ const percentilesSchema = lazily(() =>
   z.object({ p50: z.number(), p75: z.number(), p90: z.number(), p99: z.number() }).nullable(),
 );
 
-/** How an endpoint is doing: healthy, failing now and then, left alone for the time being, switched off. */
+/** Status of an endpoint: healthy, failing sometimes, in cooldown, switched off. */
 export const endpointStatuses = ['default', 'degraded', 'down', 'disabled'] as const;
 export type EndpointStatus = (typeof endpointStatuses)[number];
 
-/** One model at one provider, as it is answered. null: not known. @see interface document, "Zero-data-retention endpoint record" */
+/**
+ * One model at one provider in responses. null: not known.
+ * @see interface document, "Zero-data-retention endpoint record"
+ */
 export const endpointSchema = lazily(() =>
   z.object({
     model_id: z.string(),
@@ -42,15 +45,15 @@ export const endpointSchema = lazily(() =>
     /** `Provider | model`. */
     name: z.string(),
     provider_name: z.string(),
-    /** What `order`, `only` and `ignore` match. */
+    /** The slug that `order`, `only` and `ignore` match. */
     tag: z.string(),
     /** Tokens; 0: not known. */
     context_length: z.int(),
     max_completion_tokens: z.int().nullable(),
     max_prompt_tokens: z.int().nullable(),
-    /** `unknown` where it is not known. */
+    /** `unknown`: not known. */
     quantization: z.string(),
-    /** An integer where the compatibility preset asks for one. */
+    /** An integer with a compatibility preset. */
     status: z.union([z.enum(endpointStatuses), z.int()]),
     supported_parameters: list(z.string()),
     supports_implicit_caching: z.boolean(),

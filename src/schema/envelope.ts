@@ -24,11 +24,11 @@ export const pipelineStageTypes = [
   'context_compression',
 ] as const;
 
-/** A try that was sent to a provider and what it answered: an HTTP status. */
+/** An attempt: a target that was called, and the HTTP status of its response. */
 export const routerAttemptSchema = lazily(() => z.looseObject({ provider: text(), model: text(), status: integer() }));
 export interface RouterAttempt extends z.infer<ReturnType<typeof routerAttemptSchema>> {}
 
-/** A stage that did something to the request or the answer. */
+/** A stage that changed the request or the response. */
 export const pipelineStageSchema = lazily(() =>
   z.looseObject({
     type: z.enum(pipelineStageTypes),
@@ -42,7 +42,7 @@ export const pipelineStageSchema = lazily(() =>
 );
 export interface PipelineStage extends z.infer<ReturnType<typeof pipelineStageSchema>> {}
 
-/** How a request was routed: shown when the caller opted in. */
+/** How a request was routed; the caller has to opt in. */
 export const serviceMetadataSchema = lazily(() =>
   z.looseObject({
     /** Model slug as sent. */
@@ -50,7 +50,7 @@ export const serviceMetadataSchema = lazily(() =>
     strategy: z.enum(routingStrategies),
     region: text().nullable(),
     summary: text(),
-    /** 1: the first try served; 0: no provider was reached. */
+    /** Number of attempts. 1: the first attempt served; 0: no provider was called. */
     attempt: count(),
     is_byok: z.boolean(),
     /** None is selected when the request failed. */
@@ -71,7 +71,7 @@ export const serviceMetadataSchema = lazily(() =>
 );
 export interface ServiceMetadata extends z.infer<ReturnType<typeof serviceMetadataSchema>> {}
 
-/** Body of every answer that is not a success; `code` equals the HTTP status. */
+/** Body of every error response; `code` equals the HTTP status. */
 export const errorBodySchema = lazily(() =>
   z.looseObject({
     error: z.looseObject({

@@ -1,9 +1,9 @@
 /**
- * What our schemas say themselves where zod's issue does not say enough. Only these texts are shown to a caller as they
- * are; see `validationIssues`.
+ * Messages that our schemas set where zod's issue is not precise enough. Only these texts are shown to a caller
+ * unchanged; see `validationIssues`.
  */
 export const expectations = {
-  /** zod says of a string in an integer's place that it expected a number. */
+  /** For a string in place of an integer, zod would report that it expected a number. */
   integer: 'expected integer',
   decimal: 'expected a decimal number such as "0.5"',
   serverTool: 'expected a server tool such as "service:web_search"',
@@ -12,7 +12,7 @@ export const expectations = {
 
 const texts = new Set<string>(Object.values(expectations));
 
-/** Adds a text of ours, "expected …"; it must be constant. */
+/** Registers a message of ours; it must be constant. */
 export function expectation(text: `expected ${string}`): string {
   texts.add(text);
   return text;

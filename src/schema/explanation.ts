@@ -6,29 +6,30 @@ import { routingStrategies } from './envelope.ts';
 const usd = lazily(() => z.number().nonnegative());
 const percentile = lazily(() => z.number().nullable());
 
-/** An endpoint that would be tried. */
+/** A target that the request could use. */
 export const explainedCandidateSchema = lazily(() =>
   z.object({
-    /** Slug of the model, and of the endpoint: `provider` or `provider/variant`. */
+    /** Slug of the model. */
     model: z.string(),
+    /** Slug of the endpoint: `provider` or `provider/variant`. */
     provider: z.string(),
     provider_name: z.string(),
-    /** true: with a credential of the workspace's own. */
+    /** true: with a BYOK credential. */
     is_byok: z.boolean(),
-    /** The most it can cost; null: its price is not known. */
+    /** The highest possible cost of the request; null: the endpoint's price is not known. */
     ceiling_usd: usd().nullable(),
-    /** What that rests on; null: its price is not known. */
+    /** The token numbers behind `ceiling_usd`; null: the endpoint's price is not known. */
     max_prompt_tokens: z.int().nullable(),
     max_completion_tokens: z.int().nullable(),
-    /** It served the conversation last. */
+    /** The endpoint served the conversation last. */
     is_pinned: z.boolean(),
-    /** It is known not to do what the request needs: tried last. */
+    /** The endpoint is known not to support something the request needs; it comes last. */
     lacks: z.boolean(),
-    /** A good part of its latest attempts failed: tried late. */
+    /** A large share of the latest attempts failed; the endpoint comes late. */
     has_outage: z.boolean(),
-    /** It misses the latency or throughput the request prefers. */
+    /** The endpoint misses the latency or throughput that the request prefers. */
     is_slow: z.boolean(),
-    /** USD per million tokens, three of the prompt to one of the answer; null: not known. */
+    /** USD per million tokens, three prompt tokens to one completion token; null: not known. */
     price_usd_per_million: usd().nullable(),
     /** Medians of 5 minutes: time to first token in ms, output tokens per second. */
     latency_ms: percentile(),
@@ -36,7 +37,7 @@ export const explainedCandidateSchema = lazily(() =>
   }),
 );
 
-/** Of a limit that the request would count against. */
+/** A budget or key limit that the request would count against. */
 export const explainedBudgetSchema = lazily(() =>
   z.object({
     scope: z.enum(['workspace', 'key']),
@@ -44,9 +45,9 @@ export const explainedBudgetSchema = lazily(() =>
     limit_usd: usd(),
     spent_usd: usd(),
     held_usd: usd(),
-    /** What would be held of it for this request. */
+    /** The hold for this request. */
     hold_usd: usd(),
-    /** What would then be left. */
+    /** The amount left after this hold. */
     remaining_usd: usd(),
     resets_at: z.string().nullable(),
   }),
@@ -59,20 +60,20 @@ export const explanationSchema = lazily(() =>
     strategy: z.enum(routingStrategies),
     params: jsonObject().optional(),
     region: z.string().nullable(),
-    /** In the order in which they would be tried. */
+    /** In the order in which the candidates would be called. */
     candidates: z.array(explainedCandidateSchema()),
     excluded: z.array(z.object({ model: z.string(), provider: z.string(), filter: z.string() })),
-    /** What the request would be refused with; null: it would be sent to the first candidate. */
+    /** The error that the request would get; null: the first candidate would be called. */
     error: z
       .object({
         code: z.int(),
         message: z.string(),
-        /** Seconds after which to try again. */
+        /** Seconds until the caller should retry. */
         retry_after: z.int().optional(),
         metadata: jsonObject().optional(),
       })
       .nullable(),
-    /** What would be held for it; null: nothing is limited. */
+    /** The hold for the request; null: no budget applies. */
     hold_usd: usd().nullable(),
     budgets: z.array(explainedBudgetSchema()),
   }),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { expectation } from './expectations.ts';
 
-/** Whoever has it can open every stored provider key: long, random, and kept apart from the store. */
+/** This secret can open every stored provider key. It must be long and random; keep it apart from the store. */
 const masterSecret = lazily(() =>
   z
     .string()
@@ -13,9 +13,9 @@ const masterSecret = lazily(() =>
 );
 
 /**
- * What stored provider keys are sealed with.
- * - `current` seals
- * - `previous` only open what they sealed before, until all of it has been sealed anew
+ * The secrets that seal stored provider keys.
+ * - `current` seals keys.
+ * - `previous` only open keys that they sealed earlier, until `current` has sealed all keys again.
  */
 export const masterSecretsSchema = lazily(() =>
   z.strictObject({

@@ -4,7 +4,7 @@ import { list } from './bounded.ts';
 import { contentPartSchema, textPartSchema } from './part.ts';
 import { optionalInteger, optionalText, text, textOrNull } from './scalars.ts';
 
-// A union of one, so that another type of part is told apart from a faulty text.
+// A union with one member, so that a part of another type gets another message than a faulty text part.
 const textContent = lazily(() => z.union([text(), list(z.discriminatedUnion('type', [textPartSchema()]))]));
 const anyContent = lazily(() => z.union([text(), list(contentPartSchema())]));
 
@@ -39,20 +39,20 @@ export const toolCallSchema = lazily(() =>
   z.looseObject({
     id: text(),
     type: z.literal('function'),
-    /** `arguments` is the model's text: JSON as a rule, not by guarantee. */
+    /** `arguments` is the model's text: usually JSON, but without guarantee. */
     function: z.looseObject({ name: text(), arguments: text() }),
   }),
 );
 export interface ToolCall extends z.infer<ReturnType<typeof toolCallSchema>> {}
 
-// A format we do not know yet must survive the echo of a conversation, so it is any string.
+// `format` accepts any string: a client must be able to send back reasoning in a format that we do not know yet.
 const reasoningCommon = lazily(() => ({
   id: textOrNull(),
   index: optionalInteger(),
   format: textOrNull(),
 }));
 
-/** A piece of a model's reasoning. Clients send the sequence back unchanged. */
+/** A part of a model's reasoning. Clients send the sequence back unchanged. */
 export const reasoningDetailSchema = lazily(() =>
   z.discriminatedUnion('type', [
     z.looseObject({ type: z.literal('reasoning.summary'), summary: text(), ...reasoningCommon() }),
@@ -67,7 +67,7 @@ export const reasoningDetailSchema = lazily(() =>
 );
 export type ReasoningDetail = z.infer<ReturnType<typeof reasoningDetailSchema>>;
 
-/** All fields optional; `data` is base64, `expires_at` a Unix timestamp in seconds. */
+/** `data` is base64, `expires_at` a Unix timestamp in seconds. */
 export const audioOutputSchema = lazily(() =>
   z.looseObject({
     id: optionalText(),
@@ -81,7 +81,7 @@ export interface AudioOutput extends z.infer<ReturnType<typeof audioOutputSchema
 export const imageOutputSchema = lazily(() => z.looseObject({ image_url: z.looseObject({ url: text() }) }));
 export interface ImageOutput extends z.infer<ReturnType<typeof imageOutputSchema>> {}
 
-/** As a client echoes it and as a result holds it. */
+/** Both the message in a result and the message that a client sends back. */
 export const assistantMessageSchema = lazily(() =>
   z.looseObject({
     role: z.literal('assistant'),

@@ -4,21 +4,21 @@ import { list } from './bounded.ts';
 import { endpointSchema, pricingSchema } from './endpoint.ts';
 import { expectation } from './expectations.ts';
 
-/** What a model reads and writes. */
+/** The input and output of a model. */
 export const architectureSchema = lazily(() =>
   z.object({
     /** Such as `text+image->text`. */
     modality: z.string(),
     input_modalities: list(z.string()),
     output_modalities: list(z.string()),
-    /** The family of models it is of; `Other` where that is not known. */
+    /** The model's family; `Other`: not known. */
     tokenizer: z.string(),
     instruct_type: z.null(),
   }),
 );
 export interface ShownArchitecture extends z.infer<ReturnType<typeof architectureSchema>> {}
 
-/** A model as it is listed. null: not known. */
+/** A model in listings. null: not known. */
 export const modelSchema = lazily(() =>
   z.object({
     id: z.string(),
@@ -29,23 +29,23 @@ export const modelSchema = lazily(() =>
     description: z.string(),
     context_length: z.int().nullable(),
     architecture: architectureSchema(),
-    /** Of the cheapest endpoint. */
+    /** The prices of the cheapest endpoint. */
     pricing: pricingSchema(),
-    /** Of the same endpoint. */
+    /** Facts about the cheapest endpoint. */
     top_provider: z.object({
       context_length: z.int().nullable(),
       max_completion_tokens: z.int().nullable(),
       is_moderated: z.boolean(),
     }),
     per_request_limits: z.null(),
-    /** What at least one endpoint acts on. */
+    /** Request fields that at least one endpoint supports. */
     supported_parameters: list(z.string()),
     default_parameters: z.null(),
     supported_voices: z.null(),
     hugging_face_id: z.string().nullable(),
     knowledge_cutoff: z.string().nullable(),
     expiration_date: z.string().nullable(),
-    /** `details`: the path of its endpoints. */
+    /** `details`: the path of the list of its endpoints. */
     links: z.object({ details: z.string() }),
   }),
 );
@@ -66,7 +66,7 @@ export const modelEndpointsSchema = lazily(() =>
   }),
 );
 
-/** A list with commas, in lower case. */
+/** Reads names separated by commas, in lower case. */
 const names = lazily(() =>
   z.string().transform((text) =>
     text
@@ -85,12 +85,12 @@ const price = lazily(() =>
     .transform((text) => (text === 'null' ? undefined : Number(text))),
 );
 
-/** A parameter without a value counts as left out. */
+/** A parameter without a value counts as absent. */
 function withoutEmpty(query: unknown): unknown {
   return Object.fromEntries(Object.entries(query as Record<string, string>).filter(([, text]) => text.trim() !== ''));
 }
 
-/** Which kinds of answers are listed: those named, or all. Default: text. */
+/** Kinds of output to list; null: all kinds. Default: text. */
 export const outputModalities = lazily(() =>
   names()
     .transform((kinds) => (kinds.includes('all') ? null : kinds))
@@ -128,31 +128,31 @@ const categories = [
 
 const lowerCase = lazily(() => z.string().transform((text) => text.trim().toLowerCase()));
 
-/** What GET /models may be asked. */
+/** Query of GET /models. */
 export const modelsQuery = lazily(() =>
   z.preprocess(
     withoutEmpty,
     z.object({
-      /** Part of the name or slug. */
+      /** A part of the name or slug. */
       q: lowerCase().optional(),
-      /** All of them, by one endpoint. */
+      /** One endpoint must support all of them. */
       supported_parameters: names().optional(),
-      /** All of them. */
+      /** The model must accept all of them. */
       input_modalities: names().optional(),
-      /** One of them; null: any. */
+      /** The model must produce one of them; null: any. */
       output_modalities: outputModalities(),
-      /** Tokens, at least. */
+      /** The smallest context length, in tokens. */
       context: z
         .string()
         .regex(/^0*[1-9]\d{0,14}$/, expectation('expected an integer of at least 1'))
         .transform(Number)
         .optional(),
-      /** Of the prompt. */
+      /** Limits on the prompt's price. */
       min_price: price().optional(),
       max_price: price().optional(),
-      /** One of them. */
+      /** The model's author must be one of them. */
       model_authors: names().optional(),
-      /** Slugs or names; one of them. */
+      /** Slugs or names; one of them must serve the model. */
       providers: names().optional(),
       /** The family of models. */
       arch: lowerCase().optional(),
@@ -169,7 +169,7 @@ export const modelsQuery = lazily(() =>
 );
 export interface ModelsQuery extends z.infer<ReturnType<typeof modelsQuery>> {}
 
-/** What GET /models/count may be asked. */
+/** Query of GET /models/count. */
 export const modelsCountQuery = lazily(() =>
   z.preprocess(withoutEmpty, z.object({ output_modalities: outputModalities() })),
 );

@@ -3,15 +3,15 @@ import { isUuid } from '../base/ids.ts';
 import { lazily } from '../base/lazily.ts';
 import { expectation } from './expectations.ts';
 
-/** Parameters of a query are texts. */
+/** Query parameters are strings. */
 const digits = /^\d{1,15}$/;
 
-/** How many come before the first. Default 0. */
+/** Number of records to skip. Default 0. */
 export const offsetParameter = lazily(() =>
   z.string().regex(digits, expectation('expected an integer of at least 0')).default('0').transform(Number),
 );
 
-/** How many at most, 1 to 100. Default 50. */
+/** Maximum number of records, 1 to 100. Default 50. */
 export const limitParameter = lazily(() =>
   z
     .string()
@@ -23,7 +23,7 @@ export const limitParameter = lazily(() =>
     .transform(Number),
 );
 
-/** An id as a caller writes it, in the spelling that is stored. */
+/** A UUID in a request, turned into the lower case that the store uses. */
 export const uuidText = lazily(() =>
   z
     .string()
@@ -31,6 +31,6 @@ export const uuidText = lazily(() =>
     .transform((text) => text.toLowerCase()),
 );
 
-/** What every list of records may be asked. */
+/** Query of every list of records. */
 export const pageQuery = lazily(() => z.object({ offset: offsetParameter(), limit: limitParameter() }));
 export interface PageQuery extends z.infer<ReturnType<typeof pageQuery>> {}

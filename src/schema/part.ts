@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { optionalText, text } from './scalars.ts';
 
-/** Marks the end of what a provider may keep in its prompt cache. */
+/** Marks the end of a prefix that the provider may keep in its prompt cache. */
 export const cacheControlSchema = lazily(() =>
   z.looseObject({
     type: z.literal('ephemeral'),
@@ -35,7 +35,7 @@ export interface ImagePart extends z.infer<ReturnType<typeof imagePartSchema>> {
 export const audioPartSchema = lazily(() =>
   z.looseObject({
     type: z.literal('input_audio'),
-    /** `data` is base64, never a URL; which `format` will do depends on the model. */
+    /** `data` is base64, never a URL; the accepted values of `format` depend on the model. */
     input_audio: z.looseObject({ data: text(), format: text() }),
   }),
 );
@@ -46,7 +46,7 @@ const videoInput = lazily(() => z.looseObject({ url: text() }));
 export const videoPartSchema = lazily(() => z.looseObject({ type: z.literal('video_url'), video_url: videoInput() }));
 export interface VideoPart extends z.infer<ReturnType<typeof videoPartSchema>> {}
 
-/** Deprecated twin of `video_url`, with the same inner object. */
+/** Deprecated form of `video_url`, with the same inner object. */
 export const legacyVideoPartSchema = lazily(() =>
   z.looseObject({ type: z.literal('input_video'), video_url: videoInput() }),
 );
@@ -65,7 +65,7 @@ export const filePartSchema = lazily(() =>
 );
 export interface FilePart extends z.infer<ReturnType<typeof filePartSchema>> {}
 
-/** What user, assistant and tool messages may hold beside plain text. */
+/** The parts that user, assistant and tool messages may hold besides plain text. */
 export const contentPartSchema = lazily(() =>
   z.discriminatedUnion('type', [
     textPartSchema(),

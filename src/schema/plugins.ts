@@ -3,17 +3,17 @@ import { lazily } from '../base/lazily.ts';
 import { jsonObject, list } from './bounded.ts';
 import { integer, optionalFlag, optionalPositive, optionalText, optionalTexts, text, textOrNull } from './scalars.ts';
 
-// Default true; false switches the plugin off for this request. The readers apply it: a schema that filled it in would
-// rewrite what we forward.
+// Default true; false switches the plugin off for this request. The code that reads the field applies the default: a
+// default in the schema would change the forwarded request.
 const enabled = optionalFlag;
 
 const autoRouter = lazily(() =>
   z.looseObject({
     id: z.literal('auto-router'),
     enabled: enabled(),
-    /** Patterns, `*` matches anything. */
+    /** Patterns; `*` matches anything. */
     allowed_models: optionalTexts(),
-    /** 0 is pure quality, 10 the cheapest. */
+    /** From 0, quality only, to 10, the cheapest. */
     cost_quality_tradeoff: integer().min(0).max(10).optional(),
   }),
 );
@@ -86,13 +86,13 @@ const fusion = lazily(() =>
   z.looseObject({
     id: z.literal('fusion'),
     enabled: enabled(),
-    /** Judges and writes the answer. */
+    /** The model that judges the responses of `analysis_models` and writes the final response. */
     model: optionalText(),
-    /** Run in parallel. */
+    /** Models that are called in parallel. */
     analysis_models: list(text()).min(1).max(8).optional(),
     max_tool_calls: integer().min(1).max(16).optional(),
     preset: z.enum(['general-high', 'general-budget', 'general-fast']).optional(),
-    /** An empty list switches tools off. */
+    /** An empty list disables tools. */
     tools: list(z.looseObject({ type: text(), parameters: jsonObject().optional() }))
       .max(8)
       .optional(),
@@ -128,7 +128,7 @@ export const pluginIds = [
   'fusion',
 ] as const satisfies readonly PluginId[];
 
-/** What a plugin does where the request is silent; applied by the plugins, never written into the request. */
+/** Default settings of plugins. The plugins apply them; they are never written into the request. */
 export const pluginDefaults = {
   'auto-router': { cost_quality_tradeoff: 7 },
   web: { max_results: 5 },

@@ -19,7 +19,7 @@ const price = lazily(() =>
 
 const cutoff = lazily(() => z.number().nonnegative().nullish());
 
-/** One number is the median; percentiles must all hold. */
+/** A number is a limit on the median. An object sets limits per percentile; all of them must hold. */
 const cutoffs = lazily(() =>
   z.union([z.number().nonnegative(), z.strictObject({ p50: cutoff(), p75: cutoff(), p90: cutoff(), p99: cutoff() })]),
 );
@@ -28,13 +28,13 @@ const sortBy = lazily(() => z.enum(['price', 'throughput', 'latency', 'exacto'])
 export type ProviderSort = z.infer<ReturnType<typeof sortBy>>;
 
 /**
- * Which providers may serve a request, and in which order. Closed, inner objects included: a misspelt ceiling or filter
- * that was silently ignored would spend money or send data where the caller forbade it.
+ * Which providers may serve a request, and in which order. Unknown keys are refused, also in inner objects: if a
+ * misspelt limit or filter were ignored, the gateway could spend money or send data against the caller's will.
  * @see interface document, "rulings: Defaults"; defaults and meaning of each field: docs/decisions.md
  */
 export const providerPreferencesSchema = lazily(() =>
   z.strictObject({
-    /** Tried in this order, the others after them unless `allow_fallbacks` is false. */
+    /** These providers come first, in this order; the others follow unless `allow_fallbacks` is false. */
     order: slugs(),
     only: slugs(),
     ignore: slugs(),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 
-/** A provider as it is listed. null: not known. */
+/** A provider in listings. null: not known. */
 export const providerSchema = lazily(() =>
   z.object({
     name: z.string(),

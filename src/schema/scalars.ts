@@ -3,7 +3,7 @@ import { lazily } from '../base/lazily.ts';
 import { list } from './bounded.ts';
 import { expectations } from './expectations.ts';
 
-// One instance each, shared by all shapes: a schema costs some 20 µs and a kilobyte when it is built.
+// All shapes share one instance of each schema: building a schema costs some 20 µs and a kilobyte.
 export const text = lazily(() => z.string());
 export const optionalText = lazily(() => text().optional());
 export const textOrNull = lazily(() => text().nullish());

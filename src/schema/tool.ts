@@ -21,8 +21,8 @@ export const functionToolSchema = lazily(() =>
 export interface FunctionTool extends z.infer<ReturnType<typeof functionToolSchema>> {}
 
 /**
- * A tool the gateway runs, such as `service:web_search`. The prefix is the operator's brand, so that any is taken here;
- * whether the tool exists is not a question of shape.
+ * A tool that the gateway runs, such as `service:web_search`. The prefix is the operator's brand, so the schema accepts
+ * any prefix. It does not check whether the tool exists.
  */
 export const serverToolSchema = lazily(() =>
   z.looseObject({
@@ -52,8 +52,8 @@ export const webSearchToolSchema = lazily(() =>
 );
 export interface WebSearchTool extends z.infer<ReturnType<typeof webSearchToolSchema>> {}
 
-// A plain union: a server tool's type is a pattern, which no discriminator can look up. Function tools come first and
-// so cost no second try.
+// A plain union, because the type of a server tool is a pattern and a discriminator needs constants. Function tools
+// come first, so that they match at once.
 export const chatToolSchema = lazily(() => z.union([functionToolSchema(), serverToolSchema(), webSearchToolSchema()]));
 export type ChatTool = FunctionTool | ServerTool | WebSearchTool;
 
@@ -65,7 +65,7 @@ const namedToolChoiceSchema = lazily(() =>
 );
 export interface NamedToolChoice extends z.infer<ReturnType<typeof namedToolChoiceSchema>> {}
 
-/** `{ type: <server tool type> }` forces a server tool; other types are an upstream's own and pass. */
+/** `{ type: <server tool type> }` forces a server tool. Other types pass: the upstream may know them. */
 const otherToolChoiceSchema = lazily(() =>
   z.looseObject({
     type: z.string().refine((type) => type !== 'function', { error: expectations.functionChoice, abort: true }),

@@ -3,8 +3,8 @@ import { lazily } from '../base/lazily.ts';
 import { count, countOrNull, number, numberOrNull, optionalCount, optionalFlag } from './scalars.ts';
 
 /**
- * Tokens of a request. `cost` is in USD and left out when unknown, as are the details' members: a known client throws on
- * a null there.
+ * Tokens of a request. `cost` is in USD. Unknown values of `cost` and of the details are absent, not null: a known
+ * client throws on a null there.
  */
 export const usageSchema = lazily(() =>
   z.looseObject({

@@ -5,9 +5,9 @@ import type { ChatMessage } from './message.ts';
 import type { NamedToolChoice } from './tool.ts';
 
 export interface ValidationIssue {
-  /** Where, such as `messages[0].content` or `metadata["my key"]`; '' is the whole value. */
+  /** Place of the issue, such as `messages[0].content` or `metadata["my key"]`; '': the body itself. */
   path: string;
-  /** What was expected there. Never holds a value of the input, only names of keys. */
+  /** The expected value. Holds names of keys, but never a value of the input. */
   message: string;
 }
 
@@ -19,15 +19,15 @@ interface Finding {
   path: Path;
   /** Completes "expected …". */
   expected?: string;
-  /** Instead of `expected`: a whole sentence. */
+  /** A complete sentence, instead of `expected`. */
   message?: string;
 }
 
 /**
- * Turns zod's issues into paths and messages that may be shown to a caller. The texts are ours, not zod's: its own depend
- * on a locale and an error map that the host app may have set, and could then hold values of the input. Of a union only
- * the alternative that the input came closest to is reported.
- * @param limit  at most so many issues are listed; a long body can fail in a million places
+ * Turns zod's issues into paths and messages that may be shown to a caller. zod's own messages are not used: the host
+ * app may have set a locale or an error map, and its messages could hold values of the input. For a union, only the
+ * alternative closest to the input is reported.
+ * @param limit  maximum number of issues; a long body can fail in a million places
  */
 export function validationIssues(error: z.ZodError, limit = 100): ValidationIssue[] {
   const found: ValidationIssue[] = [];
@@ -101,13 +101,13 @@ function explainUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, limit: nu
   const least = Math.min(...issue.errors.map(distance));
   const closest = issue.errors
     .filter((issues) => distance(issues) === least)
-    // Of an alternative of another `type`, what else is wrong does not matter.
+    // When the `type` does not match, other issues of this alternative mean nothing.
     .map((issues) => (least === 1 ? issues.filter(isAboutType) : issues))
     .map((issues) => explainInner(issues, path, limit));
   return joinExpected(closest) ?? closest[0] ?? [];
 }
 
-/** How far the input is from an alternative: another kind of value, another `type`, or the right one with faults inside. */
+/** Distance of the input from an alternative. 2: another kind of value; 1: another `type`; 0: faults inside only. */
 function distance(issues: readonly Issue[]): number {
   if (issues.some((issue) => issue.path.length === 0 && issue.code !== 'unrecognized_keys' && !isBound(issue)))
     return 2;
@@ -118,12 +118,12 @@ function isAboutType(issue: Issue): boolean {
   return issue.path.length === 1 && issue.path[0] === 'type';
 }
 
-/** The kind of value is right, it is only too big or too small, such as a list with too many items. */
+/** The value has the right kind, but is too big or too small, such as a list with too many items. */
 function isBound(issue: Issue): boolean {
   return issue.code === 'too_big' || issue.code === 'too_small';
 }
 
-/** Alternatives that all fail in one and the same place are one finding: "expected string or array". */
+/** Joins alternatives that all fail at the same path into one finding: "expected string or array". */
 function joinExpected(branches: readonly Finding[][]): Finding[] | null {
   const [first, ...rest] = branches.map((findings) => findings[0]);
   if (first === undefined || branches.some((findings) => findings.length !== 1)) return null;
@@ -161,17 +161,17 @@ function formatPath(path: Path): string {
   return text;
 }
 
-/** A caller's key, bounded and without control characters. */
+/** Quotes a caller's key, shortened and without control characters. */
 function quoteKey(key: string): string {
   return JSON.stringify(key.length > 64 ? `${key.slice(0, 63)}…` : key);
 }
 
 /**
- * What is well-formed but contradicts itself; a caller is told with 422.
- * - `reasoning_effort` differs from `reasoning.effort` (null counts as not given)
- * - a tool message answers a call that no earlier assistant message made
- * - `tool_choice` forces a function that is not in `tools`
- * @param limit  at most so many are listed
+ * Finds contradictions in a well-formed request; the caller gets status 422.
+ * - `reasoning_effort` differs from `reasoning.effort` (null counts as absent).
+ * - A tool message responds to a call that no earlier assistant message made.
+ * - `tool_choice` forces a function that is not in `tools`.
+ * @param limit  maximum number of issues
  * @see interface document, "reasoning_effort"; rulings, "Statuses"
  */
 export function contradictions(request: ChatRequest, limit = 100): ValidationIssue[] {

@@ -8,37 +8,37 @@ import { integer } from './scalars.ts';
 export const maxNameChars = 100;
 export const maxSlugChars = 50;
 export const maxDescriptionChars = 500;
-/** Not of the contract: what a model's slug, and a sort, are bounded by, and a list of keys. */
+/** Limits that the interface document does not set: lengths of a model's slug and a sort, and of a list of keys. */
 export const maxReferenceChars = 255;
 export const maxLoggedKeys = 1000;
 
 const slugPattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Whether a text can be a slug at all. */
+/** Whether a text can be a workspace's slug. */
 export function isSlug(text: string): boolean {
   return text.length <= maxSlugChars && slugPattern.test(text) && !isUuid(text);
 }
 
-/** Its letters are ASCII, so that characters and code units are the same. */
+/** A slug is ASCII, so that `max` can count code units. */
 const slug = lazily(() =>
   z
     .string()
     .max(maxSlugChars)
     .regex(slugPattern, expectation('expected lower-case letters and digits, in parts joined by single hyphens'))
-    // A path names a workspace by either: a slug that looks like an id could stand in another's way.
+    // A path names a workspace by id or slug, so a slug that looks like an id could hide another workspace.
     .refine((text) => !isUuid(text), expectation('expected a slug that does not look like a UUID')),
 );
 
 const reference = lazily(() => textUpTo(maxReferenceChars).nullable());
 
-/** What a caller sets, on the wire. */
+/** The fields that a caller can set. */
 const fields = lazily(() => ({
   name: textUpTo(maxNameChars).min(1),
   slug: slug(),
   description: textUpTo(maxDescriptionChars).nullable(),
   default_image_model: reference(),
   default_text_model: reference(),
-  /** Such as price, throughput, latency, exacto; the contract leaves the list open. */
+  /** For example price, throughput, latency, exacto; the interface document leaves the list open. */
   default_provider_sort: reference(),
   /** Restricts I/O logging to these keys; null: all. */
   io_logging_api_key_ids: list(integer()).max(maxLoggedKeys).nullable(),
@@ -67,7 +67,7 @@ export const createWorkspaceSchema = lazily(() =>
   }),
 );
 
-/** Body of PATCH /workspaces/{id}: what is left out stays, null clears, an array replaces. */
+/** Body of PATCH /workspaces/{id}: an absent field does not change, null clears, an array replaces. */
 export const updateWorkspaceSchema = lazily(() => workspaceSettingsSchema().partial());
 export interface UpdateWorkspace extends z.infer<ReturnType<typeof updateWorkspaceSchema>> {}
 
@@ -79,13 +79,13 @@ export const storedWorkspaceSchema = lazily(() =>
     createdAtMs: z.int(),
     /** A user of the host app, `key:<first 8 digits of an api key's hash>`, or `operator`. */
     createdBy: z.string(),
-    /** Epoch ms; null: as it was made. */
+    /** Epoch ms; null: never updated. */
     updatedAtMs: z.int().nullable(),
   }),
 );
 export interface StoredWorkspace extends z.infer<ReturnType<typeof storedWorkspaceSchema>> {}
 
-/** A workspace as it is answered. */
+/** A workspace in responses. */
 export const workspaceSchema = lazily(() =>
   z.object({
     id: z.uuid(),

@@ -1,4 +1,4 @@
-import { inOnePiece } from '../base/in-one-piece.ts';
+import { flatText } from '../base/flat-text.ts';
 import { parsePrice } from '../base/money.ts';
 import type { Endpoint, Model, Pricing, TokenPricing } from '../call/model.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -66,7 +66,7 @@ function checkSlugs(given: readonly ModelSettings[]): void {
 
 function modelOf(given: ModelSettings, endpoints: readonly Endpoint[]): Model {
   return {
-    slug: inOnePiece(given.slug),
+    slug: flatText(given.slug),
     name: given.name ?? given.slug,
     endpoints,
     description: given.description,
@@ -86,10 +86,10 @@ function modelOf(given: ModelSettings, endpoints: readonly Endpoint[]): Model {
 function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Provider): Endpoint {
   const { variant } = given;
   return {
-    modelSlug: inOnePiece(model.slug),
+    modelSlug: flatText(model.slug),
     providerSlug: provider.slug,
     tag: variant === undefined ? provider.slug : `${provider.slug}/${variant}`,
-    upstreamModel: inOnePiece(given.model),
+    upstreamModel: flatText(given.model),
     pricing: given.pricing ? pricingOf(given.pricing) : null,
     contextLength: given.contextLength ?? null,
     maxPromptTokens: given.maxPromptTokens,

@@ -19,17 +19,17 @@ const recordSchema = lazily(() =>
     workspaceId: z.custom<WorkspaceId>((id) => typeof id === 'string' && parseWorkspaceId(id) !== null),
   }),
 );
-/** A key as it is stored: its hash, never the key. */
+/** A stored key. The record holds the hash, never the key. */
 export interface ApiKeyRecord extends z.infer<ReturnType<typeof recordSchema>> {}
 
-/** What may be changed of a key later on. */
+/** The properties of a key that can be changed later. */
 export interface ApiKeySettings {
   name: string;
   permissions: readonly Permission[];
   disabled: boolean;
-  /** Integer nano-USD; null: only the budgets of its workspace count. */
+  /** Integer nano-USD; null: only the budgets of the workspace limit the key. */
   limitNanoUsd: number | null;
-  /** null: the limit never starts anew. */
+  /** null: the limit never resets. */
   limitReset: 'daily' | 'weekly' | 'monthly' | null;
   includeByokInLimit: boolean;
 }
@@ -40,28 +40,30 @@ export interface ApiKeyInput extends Omit<ApiKeySettings, 'disabled'> {
   expiresAtMs: number | null;
 }
 
-/** Api keys, per workspace and by hash. Only their hashes are stored. */
+/** API keys, per workspace and by hash. Only their hashes are stored. */
 export interface ApiKeyStore {
   /**
-   * By hash, whatever its workspace; null: there is none. From a cache of a few seconds, and without a promise where it
-   * is known: for a request on its way. Disabled and expired keys are found as well.
+   * Finds a key of any workspace by its hash, for requests. Also finds disabled and expired keys. Reads from a cache of
+   * a few seconds; returns no promise when the cache has the key.
+   * @returns null: there is no such key
    */
   known(hash: string): ApiKeyRecord | null | Promise<ApiKeyRecord | null>;
   get(workspaceId: WorkspaceId, hash: string): Promise<ApiKeyRecord | null>;
-  /** In the order in which they were made. */
+  /** In order of creation. */
   list(workspaceId: WorkspaceId, page: Page & { includeDisabled: boolean }): Promise<ApiKeyRecord[]>;
   /** @throws GatewayError invalid_request (400): the workspace is being deleted */
   create(workspaceId: WorkspaceId, input: ApiKeyInput): Promise<{ key: string; record: ApiKeyRecord }>;
   /**
-   * What is left out stays; where all is left out, nothing changes. Seen at once here, by other instances within the cache's time.
-   * @returns null: there is none
+   * Absent settings stay unchanged; without any setting, nothing changes. This instance sees the change at once, other
+   * instances within the time of the cache.
+   * @returns null: there is no such key
    * @throws GatewayError invalid_request (400): the workspace is being deleted, and the key would work again
    */
   update(workspaceId: WorkspaceId, hash: string, given: Partial<ApiKeySettings>): Promise<ApiKeyRecord | null>;
-  /** false: there was none. */
+  /** @returns false: there was no such key */
   delete(workspaceId: WorkspaceId, hash: string): Promise<boolean>;
   deleteAll(workspaceId: WorkspaceId): Promise<void>;
-  /** How many are neither disabled nor expired. */
+  /** The number of keys that are neither disabled nor expired. */
   countLive(workspaceId: WorkspaceId): Promise<number>;
 }
 
@@ -69,9 +71,9 @@ export interface ApiKeyStoreDeps {
   storage: Storage;
   owners: Owners;
   clock: Clock;
-  /** `size` random bytes. */
+  /** Returns `size` random bytes. */
   randomBytes: (size: number) => Uint8Array;
-  /** How long a key is believed before the store is asked again. */
+  /** How long a cached key is used before the store is read again. */
   cacheMs: number;
 }
 
@@ -79,7 +81,7 @@ const kind = 'api-key';
 
 export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: ApiKeyStoreDeps): ApiKeyStore {
   const records = perWorkspace<ApiKeyRecord>({ storage, kind, schema: recordSchema });
-  // Unknown keys are remembered, too, so that guessing does not load the store.
+  // Unknown keys are cached as well, so that guesses do not load the store.
   const cache = createCache({ clock, ttlMs: cacheMs, load });
 
   const allOf = (workspaceId: WorkspaceId) =>
@@ -92,17 +94,17 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
     const owner = await owners.of('api-key', hash);
     const record = owner === null ? null : await records(owner).get(hash);
     if (record === null || (record.hash === hash && record.workspaceId === owner)) return record;
-    // It lies where another belongs.
+    // The record was found at the address of another one.
     throw damagedRecord(kind);
   }
 
-  /** Not by the collection, which would read it: what is damaged can be deleted, too. */
+  /** Does not use the collection, which would read the record: a damaged record can be deleted, too. */
   async function remove(workspaceId: WorkspaceId, hash: string): Promise<boolean> {
     const at = { partition: workspaceId, kind, id: hash };
     try {
       const wasThere = (await storage.get(at)) !== null;
       await storage.commit([{ at, value: null }]);
-      // Also where it is gone: an earlier deletion may have been broken off between the two.
+      // Also if the key is gone: an earlier deletion may have stopped between the two steps.
       await owners.release('api-key', hash);
       return wasThere;
     } finally {
@@ -153,7 +155,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       } catch (error) {
         throw error instanceof ConflictError ? beingDeleted() : error;
       } finally {
-        // Also after a failure: it may have been written all the same.
+        // Also after a failure: the store may have written the change all the same.
         cache.forget(hash);
       }
     },
@@ -164,7 +166,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
     async countLive(workspaceId) {
       const isLive = ({ disabled, expiresAtMs }: ApiKeyRecord) =>
         !disabled && (expiresAtMs === null || expiresAtMs > clock.now());
-      // One that is damaged lets nobody in.
+      // A damaged key lets nobody in, so it does not count.
       const keys = (await allOf(workspaceId)).map(({ value }) => recordSchema().safeParse(tryParseJson(value)));
       return keys.filter(({ data }) => data !== undefined && isLive(data)).length;
     },
@@ -173,7 +175,10 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
 
 const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-/** Letters and digits only, so that a double click selects a key. A byte modulo 62 leans to the first ones by a hair. */
+/**
+ * Letters and digits only, so that a double click selects a key. A byte modulo 62 slightly favours the first
+ * characters.
+ */
 function base62(bytes: Uint8Array): string {
   let text = '';
   for (const byte of bytes) text += letters[byte % 62];

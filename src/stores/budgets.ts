@@ -8,43 +8,43 @@ import { ConflictError, perWorkspace } from './collection.ts';
 import { beingDeleted, unlessDeleted } from './deletion.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** What may be spent in a window of an interval. */
+/** The limit for one window of an interval. */
 export interface BudgetLimit {
   interval: Interval;
   /** Integer nano-USD. */
   limitNanoUsd: number;
 }
 
-/** The budgets of one workspace, at most one per interval. What was spent is the ledger's to know. */
+/** The budgets of one workspace, at most one per interval. The ledger knows the spending. */
 export interface Budgets {
   /** From the narrowest interval to the broadest. */
   list(): Promise<StoredBudget[]>;
-  /** null: there is none. */
+  /** @returns null: there is no such budget */
   get(interval: Interval): Promise<StoredBudget | null>;
   /**
-   * Makes a budget or changes its limit; what was spent stays.
+   * Creates a budget or changes its limit. The spending stays.
    * @throws GatewayError invalid_request (400): the workspace is being deleted
    */
   put(interval: Interval, limitNanoUsd: number): Promise<StoredBudget>;
-  /** Also where there is none. */
+  /** Does nothing if there is no such budget. */
   delete(interval: Interval): Promise<void>;
   deleteAll(): Promise<void>;
-  /** From a cache of a few seconds; without a promise where they are known. */
+  /** From a cache of a few seconds. Returns no promise when the cache has the limits. */
   limits(): readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
 }
 
-/** There is no way to a budget but by naming its workspace. */
+/** Every access to a budget names its workspace. */
 export type BudgetsOf = (workspaceId: WorkspaceId) => Budgets;
 
 export interface BudgetsDeps {
   storage: Storage;
   clock: Clock;
   ids: Ids;
-  /** How long limits are believed before the store is asked again. */
+  /** How long cached limits are used before the store is read again. */
   cacheMs: number;
 }
 
-/** One record holds all budgets of a workspace: a request on its way reads them at once. */
+/** One record holds all budgets of a workspace, so that a request reads them in one step. */
 const id = 'all';
 const kind = 'budgets';
 
@@ -64,7 +64,7 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
 
     /** @throws ConflictError when the workspace is being deleted */
     async function change(made: StoredBudgets, edit: (record: StoredBudgets) => StoredBudgets): Promise<StoredBudgets> {
-      // Somebody else may write the first budget, or delete the last, between two of these steps.
+      // Another process may write the first budget, or delete the last, between two of these steps.
       for (let race = 0; race < 20; race++) {
         const changed = await collection.update(id, edit, () => guard);
         if (changed) return changed;
@@ -101,7 +101,7 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
       },
       async deleteAll() {
         try {
-          // Not by the collection, which would read it: what is damaged can be deleted, too.
+          // Not with the collection, which would read the record: a damaged record can be deleted, too.
           await storage.commit([{ at: { partition: workspaceId, kind, id }, value: null }]);
         } finally {
           limits.forget(workspaceId);
@@ -112,7 +112,7 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
   };
 }
 
-/** A budget that is there keeps its id and the time it was made. */
+/** A budget that exists keeps its id and its creation time. */
 function withBudget({ budgets }: StoredBudgets, fresh: StoredBudget): StoredBudgets {
   const before = budgets.find(({ interval }) => interval === fresh.interval);
   const { limitNanoUsd, updatedAtMs } = fresh;

@@ -2,41 +2,41 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import { lazily } from '../base/lazily.ts';
 
-/** What was read from a store, believed for a short time. Loads of the same key at once are one load. */
+/** Keeps values of a store for a short time. Simultaneous loads of the same key become one load. */
 export interface Cache<T> {
-  /** Without a promise where it is known: a request on its way should not have to wait a turn. */
+  /** Returns no promise when the value is cached, so that a request need not wait for a turn of the event loop. */
   get(key: string): T | Promise<T>;
   /**
-   * What is known from now on, such as what was just written here. Where others may write the same at once, `forget`:
-   * answers do not come back in the order of the writes.
+   * Sets the value, such as one that was just written. If others may write the same key at the same time, use `forget`
+   * instead: responses may not arrive in the order of the writes.
    */
   set(key: string, value: T): void;
-  /** Whoever asks from now on is told what a load that begins from now on finds. */
+  /** Later calls of `get` get the result of a load that begins after this call. */
   forget(key: string): void;
 }
 
 export interface CacheOptions<T> {
   clock: Clock;
-  /** How long something is believed; 0: loads are joined and nothing is remembered. */
+  /** How long a value is used; 0: simultaneous loads are joined and nothing is kept. */
   ttlMs: number;
   load: (key: string) => Promise<T>;
-  /** Default 10,000: every key in use at once, and a bound on what guessers can fill. */
+  /** Default 10,000: enough for every key in use, and a limit for the keys that guessers can add. */
   max?: number;
 }
 
 interface Known<T> {
   value: T;
-  /** When it was true: what comes from a load may have changed since it was asked for. */
+  /** When the value was true. For a loaded value, this is the start of the load: the value may have changed since. */
   sinceMs: number;
 }
 
-/** lru-cache's own time to live is not used, and need not be looked at. */
+/** lru-cache need not check its own time to live, which we do not use. */
 const asItIs = { allowStale: true };
 
 export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOptions<T>): Cache<T> {
-  // Not lru-cache's `ttl`, of which 0 means for ever and which a clock that is set back prolongs; nor its `fetch`: whoever
-  // waits for that gets an error when the key is set, forgotten or evicted meanwhile.
-  // Made for the first key: the room for all of them is taken at once, 2 ms and 300 KB that not every gateway needs.
+  // Not lru-cache's `ttl`: there, 0 means for ever, and a clock that is set back makes the time longer. Not its `fetch`
+  // either: its callers get an error when the key is set, forgotten or evicted meanwhile. Made for the first key:
+  // lru-cache reserves memory for all keys at once (2 ms, 300 KB), and not every gateway needs it.
   const cache = lazily(() => new LRUCache<string, Known<T>>({ max }));
   const loading = new Map<string, Promise<T>>();
 
@@ -47,7 +47,7 @@ export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOption
 
   function startLoading(key: string): Promise<T> {
     const sinceMs = clock.now();
-    /** Set or forgotten meanwhile: what was read may be of before the change. */
+    /** true: the key was set or forgotten meanwhile, so the loaded value may be from before the change. */
     const isOutdated = () => loading.get(key) !== mine;
     const mine: Promise<T> = load(key).then(
       (value) => {
@@ -67,7 +67,7 @@ export function createCache<T>({ clock, ttlMs, load, max = 10_000 }: CacheOption
   }
 
   function get(key: string): T | Promise<T> {
-    // Who was asked for last need not be noted: what is in use is loaded, and so set, every few seconds.
+    // `peek` does not note the use of a key: a key in use is loaded, and therefore set, every few seconds.
     const known = cache().peek(key, asItIs);
     return known && isFresh(known) ? known.value : (loading.get(key) ?? startLoading(key));
   }

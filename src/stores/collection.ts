@@ -7,23 +7,24 @@ import type { Change, Page, Storage } from './storage/storage.ts';
 
 /**
  * Records of one kind in one partition of a storage, checked by their schema when they are read.
- * Every method rejects with GatewayError unavailable (503) when the store cannot tell, and with internal (500) for a
- * record that is damaged: it fails closed.
+ * Every method fails closed: it rejects with GatewayError unavailable (503) when the store does not respond, and with
+ * internal (500) for a damaged record.
  */
 export interface Collection<T> {
-  /** null: there is no such record. */
+  /** @returns null: there is no such record */
   get(id: string): Promise<T | null>;
   /**
    * Writes a new record.
-   * @param more  `rank`: listed, in this order; `also`: further records of the partition, written with it or not at all
-   * @returns false: there is one already, or an expectation of `also` did not hold; nothing was written
+   * @param more  `rank`: lists the record, in this order; `also`: further records of the partition, written together
+   *              with it
+   * @returns false: the record already exists, or an expectation of `also` was not met; nothing was written
    */
   create(id: string, record: T, more?: { rank?: number; also?: readonly Change[] }): Promise<boolean>;
   /**
-   * Reads, changes and writes back, again from the start when somebody else wrote in between.
-   * @param also  further records of the partition that are written with it, such as an index by name
-   * @returns the record as it is now; null: there is none
-   * @throws ConflictError when an expectation of `also` did not hold; nothing was written
+   * Reads, changes and writes a record. Starts again when another process wrote the record in between.
+   * @param also  further records of the partition that are written together with it, such as an index by name
+   * @returns the new record; null: there is no such record
+   * @throws ConflictError when an expectation of `also` was not met; nothing was written
    */
   update(
     id: string,
@@ -31,15 +32,15 @@ export interface Collection<T> {
     also?: (before: T, after: T) => readonly Change[],
   ): Promise<T | null>;
   /**
-   * @returns what was there; null: nothing
-   * @throws ConflictError as `update`
+   * @returns the deleted record; null: there was none
+   * @throws ConflictError like `update`
    */
   delete(id: string, also?: (record: T) => readonly Change[]): Promise<T | null>;
   /** The listed records, by rank. */
   list(page: Page): Promise<{ records: T[]; total: number }>;
 }
 
-/** A further record that an update would have written is not as it was expected to be, such as a name that is taken. */
+/** A further record of an update is not as expected, such as a name that is already taken. */
 export class ConflictError extends Error {}
 
 export interface CollectionOptions<T> {
@@ -48,10 +49,10 @@ export interface CollectionOptions<T> {
   schema: () => ZodType<T>;
 }
 
-/** More writers than this, each between our read and our write, and we give up. */
+/** The number of attempts of an update. Each fails if another process writes between our read and our write. */
 const maxRaces = 20;
 
-/** What is to be written, and what is to be given back when it was. */
+/** The changes to write, and the result to return once they are written. */
 interface Planned<R> {
   value: string | null;
   also: readonly Change[];
@@ -68,14 +69,16 @@ export function createCollection<T>(partition: string, { storage, kind, schema }
     throw damagedRecord(kind);
   }
 
-  /** Whether what failed was one of these, rather than the record itself. */
+  /** Whether the failed expectation was one of these, and not that of the record itself. */
   async function isConflict(also: readonly Change[]): Promise<boolean> {
     const expecting = also.filter(({ expect }) => expect !== undefined);
     const found = await storage.getMany(expecting.map((change) => change.at));
     return expecting.some(({ expect }, position) => expect !== found[position]);
   }
 
-  /** Writes what `plan` makes of what is there, again from the start when somebody else wrote in between. */
+  /**
+   * Writes the changes that `plan` makes for the stored record. Starts again when another process wrote it in between.
+   */
   async function rewrite<R>(id: string, plan: (before: T) => Planned<R> | Promise<Planned<R>>): Promise<R | null> {
     let failed: { text: string; also: readonly Change[] } | undefined;
     for (let race = 0; race < maxRaces; race++) {
@@ -114,7 +117,7 @@ export function createCollection<T>(partition: string, { storage, kind, schema }
   };
 }
 
-/** Records of workspaces: there is no way to one but by naming its workspace. */
+/** Records of workspaces. Every access to a record names its workspace. */
 export type PerWorkspace<T> = (workspaceId: WorkspaceId) => Collection<T>;
 
 export function perWorkspace<T>(options: CollectionOptions<T>): PerWorkspace<T> {

@@ -1,19 +1,19 @@
 import { fitsPattern } from '../base/pattern.ts';
 import type { ByokCredential } from '../call/facts.ts';
 
-/** What a credential may be restricted to. */
+/** The properties of a request by which a credential may be restricted. */
 export interface CredentialUse {
   /** The gateway's slug of the model that would serve. */
   model: string;
-  /** The request's `user`; null: it names none. */
+  /** The request's `user`; null: the request has none. */
   user: string | null;
   /** SHA-256 of the caller's api key, hex; null: the host app authenticates. */
   apiKeyHash: string | null;
 }
 
 /**
- * Whether a request meets every restriction of a credential. No list is no restriction; an empty list lets nothing
- * through, nor does any list where the request has nothing to look up in it.
+ * Whether a request meets every restriction of a credential. An absent list is no restriction. An empty list allows no
+ * request. A list also refuses a request that has no value for it.
  */
 export function credentialFits(
   { allowedModels, allowedUserIds, allowedApiKeyHashes }: ByokCredential,

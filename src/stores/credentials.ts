@@ -25,38 +25,38 @@ import type { Page, Storage } from './storage/storage.ts';
 import type { SecretOwner, Vault } from './vault.ts';
 
 /**
- * The provider keys a workspace brought (BYOK). Every method rejects with GatewayError unavailable (503) when the store
- * cannot tell. What is changed here is seen here at once, by other instances within the cache's time.
+ * The provider keys of a workspace (BYOK). Every method rejects with GatewayError unavailable (503) when the store does
+ * not respond. This instance sees its changes at once, other instances within the time of the cache.
  */
 export interface Credentials {
   /**
-   * The new one is the last of its provider's.
-   * @throws GatewayError invalid_request (400): the workspace has as many as it may, or the key lacks a part that its
-   *         provider asks for; unavailable (503): no master key
+   * Adds the new credential after the others of its provider.
+   * @throws GatewayError invalid_request (400): the workspace has as many as it may, or the key lacks a
+   *         part that its provider needs; unavailable (503): no master key
    */
   create(input: Omit<CreateCredential, 'workspace_id'>): Promise<StoredCredential>;
-  /** null: there is none. */
+  /** @returns null: there is no such credential */
   get(id: string): Promise<StoredCredential | null>;
-  /** In the order they were made. */
+  /** In order of creation. */
   list(page: Page & { provider?: string }): Promise<{ records: StoredCredential[]; total: number }>;
   /**
-   * @returns null: there is none
-   * @throws GatewayError invalid_request (400): the key lacks a part that its provider asks for
+   * @returns null: there is no such credential
+   * @throws GatewayError invalid_request (400): the key lacks a part that its provider needs
    */
   update(id: string, patch: UpdateCredential): Promise<StoredCredential | null>;
-  /** Wipes the key with all that belongs to it. false: there is none. */
+  /** Wipes the record with its key. @returns false: there was no such credential */
   delete(id: string): Promise<boolean>;
-  /** Wipes all, of a workspace that is deleted; may be done twice. */
+  /** Wipes all credentials of a workspace that is being deleted. May be repeated. */
   deleteAll(): Promise<void>;
   /**
-   * Those that may be tried, in that order: not disabled, and not found lately to be such as will not open. Without a
-   * promise where they are known.
+   * The credentials that may be used, in order: not disabled, and not recently found impossible to open. Returns no
+   * promise when they are cached.
    */
   usable(): readonly ByokCredential[] | Promise<readonly ByokCredential[]>;
   /**
-   * The key itself, always the same object until it changes. Without a promise where it is known.
-   * @throws GatewayError not_found (404): deleted meanwhile; internal (500), logged: it will not open; unavailable (503):
-   *         the store or the key service is out of reach. All by rejecting
+   * Opens the key. Returns the same object until the key changes, and no promise when the key is cached.
+   * @throws GatewayError not_found (404): deleted meanwhile; internal (500), logged: the key cannot be opened;
+   *         unavailable (503): the store or the key service is out of reach. Always by rejecting
    */
   open(id: string): OpenedKey | Promise<OpenedKey>;
 }
@@ -67,23 +67,23 @@ export interface CredentialsDeps {
   owners: Owners;
   clock: Clock;
   ids: Ids;
-  /** How long a workspace's credentials are believed before the store is asked again. */
+  /** How long the cached credentials of a workspace are used before the store is read again. */
   cacheMs: number;
-  /** How many a workspace may have: every request reads them all. Default 500. */
+  /** The most credentials of a workspace: every request reads them all. Default 500. */
   maxPerWorkspace?: number;
-  /** What a key means to its provider. Default: one string. */
+  /** Reads a key in the form that its provider expects. Default: one string. */
   readKey?: KeyReader;
-  /** Is called for keys that do not open. */
+  /** Called for keys that cannot be opened. */
   warn?: (fields: object, message: string) => void;
 }
 
-/** A workspace's, as they are remembered. */
+/** The cached credentials of a workspace. */
 interface Remembered {
   records: ReadonlyMap<string, StoredCredential>;
   usable: readonly ByokCredential[];
 }
 
-/** There is no way to a credential but by naming its workspace. */
+/** Every access to a credential names its workspace. */
 export function createCredentials(deps: CredentialsDeps): (workspaceId: WorkspaceId) => Credentials {
   const {
     storage,
@@ -138,14 +138,14 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
     try {
       await resealCredential({ vault, collection: collections(workspaceId) }, workspaceId, record);
     } catch {
-      // It opens as it is; the next opening, or a rotation, tries again.
+      // The key opens without resealing. The next opening, or a rotation, tries to reseal it again.
     }
   }
 
   return (workspaceId) => {
     const collection = collections(workspaceId);
 
-    /** Even a change that failed may have been made: whether it was, the store knows. */
+    /** Clears the cache after every change. A change that failed may have been written: only the store knows. */
     async function changing<T>(change: Promise<T>): Promise<T> {
       try {
         return await change;
@@ -154,7 +154,7 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
       }
     }
 
-    /** An owner of nothing that is left behind does no harm. */
+    /** Removes the owner. If that fails, an owner without a credential stays, which does no harm. */
     async function leave(id: string): Promise<void> {
       await owners.release('credential', id).catch(() => undefined);
     }
@@ -184,7 +184,7 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
         try {
           return await changing(add(workspaceId, record));
         } catch (error) {
-          // Not after an outage: what may have been written must be found by its id.
+          // Not after an outage: the credential may have been written, and must then be found by its id.
           if (isGatewayError(error) && error.kind !== 'unavailable') await leave(id);
           throw error;
         }
@@ -249,13 +249,13 @@ function idOf({ id }: { id: string }): string {
   return id;
 }
 
-/** What lies elsewhere than it says was put there by somebody else, and may be of another workspace. */
+/** A record found at another address than its own was put there by somebody else, and may be of another workspace. */
 function checked(record: StoredCredential, workspaceId: WorkspaceId, id: string): StoredCredential {
   if (record.id === id && record.workspace_id === workspaceId) return record;
   throw damagedRecord(credentialKind);
 }
 
-/** Where a record lies decides, not what it says of that: one that was moved does not open. */
+/** The owner follows from the address of the record, not from its content: a record that was moved does not open. */
 function ownerOf(workspaceId: WorkspaceId, { id, provider }: StoredCredential): SecretOwner {
   return { workspaceId, provider, credentialId: id };
 }

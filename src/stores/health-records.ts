@@ -1,35 +1,35 @@
 import type { Address, Storage } from './storage/storage.ts';
 
 /**
- * - recent: the last minutes, and what rests; written every few seconds
- * - history: what is older
+ * - recent: the last minutes, and the cooldowns; written every few seconds
+ * - history: older data
  */
 export type HealthKind = 'recent' | 'history';
 
-/** What instances on one store tell each other of how endpoints are doing: each writes its own records, all read all. */
+/** The health that instances on one store share. Each instance writes its own records, and all read all. */
 export interface HealthRecords {
-  /** Replaces what this instance said before. */
+  /** Replaces this instance's earlier record. */
   write(kind: HealthKind, instance: string, text: string, atMs: number): Promise<void>;
-  /** Those written last, and a few of those that were not for longest, by instance. */
+  /** The records written last, by instance, and a few of the oldest ones. */
   read(kind: HealthKind): Promise<{ id: string; value: string }[]>;
-  /** Unless it was written again since it was read. */
+  /** Removes a record, unless its instance has written it again since the read. */
   remove(kind: HealthKind, instance: string, text: string): Promise<void>;
 }
 
-/** More instances than this at once do not hear of all the others. */
+/** If more instances run at the same time, an instance does not read the records of all others. */
 const maxInstances = 32;
 const maxOldest = 8;
 
-/** @returns null: no other instance sees what is written there */
+/** @returns null: no other instance sees the records of this storage */
 export function healthRecords(storage: Storage): HealthRecords | null {
-  // A ledger that is shared says nothing of the records beside it.
+  // A shared ledger does not mean that the records are shared.
   if (!storage.isShared || storage.kind === 'memory' || storage.kind === 'keyv') return null;
   const partition = 'health';
   const nameOf = (kind: HealthKind) => `health-${kind}`;
   const at = (kind: HealthKind, id: string): Address => ({ partition, kind: nameOf(kind), id });
   return {
     async write(kind, instance, text, atMs) {
-      // Nobody else writes it. The last written is the first in the list.
+      // No other instance writes this record. The latest record is the first in the list.
       await storage.commit([{ at: at(kind, instance), value: text, rank: -Math.round(atMs) }]);
     },
     async read(kind) {

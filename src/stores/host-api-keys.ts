@@ -5,15 +5,18 @@ import { type FindsWorkspaces, noWorkspace } from './access.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import type { Owners } from './owners.ts';
 
-/** Keys callers authenticate with, as the host app makes and revokes them. A key is shown once, when it is made. */
+/** The keys of callers, which the host app creates and revokes. A key is shown once, at its creation. */
 export interface ApiKeys {
   /** @throws ZodError for wrong input; GatewayError not_found (404) for an unknown workspace, unavailable (503) */
   create(input?: NewApiKey): Promise<{ key: string; record: StoredApiKey }>;
-  /** By hash; null where there is none. From a cache of a few seconds. */
+  /** By hash; null: there is no such key. From a cache of a few seconds. */
   find(hash: string): Promise<StoredApiKey | null>;
-  /** Switches a key off or on; null where there is none. Seen at once here, by other instances within the cache's time. */
+  /**
+   * Disables or enables a key; null: there is no such key. This instance sees the change at once, other instances
+   * within the time of the cache.
+   */
   setDisabled(hash: string, disabled: boolean): Promise<StoredApiKey | null>;
-  /** false where there was none. */
+  /** @returns false: there was no such key */
   delete(hash: string): Promise<boolean>;
 }
 
@@ -23,7 +26,7 @@ export interface HostApiKeysDeps {
   workspaces: FindsWorkspaces;
 }
 
-/** What a gateway shows of its api keys to whoever embeds it, and manages all of them. */
+/** The API keys as the host app sees and manages them. */
 export function hostApiKeys({ apiKeys, owners, workspaces }: HostApiKeysDeps): ApiKeys {
   const isHash = (text: string) => /^[0-9a-f]{64}$/.test(text);
   const ownerOf = async (hash: string) => (isHash(hash) ? owners.of('api-key', hash) : null);

@@ -3,26 +3,27 @@ import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import { damagedRecord } from './damaged.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** What has an id of its own and belongs to a workspace. */
+/** The kinds of things that have an id of their own and belong to a workspace. */
 export type OwnedKind = 'credential' | 'api-key';
 
 /**
- * Which workspace something belongs to, for requests that name it by its id alone. Written before the thing itself and
- * removed after it: an owner of nothing does no harm, and says nothing of what is there.
+ * Finds the workspace of a thing, for requests that name the thing by its id alone. The owner is written before the
+ * thing and removed after it. So an owner may exist without its thing, which does no harm. An owner does not prove that
+ * the thing exists.
  */
 export interface Owners {
-  /** null: of nobody. */
+  /** @returns null: the id belongs to no workspace */
   of(kind: OwnedKind, id: string): Promise<WorkspaceId | null>;
   /**
    * May be repeated.
-   * @throws GatewayError internal (500) when it belongs to another workspace already: then nothing has changed
+   * @throws GatewayError internal (500) when the thing belongs to another workspace already; nothing has changed then
    */
   claim(kind: OwnedKind, id: string, workspaceId: WorkspaceId): Promise<void>;
   release(kind: OwnedKind, id: string): Promise<void>;
 }
 
 export function createOwners(storage: Storage): Owners {
-  // A partition each: they need not be written together, and in a cluster should not all lie on one node.
+  // A partition for each: owners need not be written together, and in a cluster they should not all be on one node.
   const at = (kind: OwnedKind, id: string) => ({ partition: `${kind}.${id}`, kind: 'owner', id: 'owner' });
   return {
     async of(kind, id) {
@@ -44,5 +45,5 @@ export function createOwners(storage: Storage): Owners {
   };
 }
 
-/** What can stand in the name of a partition behind its kind. What comes from outside may be any text. */
+/** The characters that an id may have in the name of a partition. Ids from outside may be any text. */
 const ids = /^[A-Za-z0-9_.-]{1,80}$/;

@@ -6,25 +6,25 @@ export interface SqliteStatement {
   all(...values: Value[]): Record<string, unknown>[];
 }
 
-/** What a store on SQLite needs of a connection, such as the property `database` of `sqliteStore`. */
+/** The interface to a SQLite connection, such as the property `database` of `sqliteStore`. */
 export interface SqliteDatabase {
   /** Compiled once per text. For use within `read` and `transact`. */
   prepare(sql: string): SqliteStatement;
   exec(sql: string): void;
-  /** Tables and indexes that are made at the first use, unless they are there: `CREATE … IF NOT EXISTS`, whole. */
+  /** Tables and indexes to create at the first use: complete `CREATE … IF NOT EXISTS` statements. */
   define(schema: readonly string[]): void;
-  /** Runs synchronous reading work on one state of the database. */
+  /** Runs synchronous code that reads one state of the database. */
   read<T>(work: () => T): Promise<T>;
   /**
-   * Runs synchronous work as one transaction, in the order of the calls: when it throws, nothing of it remains. It may
-   * run again from the start. Waits, without blocking, while another process writes.
+   * Runs synchronous code as one transaction, in the order of the calls. If the code throws, the transaction is rolled
+   * back. The code may run again from the start. Waits, without blocking, while another process writes.
    */
   transact<T>(work: () => T): Promise<T>;
-  /** Whether other processes see it. */
+  /** Whether other processes use the same database. */
   readonly isShared: boolean;
 }
 
-/** Names of one store in a file that several may share: `:` stands in no id that follows it. */
+/** Makes names for one store in a file that several stores may share. `:` does not occur in the ids that follow it. */
 export function inNamespace(namespace: string | undefined): (name: string) => string {
   return namespace ? (name) => `${namespace}:${name}` : (name) => name;
 }

@@ -5,27 +5,28 @@ import type { WorkspaceId } from '../call/workspace.ts';
 import type { StickySettings } from '../schema/settings.ts';
 
 /**
- * What a conversation used last, so that its next request finds the prompt cache it filled. In this process: instances
- * agree without asking each other, since the draw among endpoints is the same for the same session; only what a failure
- * moved is known here alone. Lost with the process, which costs a cache miss.
+ * The endpoint that a conversation used last, so that its next request finds a filled prompt cache. Kept in this
+ * process. Instances agree without a message, because the weighted random choice among endpoints is the same for the
+ * same session. Only a change after a failure is known in this process alone. The data is lost with the process, which
+ * costs a cache miss.
  */
 export interface Sticky {
-  /** null: nothing within the last minutes. */
+  /** @returns null: no success within the last minutes */
   get(at: StickyAddress): string | null;
-  /** A success: from now on, and for as long as the next comes in time. */
+  /** To be called after a success. Pins the value until the time to live has passed without another success. */
   pin(at: StickyAddress, value: string): void;
-  /** Whether any conversation is known by its opening: if not, nobody need look one up. */
+  /** Whether any conversation is pinned by its opening. If not, requests need not compute their opening. */
   hasOpenings(): boolean;
 }
 
 export interface StickyAddress {
   workspaceId: WorkspaceId;
-  /** A model's slug, or a router's. */
+  /** The slug of a model or a router. */
   slug: string;
   conversation: Conversation;
 }
 
-/** What names a conversation: the caller's own key for it, or a fingerprint of how it began. */
+/** The name of a conversation: the caller's own session id, or a fingerprint of the conversation's beginning. */
 export type Conversation = { kind: 'session'; key: string } | { kind: 'opening'; key: number };
 
 export interface StickyDeps extends StickySettings {
@@ -40,11 +41,11 @@ interface Pin {
 }
 
 export function createSticky({ clock, ttlMs, max }: StickyDeps): Sticky {
-  // Bounded by a size, not by `max`, for which the cache would set aside memory from the start: 6 MB for two of them.
+  // `maxSize` instead of `max`: for `max`, the cache would reserve memory at the start, 6 MB for two caches.
   const newPins = () => new LRUCache<string | number, Pin>({ maxSize: max, sizeCalculation: () => 1 });
   const pins = { session: newPins(), opening: newPins() };
 
-  /** undefined: there is none, or it is of another workspace or model, whose number happens to be the same. */
+  /** @returns undefined: none, or a pin of another workspace or model whose number happens to be the same */
   function find(at: StickyAddress, key: string | number): Pin | undefined {
     const pin = pins[at.conversation.kind].get(key);
     return pin !== undefined && pin.workspaceId === at.workspaceId && pin.slug === at.slug ? pin : undefined;
@@ -64,7 +65,7 @@ export function createSticky({ clock, ttlMs, max }: StickyDeps): Sticky {
         pins[at.conversation.kind].set(key, { workspaceId, slug, value, untilMs });
         return;
       }
-      // Looking it up has made it the latest; setting it anew would be most of what a request spends on its conversation.
+      // `get` has already made the pin the latest. Setting it again would cost more than all else about conversations.
       known.value = value;
       known.untilMs = untilMs;
     },
@@ -72,7 +73,7 @@ export function createSticky({ clock, ttlMs, max }: StickyDeps): Sticky {
   };
 }
 
-/** Of an opening a number: to put a text of a hundred characters together and to hash it takes ten times as long. */
+/** An opening is a number: joining and hashing a text of a hundred characters would take ten times as long. */
 function keyOf({ workspaceId, slug, conversation }: StickyAddress): string | number {
   return conversation.kind === 'session'
     ? `${workspaceId} ${slug} ${conversation.key}`

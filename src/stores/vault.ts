@@ -6,26 +6,26 @@ import { decrypt, encrypt, importKey, keyBytes, randomNonce } from './vault/aes.
 import { cannotOpen, noMasterKey } from './vault/errors.ts';
 
 /**
- * Seals data keys, of 32 bytes each. `keyRing` does so with secrets from the configuration; for a key service (KMS) write
- * your own. Whatever it rejects with counts as an outage (503), except a GatewayError `internal`: that data key will
- * never open.
+ * Seals data keys of 32 bytes. `keyRing` seals with secrets from the configuration. For a key service (KMS), write your
+ * own. Any rejection counts as an outage (503). A rejection with GatewayError `internal` means that the data key can
+ * never be opened.
  */
 export interface Sealer {
   /** Id of the key that new seals use; not secret. Up to 2,048 characters. */
   readonly keyId: string;
-  /** @param context  what the data key belongs to: it must only open for the same (a KMS calls it encryption context) */
+  /** @param context  the owner of the data key: the key must only open for the same text (KMS: encryption context) */
   seal(dataKey: Uint8Array, context: string): Promise<SealedKey>;
   open(sealed: SealedKey, context: string): Promise<Uint8Array>;
 }
 
 export interface SealedKey {
-  /** Which key sealed it. */
+  /** The id of the key that sealed it. */
   keyId: string;
   /** Up to 16,384 characters. */
   sealed: string;
 }
 
-/** What a secret belongs to: sealed for one credential, it opens for no other. */
+/** The owner of a secret: a secret that was sealed for one credential opens for no other. */
 export interface SecretOwner {
   credentialId: string;
   workspaceId: string;
@@ -33,24 +33,27 @@ export interface SecretOwner {
 }
 
 /**
- * Seals the provider keys that workspaces bring: each with a data key of its own, which a master key seals. Both are
- * bound to their owner, so that a record that was moved or swapped does not open.
+ * Seals the provider keys of workspaces. Each gets a data key of its own, which a master key seals. Both are bound to
+ * the owner, so that a record that was moved or swapped does not open.
  */
 export interface Vault {
-  /** false: there is no master key, and nothing can be sealed. */
+  /** false: there is no master key, so nothing can be sealed. */
   readonly isOpen: boolean;
   /** @throws GatewayError unavailable (503) when there is no master key, or its service is out of reach */
   seal(secret: string, of: SecretOwner): Promise<Sealed>;
-  /** @throws GatewayError internal (500): it will never open; unavailable (503): the key service is out of reach */
+  /**
+   * @throws GatewayError internal (500): the secret can never be opened; unavailable (503): the key service is out of
+   * reach
+   */
   open(sealed: Sealed, of: SecretOwner): Promise<string>;
-  /** Whether another master key than the current one sealed it. */
+  /** Whether another master key than the current one sealed the secret. */
   needsReseal(sealed: Sealed): boolean;
-  /** The same secret under the same data key, which the current master key seals. @throws as `open` */
+  /** Seals the same data key with the current master key. The secret stays the same. @throws like `open` */
   reseal(sealed: Sealed, of: SecretOwner): Promise<Sealed>;
 }
 
 export interface VaultDeps {
-  /** null: none is configured. */
+  /** null: no master key is configured. */
   sealer: Sealer | null;
   /** `size` random bytes, cryptographically strong. */
   randomBytes: (size: number) => Uint8Array;
@@ -62,7 +65,7 @@ export function createVault({ sealer, randomBytes }: VaultDeps): Vault {
   async function sealKey(dataKey: Uint8Array, context: string): Promise<Pick<Sealed, 'keyId' | 'sealedKey'>> {
     if (!sealer) throw noMasterKey();
     const { keyId, sealed } = await reaching(() => sealer.seal(dataKey, context));
-    // Once stored, it could not be read again.
+    // A stored record with other values could not be read again.
     const checked = sealedKeySchema().safeParse({ keyId, sealedKey: sealed });
     if (checked.success) return checked.data;
     throw new GatewayError('internal', 'A provider key could not be sealed', {
@@ -103,7 +106,7 @@ export function createVault({ sealer, randomBytes }: VaultDeps): Vault {
   };
 }
 
-/** Written so that no two owners give the same text. */
+/** No two owners give the same text. */
 function contextOf({ workspaceId, provider, credentialId }: SecretOwner): string {
   return JSON.stringify(['model-gateway credential', workspaceId, provider, credentialId]);
 }

@@ -26,30 +26,32 @@ const recordSchema = lazily(() =>
 export interface WorkspaceRecord extends z.infer<ReturnType<typeof recordSchema>> {}
 
 /**
- * Workspaces by id and by slug. The default one exists from the start: it is made when it is first needed, once, however
- * many instances need it at the same time.
+ * Workspaces by id and by slug. The default workspace always exists: it is created at the first use, once, however many
+ * instances need it at the same time.
  */
 export interface Workspaces extends FindsWorkspaces<WorkspaceRecord> {
-  /** By id, in either case, or by slug; null: there is none. */
+  /** By id, in upper or lower case, or by slug; null: there is no such workspace. */
   find(idOrSlug: string): Promise<WorkspaceRecord | null>;
   /**
-   * By id, from a cache of a few seconds; without a promise where it is known. null also for the default one as long as
-   * nothing had to be written of it.
+   * By id, from a cache of a few seconds. Returns no promise when the cache has the workspace. Also null for the
+   * default workspace as long as nothing had to be written for it.
    */
   known(id: WorkspaceId): WorkspaceRecord | null | Promise<WorkspaceRecord | null>;
-  /** In the order in which they were made. */
+  /** In order of creation. */
   list(page: Page): Promise<{ records: WorkspaceRecord[]; total: number }>;
-  /** @throws GatewayError invalid_request (400): the slug is taken; of two creations at once exactly one wins */
+  /**
+   * @throws GatewayError invalid_request (400): the slug is taken. Of two simultaneous creations exactly one succeeds
+   */
   create(settings: WorkspaceSettings, createdBy: string): Promise<WorkspaceRecord>;
   /**
-   * What is left out stays; where all is left out, nothing changes.
+   * Absent settings stay unchanged; without any setting, nothing changes.
    * @throws GatewayError invalid_request (400): the slug is taken; not_found (404)
    */
   update(id: WorkspaceId, given: UpdateWorkspace): Promise<WorkspaceRecord>;
   /**
-   * Deletes a workspace and all it holds. From its first step on nothing new can be written there; broken off, it can be
-   * done again and ends what was begun.
-   * @throws GatewayError invalid_request (400): the default one, or one with live api keys; not_found (404)
+   * Deletes a workspace with all its contents. After the first step, nothing new can be written there. A deletion that
+   * was interrupted can be repeated, and completes the first one.
+   * @throws GatewayError invalid_request (400): the default workspace, or one with live api keys; not_found (404)
    */
   delete(id: WorkspaceId): Promise<void>;
 }
@@ -58,17 +60,19 @@ export interface WorkspacesDeps {
   storage: Storage;
   clock: Clock;
   ids: Ids;
-  /** How long a workspace is believed before the store is asked again. */
+  /** How long a cached workspace is used before the store is read again. */
   cacheMs: number;
   countLiveKeys: (id: WorkspaceId) => Promise<number>;
-  /** What deletes the things a workspace holds, in this order; each may be done twice. Money is forgotten after them. */
+  /**
+   * Functions that delete the contents of a workspace, in this order. Each may run twice. Money data is deleted last.
+   */
   contents: readonly ((id: WorkspaceId) => Promise<void>)[];
 }
 
 const partition = 'workspaces';
 const defaultSlug = 'default';
 
-/** A slug belongs to whoever its claim names: written with the workspace in one step, it cannot be given away twice. */
+/** The claim of a slug names its workspace. Claim and workspace are written in one step, so no slug is used twice. */
 function claimOf(slug: string): Address {
   return { partition, kind: 'workspace-slug', id: slug };
 }
@@ -80,7 +84,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
 
   const get = (id: WorkspaceId) => (id === defaultWorkspaceId ? theDefault() : records.get(id));
 
-  /** @returns null: the id or the slug is there already */
+  /** @returns null: the id or the slug already exists */
   async function write(id: WorkspaceId, settings: WorkspaceSettings, createdBy: string) {
     const createdAtMs = clock.now();
     const record: WorkspaceRecord = { id, settings, createdAtMs, createdBy, updatedAtMs: null };
@@ -109,7 +113,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     return made.settings.slug === defaultSlug ? made : null;
   }
 
-  /** Notes that a deletion has begun, though another, broken off or still in flight, had begun before. */
+  /** Marks the beginning of a deletion, also if an earlier deletion was interrupted or is still in flight. */
   async function beginDeletion(id: WorkspaceId, mark: string): Promise<void> {
     for (let race = 0; race < 20; race++) {
       const earlier = await storage.get(deletionOf(id));
@@ -128,7 +132,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       return records.list(page);
     },
     async create(settings, createdBy) {
-      // Its slug must not be given away before it exists.
+      // The default workspace must exist first, so that nobody else gets its slug.
       await theDefault();
       for (let race = 0; race < 20; race++) {
         const record = await write(ids.uuid() as WorkspaceId, settings, createdBy);
@@ -166,7 +170,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       await beginDeletion(id, mark);
       const live = await deps.countLiveKeys(id);
       if (live > 0) {
-        // Not where another deletion has begun meanwhile, which has counted, or will, under its own mark.
+        // Not if another deletion has begun meanwhile: that one counts the keys itself, under its own mark.
         await storage.commit([{ at: deletionOf(id), expect: mark, value: null }]);
         throw hasLiveKeys(live);
       }

@@ -1,7 +1,7 @@
 import type { ByteSource } from '../base/bytes.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 
-/** What is used of a `node:zlib` stream. */
+/** The part of a `node:zlib` stream that we use. */
 export interface Inflater {
   write(chunk: Uint8Array, callback: () => void): unknown;
   end(): unknown;
@@ -12,19 +12,19 @@ export interface Inflater {
 
 export interface Inflaters {
   gzip(): Inflater;
-  /** Its first byte tells whether the data has a zlib header: some servers send it without. */
+  /** The first byte shows whether the data has a zlib header. Some servers send the data without one. */
   deflate(firstByte: number): Inflater;
   br(): Inflater;
 }
 
-/** Codings one on top of another: more than this serves nobody but an attacker. */
+/** The largest number of codings, one on top of another. Only an attacker would use more. */
 const maxCodings = 3;
 
 /**
- * Decompresses as the reader reads: one piece goes in, and the next only once all it became has been taken. So neither
- * a bomb nor a slow reader makes more than one piece wait here.
+ * Decompresses while the reader reads. One buffer goes in, and the next one only after the reader has taken all output
+ * of the first. So neither a zip bomb nor a slow reader makes more than one buffer wait here.
  * @param encoding  the `content-encoding` header
- * @throws UpstreamError bad_answer for a coding nobody asked for; so does `read` for data that is broken or cut
+ * @throws UpstreamError bad_response for a coding that we did not ask for. `read` throws it for broken or cut data
  */
 export function decompress(source: ByteSource, encoding: string, inflaters: Inflaters): ByteSource {
   const codings = encoding
@@ -32,9 +32,9 @@ export function decompress(source: ByteSource, encoding: string, inflaters: Infl
     .split(',')
     .map((coding) => coding.trim())
     .filter((coding) => coding !== '' && coding !== 'identity');
-  if (codings.length > maxCodings) throw badAnswer('the answer is compressed too many times over');
+  if (codings.length > maxCodings) throw badResponse('the response is compressed too many times over');
   let outer = source;
-  // The header lists them in the order they were applied.
+  // The header lists the codings in the order in which the server applied them.
   for (const coding of codings.reverse()) outer = inflate(outer, createInflater(coding, inflaters));
   return outer;
 }
@@ -43,7 +43,7 @@ function createInflater(coding: string, inflaters: Inflaters): (firstByte: numbe
   if (coding === 'gzip' || coding === 'x-gzip') return inflaters.gzip;
   if (coding === 'deflate') return inflaters.deflate;
   if (coding === 'br') return inflaters.br;
-  throw badAnswer('the answer is compressed in an unknown way');
+  throw badResponse('the response is compressed in an unknown way');
 }
 
 function inflate(source: ByteSource, create: (firstByte: number) => Inflater): ByteSource {
@@ -70,18 +70,18 @@ function inflate(source: ByteSource, create: (firstByte: number) => Inflater): B
   };
 
   const feed = async () => {
-    const piece = await source.read();
+    const buffer = await source.read();
     if (cancelled) return;
-    if (piece === null) {
+    if (buffer === null) {
       exhausted = true;
-      // A body without a single byte is empty, also when it claims to be compressed.
+      // A body without a single byte is empty, even if the header says that it is compressed.
       if (inflater === null) ended = true;
       else inflater.end();
       return;
     }
-    inflater ??= start(piece[0] as number);
+    inflater ??= start(buffer[0] as number);
     writing = true;
-    inflater.write(piece, () => {
+    inflater.write(buffer, () => {
       writing = false;
       wake();
     });
@@ -90,11 +90,11 @@ function inflate(source: ByteSource, create: (firstByte: number) => Inflater): B
   const read = async (): Promise<Uint8Array | null> => {
     for (;;) {
       if (cancelled) return null;
-      const piece = inflater?.read() ?? null;
-      if (piece !== null) return piece;
+      const buffer = inflater?.read() ?? null;
+      if (buffer !== null) return buffer;
       if (broken) {
         source.cancel();
-        throw badAnswer('the compressed answer is broken or cut');
+        throw badResponse('the compressed response is broken or cut');
       }
       if (ended) return null;
       const changed = new Promise<void>((resolve) => {
@@ -116,6 +116,6 @@ function inflate(source: ByteSource, create: (firstByte: number) => Inflater): B
   };
 }
 
-function badAnswer(message: string): UpstreamError {
-  return new UpstreamError(message, { reason: 'bad_answer', status: 502 });
+function badResponse(message: string): UpstreamError {
+  return new UpstreamError(message, { reason: 'bad_response', status: 502 });
 }

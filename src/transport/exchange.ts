@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { UpstreamError } from '../base/upstream-error.ts';
+import { ByteQueue, type Sender } from './byte-queue.ts';
 import { plainHeaders } from './headers.ts';
 import { codeOf, toUpstreamError } from './network-error.ts';
-import { ByteQueue, type Sender } from './piece-buffer.ts';
 import type { Connection, SocketWatch } from './socket-watch.ts';
 import { checkHeaders, type Target } from './target.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
@@ -15,15 +15,15 @@ export interface Dispatchers {
   watch: SocketWatch;
 }
 
-/** Makes of an answer as it came one that is decompressed as it is read. */
+/** Makes a response that is decompressed while it is read. */
 export type Decode = (response: TransportResponse) => TransportResponse;
 
 /**
- * One exchange over undici's `dispatch`, the layer below its `request`: the body is handed from the parser to the
- * reader without a Node stream between, and how much of an answer had come is known when a connection fails.
+ * One exchange over undici's `dispatch`, the layer below undici's `request`. The parser hands the body to the reader
+ * without a Node stream between them. When a connection fails, we know how much of the response had arrived.
  *
- * A connection may die in the pool in the very moment it is chosen. When it had served a request before and not one
- * byte of an answer came back, the request goes out once more, on a new connection.
+ * A connection may die in the pool in the very moment it is chosen. If the connection had served a request before, and
+ * not one byte of a response came back, the request is sent once more, on a new connection.
  */
 export function exchange(
   dispatchers: Dispatchers,
@@ -38,7 +38,7 @@ export function exchange(
   });
 }
 
-/** An object rather than closures: ten of them measured 2 KB a request. */
+/** An object instead of closures: ten closures took 2 KB per request. */
 class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
   readonly #dispatchers: Dispatchers;
   readonly #request: TransportRequest;
@@ -95,7 +95,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
 
   onRequestStart(started: Dispatcher.DispatchController): void {
     this.#controller = started;
-    // While it waited for a connection there was nothing to abort.
+    // The request may have been stopped while it waited for a connection. There was nothing to abort then.
     if (this.#isStopped) started.abort(stopReason());
   }
 
@@ -122,7 +122,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
 
   onResponseEnd(): void {
     this.#stopListening();
-    // undici takes a reset for the end of a body that has no declared length.
+    // For a body without a declared length, undici reports a reset as the end of the body.
     const broken = this.#connection?.socket.errored;
     if (broken) this.#fail(toUpstreamError(broken));
     else this.#buffer.end();
@@ -137,7 +137,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
     } else this.#fail(codeOf(error) === 'UND_ERR_INVALID_ARG' ? this.#unsendable(error) : toUpstreamError(error));
   }
 
-  /** undici has looked at every header before it took the request, but does not say which cannot be sent. */
+  /** undici rejects a request with an invalid header, but does not say which header is invalid. */
   #unsendable(error: Error): UpstreamError {
     try {
       checkHeaders(this.#request.headers);
@@ -158,7 +158,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
   }
 }
 
-/** Names and values in turn, which undici takes as they are: an object it would have to look through. */
+/** Names and values in turn: undici takes such a list without a copy, but looks through an object. */
 function headerList(headers: TransportRequest['headers']): string[] {
   const list: string[] = [];
   for (const name in headers) list.push(name, headers[name] as string);
@@ -169,10 +169,10 @@ function headerList(headers: TransportRequest['headers']): string[] {
 const idleFailures: ReadonlySet<string | undefined> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 function diedIdle(connection: Connection | null, error: unknown): boolean {
-  return connection !== null && connection.requests > 1 && !connection.answered && idleFailures.has(codeOf(error));
+  return connection !== null && connection.requests > 1 && !connection.responded && idleFailures.has(codeOf(error));
 }
 
-/** Only undici sees it. */
+/** Only undici sees this error. */
 function stopReason(): UpstreamError {
   return new UpstreamError('no longer wanted', { reason: 'network', status: 502 });
 }

@@ -5,15 +5,15 @@ import { toUpstreamError } from './network-error.ts';
 import { checkTarget } from './target.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
-/** The transport of every runtime without a better one: the global `fetch`. */
+/** The transport for runtimes that have no better one: the global `fetch`. */
 export function defaultTransport(): Transport {
-  // Looked up per call, so that a test's or a host's replacement is seen.
+  // Looked up in each call, so that a `fetch` that a test or a host app replaced is used.
   return fetchTransport((input, init) => globalThis.fetch(input, init));
 }
 
 /**
- * A transport over any `fetch`. Where it cannot do what the contract asks, the runtime's own rules hold: header limits
- * are checked after the headers came, time-outs of the runtime stay in force, and decompression is `fetch`'s own.
+ * A transport over any `fetch`. Where `fetch` cannot fulfil the contract, the rules of the runtime apply: header limits
+ * are checked after the headers have arrived, the time-outs of the runtime stay in force, and `fetch` decompresses.
  * @param fetchImpl  called with `redirect: 'manual'` and the request's signal
  */
 export function fetchTransport(fetchImpl: typeof fetch): Transport {
@@ -21,8 +21,8 @@ export function fetchTransport(fetchImpl: typeof fetch): Transport {
 }
 
 /**
- * Streams are small and latency counts, so uncompressed is asked for; a browser ignores this. Deno takes it to mean that
- * we would decompress ourselves, also what comes compressed all the same.
+ * We ask for uncompressed responses: streams are small, and latency counts. A browser ignores this header. Deno does
+ * not get the header: Deno would then leave a compressed response to us, and some servers compress anyway.
  */
 const uncompressed: Record<string, string> = 'Deno' in globalThis ? {} : { 'accept-encoding': 'identity' };
 
@@ -48,7 +48,7 @@ async function send(fetchImpl: typeof fetch, request: TransportRequest): Promise
   }
 }
 
-/** A `fetch` that ignores its signal must not keep the caller waiting; its late answer is thrown away. */
+/** A `fetch` that ignores its signal must not make the caller wait. A late response is thrown away. */
 function untilAborted(pending: Promise<Response>, signal: AbortSignal): Promise<Response> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -68,14 +68,14 @@ function untilAborted(pending: Promise<Response>, signal: AbortSignal): Promise<
 }
 
 function readResponse(response: Response, request: TransportRequest): TransportResponse {
-  // Browsers hide a redirect that they were told not to follow: no status, no headers.
+  // Browsers hide a redirect that they may not follow: the response has no status and no headers.
   if (response.type === 'opaqueredirect' || response.status === 0) {
-    throw new UpstreamError('the provider answered with a redirect', { reason: 'bad_answer', status: 502 });
+    throw new UpstreamError('the provider responded with a redirect', { reason: 'bad_response', status: 502 });
   }
   let headerBytes = 0;
   for (const [name, value] of response.headers) headerBytes += name.length + value.length;
   if (headerBytes > request.limits.headerBytes) {
-    throw new UpstreamError('the headers of the answer are too large', { reason: 'bad_answer', status: 502 });
+    throw new UpstreamError('the headers of the response are too large', { reason: 'bad_response', status: 502 });
   }
   const headers = joinHeaders(response.headers);
   return {
@@ -96,7 +96,7 @@ function streamSource(stream: ReadableStream<Uint8Array>, signal: AbortSignal): 
   };
   const release = () => {
     signal.removeEventListener('abort', onAbort);
-    // Cancelling a stream that already failed rejects with that failure, which its reader has seen.
+    // Cancelling a stream that already failed rejects with the same failure. The reader has seen it.
     reader.cancel().catch(() => {});
   };
   signal.addEventListener('abort', onAbort, { once: true });

@@ -2,9 +2,9 @@ import { UpstreamError } from '../base/upstream-error.ts';
 
 interface Failure {
   message: string;
-  /** `bad_answer`: there was a connection, but what came over it was wrong. Default `network`. */
-  reason?: 'bad_answer';
-  /** `operator`: what we were told to send cannot be sent, so trying the same again is useless. Default `transient`. */
+  /** `bad_response`: the connection worked, but the data was wrong. Default `network`. */
+  reason?: 'bad_response';
+  /** `operator`: the configured request cannot be sent, so a retry is useless. Default `transient`. */
   fault?: 'operator';
 }
 
@@ -16,10 +16,10 @@ const refused: Failure = { message: 'connection refused' };
 const unknownHost: Failure = { message: 'host not found' };
 const unreachable: Failure = { message: 'the host cannot be reached' };
 const slowConnect: Failure = { message: 'no connection could be made in time' };
-const notHttp: Failure = { message: 'the answer is not valid HTTP', reason: 'bad_answer' };
+const notHttp: Failure = { message: 'the response is not valid HTTP', reason: 'bad_response' };
 const unsendable: Failure = { message: 'the request cannot be sent: check base URL and headers', fault: 'operator' };
 
-/** Codes of Node, undici, OpenSSL and Bun. Their own messages hold addresses and header values, so none is used. */
+/** Codes of Node, undici, OpenSSL and Bun. We do not use their messages: those hold addresses and header values. */
 const failures: Record<string, Failure> = {
   ECONNREFUSED: refused,
   ConnectionRefused: refused,
@@ -28,9 +28,9 @@ const failures: Record<string, Failure> = {
   ConnectionClosed: closed,
   EPIPE: closed,
   UND_ERR_SOCKET: closed,
-  HPE_INVALID_EOF_STATE: { message: 'the provider closed the connection in the middle of the answer' },
+  HPE_INVALID_EOF_STATE: { message: 'the provider closed the connection in the middle of the response' },
   HPE_CLOSED_CONNECTION: closed,
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { message: 'the answer is shorter or longer than it said' },
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { message: 'the length of the response differs from its content-length' },
   ENOTFOUND: unknownHost,
   DNSException: unknownHost,
   EAI_AGAIN: { message: 'the host name could not be looked up' },
@@ -40,8 +40,8 @@ const failures: Record<string, Failure> = {
   EADDRNOTAVAIL: unreachable,
   ETIMEDOUT: slowConnect,
   UND_ERR_CONNECT_TIMEOUT: slowConnect,
-  UND_ERR_HEADERS_TIMEOUT: { message: 'no answer in time' },
-  UND_ERR_BODY_TIMEOUT: { message: 'the answer stopped' },
+  UND_ERR_HEADERS_TIMEOUT: { message: 'no response in time' },
+  UND_ERR_BODY_TIMEOUT: { message: 'the response stopped' },
   EMFILE: { message: 'this process has no file descriptors left' },
   EPROTO: tls,
   CERT_HAS_EXPIRED: certificate,
@@ -54,8 +54,8 @@ const failures: Record<string, Failure> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate,
   ERR_TLS_CERT_ALTNAME_INVALID: certificate,
-  UND_ERR_HEADERS_OVERFLOW: { message: 'the headers of the answer are too large', reason: 'bad_answer' },
-  HPE_HEADER_OVERFLOW: { message: 'the headers of the answer are too large', reason: 'bad_answer' },
+  UND_ERR_HEADERS_OVERFLOW: { message: 'the headers of the response are too large', reason: 'bad_response' },
+  HPE_HEADER_OVERFLOW: { message: 'the headers of the response are too large', reason: 'bad_response' },
   UND_ERR_INVALID_ARG: unsendable,
   UND_ERR_NOT_SUPPORTED: unsendable,
   ERR_INVALID_URL: unsendable,
@@ -64,8 +64,8 @@ const failures: Record<string, Failure> = {
 };
 
 /**
- * Turns whatever a `fetch`, undici or a socket failed with into an UpstreamError of status 502. Its message is ours: the
- * original, which may hold addresses, URLs or header values, is kept as `cause`, its code as `providerCode`.
+ * Turns any error of `fetch`, undici or a socket into an UpstreamError of status 502. The message is our own. The
+ * original error may hold addresses, URLs or header values: it is kept as `cause`, and its code as `providerCode`.
  */
 export function toUpstreamError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
@@ -80,10 +80,10 @@ export function toUpstreamError(error: unknown): UpstreamError {
   });
 }
 
-/** The error code of a socket, parser or client error, also of one wrapped by `fetch` or by happy eyeballs. */
+/** The error code of a socket, parser or client error, also if `fetch` or happy eyeballs wrapped that error. */
 export function codeOf(error: unknown): string | undefined {
   let current = error;
-  // fetch wraps the error of the socket once or twice; a cause may also point back at its own error.
+  // fetch wraps the error of the socket once or twice. A cause may also point back at its own error.
   for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth++) {
     const { code, cause, errors } = current as { code?: unknown; cause?: unknown; errors?: unknown };
     if (typeof code === 'string' && code.length < 64) return code;

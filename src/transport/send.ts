@@ -4,11 +4,11 @@ import { toUpstreamError } from './network-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /**
- * One exchange over any transport, also a host app's own: whatever it fails with becomes an UpstreamError, an abort
- * stays the reason of the signal, and the body is counted while it is read.
+ * One exchange over any transport, also a host app's own. Any error of the transport becomes an UpstreamError. An abort
+ * rejects with the reason of the signal. The bytes of the body are counted while they are read.
  * @param maxBodyBytes  of the body, decompressed
- * @throws UpstreamError, also from `body.read()`, `bad_answer` once the body is longer than `maxBodyBytes`; the
- *         signal's reason as it is
+ * @throws UpstreamError, also from `body.read()`: `bad_response` once the body is longer than `maxBodyBytes`; after an
+ *         abort, the signal's reason, unchanged
  */
 export function send(
   transport: Transport,
@@ -37,12 +37,12 @@ export function send(
   }, failed);
 }
 
-/** A body that fails once it is longer than allowed, and with nothing but errors of ours. */
+/** A body that fails once it is longer than allowed. Turns the errors of its source into our own. */
 class Counted implements ByteSource {
   readonly #source: ByteSource;
   readonly #limitBytes: number;
   readonly #failed: (error: unknown) => never;
-  readonly #onPiece = (piece: Uint8Array | null) => this.#count(piece);
+  readonly #onBuffer = (buffer: Uint8Array | null) => this.#count(buffer);
   #bytes = 0;
 
   constructor(source: ByteSource, limitBytes: number, failed: (error: unknown) => never) {
@@ -56,27 +56,27 @@ class Counted implements ByteSource {
   }
 
   read(): Promise<Uint8Array | null> {
-    return this.#source.read().then(this.#onPiece, this.#failed);
+    return this.#source.read().then(this.#onBuffer, this.#failed);
   }
 
   rest(): Uint8Array | null {
-    let rest: Uint8Array | null;
+    let remainder: Uint8Array | null;
     try {
-      rest = this.#source.rest?.() ?? null;
+      remainder = this.#source.rest?.() ?? null;
     } catch (error) {
       return this.#failed(error);
     }
-    return this.#count(rest);
+    return this.#count(remainder);
   }
 
   cancel(): void {
     this.#source.cancel();
   }
 
-  #count(piece: Uint8Array | null): Uint8Array | null {
-    if (piece === null) return null;
-    this.#bytes += piece.length;
-    if (this.#bytes <= this.#limitBytes) return piece;
+  #count(buffer: Uint8Array | null): Uint8Array | null {
+    if (buffer === null) return null;
+    this.#bytes += buffer.length;
+    if (this.#bytes <= this.#limitBytes) return buffer;
     this.#source.cancel();
     throw tooLarge(this.#limitBytes);
   }
@@ -84,13 +84,14 @@ class Counted implements ByteSource {
 
 /**
  * Reads a body to its end as UTF-8, without a byte-order mark; invalid bytes become U+FFFD.
- * @param isOver  given each piece; true: it is the last that is wanted, and the source is cancelled
- * @throws UpstreamError bad_answer when it is longer than `maxBytes`; the source is then cancelled
+ * @param isOver  called with each buffer; if it returns true, reading ends after this buffer and the source is
+ *                cancelled
+ * @throws UpstreamError bad_response when the body is longer than `maxBytes`; the source is then cancelled
  */
 export function readText(
   source: ByteSource,
   maxBytes: number,
-  isOver: (piece: Uint8Array) => boolean = never,
+  isOver: (buffer: Uint8Array) => boolean = never,
 ): Promise<string> {
   return readUpTo(source, maxBytes, isOver, () => {
     throw tooLarge(maxBytes);
@@ -98,55 +99,56 @@ export function readText(
 }
 
 /**
- * As `readText`, where all of the body has arrived; null: it has not.
- * @throws UpstreamError bad_answer when it is longer than `maxBytes`
+ * Like `readText`, for a body that has already arrived to its end.
+ * @returns null: the body has not arrived to its end
+ * @throws UpstreamError bad_response when the body is longer than `maxBytes`
  */
 export function textAtHand(source: ByteSource, maxBytes: number): string | null {
-  const rest = source.rest?.() ?? null;
-  if (rest === null) return null;
-  if (rest.length > maxBytes) throw tooLarge(maxBytes);
-  return wholeDecoder.decode(rest);
+  const remainder = source.rest?.() ?? null;
+  if (remainder === null) return null;
+  if (remainder.length > maxBytes) throw tooLarge(maxBytes);
+  return completeDecoder.decode(remainder);
 }
 
 /**
- * As `readText`, for bodies of which the beginning will do, such as error pages: beyond `maxBytes` the source is
- * cancelled and what has come is returned.
- * @throws what the source throws
+ * Like `readText`, for bodies whose beginning is enough, such as error pages. If the body is longer than `maxBytes`,
+ * the source is cancelled and the beginning is returned.
+ * @throws every error of the source
  */
 export function readTextBounded(source: ByteSource, maxBytes: number): Promise<string> {
-  // The cut may go through a character; the half that is here is left out rather than replaced.
-  return readUpTo(source, maxBytes, never, (pieces) => new TextDecoder().decode(joinBytes(pieces), { stream: true }));
+  // The cut may go through a character. The first half of the character is left out, not replaced.
+  return readUpTo(source, maxBytes, never, (buffers) => new TextDecoder().decode(joinBytes(buffers), { stream: true }));
 }
 
-/** For texts that are all here; making a decoder costs more than decoding a usual answer. */
-const wholeDecoder = new TextDecoder();
+/** For complete texts. One decoder for all: making a decoder costs more than decoding a usual response. */
+const completeDecoder = new TextDecoder();
 
 async function readUpTo(
   source: ByteSource,
   maxBytes: number,
-  isOver: (piece: Uint8Array) => boolean,
-  cut: (pieces: Uint8Array[]) => string,
+  isOver: (buffer: Uint8Array) => boolean,
+  cut: (buffers: Uint8Array[]) => string,
 ): Promise<string> {
-  const pieces: Uint8Array[] = [];
+  const buffers: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
-    const piece = await source.read();
-    if (piece === null) break;
+    const buffer = await source.read();
+    if (buffer === null) break;
     const room = maxBytes - bytes;
-    if (piece.length > room) {
+    if (buffer.length > room) {
       source.cancel();
-      pieces.push(piece.subarray(0, room));
-      return cut(pieces);
+      buffers.push(buffer.subarray(0, room));
+      return cut(buffers);
     }
-    pieces.push(piece);
-    bytes += piece.length;
+    buffers.push(buffer);
+    bytes += buffer.length;
     if (source.isOver) break;
-    if (isOver(piece)) {
+    if (isOver(buffer)) {
       source.cancel();
       break;
     }
   }
-  return wholeDecoder.decode(joinBytes(pieces));
+  return completeDecoder.decode(joinBytes(buffers));
 }
 
 function never(): boolean {
@@ -154,5 +156,5 @@ function never(): boolean {
 }
 
 function tooLarge(limitBytes: number): UpstreamError {
-  return new UpstreamError(`the answer is larger than ${limitBytes} bytes`, { reason: 'bad_answer', status: 502 });
+  return new UpstreamError(`the response is larger than ${limitBytes} bytes`, { reason: 'bad_response', status: 502 });
 }

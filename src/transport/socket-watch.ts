@@ -1,44 +1,47 @@
 import { joinBytes } from '../base/bytes.ts';
 
-/** What the watch needs of a `net.Socket` or `tls.TLSSocket`. */
+/** The part of a `net.Socket` or `tls.TLSSocket` that the watch needs. */
 export interface WatchedSocket {
   read(size?: number): unknown;
   write(...args: never[]): boolean;
   readonly errored: Error | null;
 }
 
-/** One connection, as seen by the exchange that is using it. */
+/** One connection, for the exchange that uses it. */
 export interface Connection {
-  /** Requests sent over it so far, this one included. */
+  /** The number of requests sent over the connection so far, this one included. */
   requests: number;
-  /** true once any byte has come back for the latest request. */
-  answered: boolean;
+  /** true once any byte of a response to the latest request has arrived. */
+  responded: boolean;
   readonly socket: WatchedSocket;
 }
 
 export interface SocketWatch {
-  /** Begins to watch a socket that has just been connected. */
+  /** Begins to watch a socket that has just connected. */
   add(socket: WatchedSocket): void;
-  /** To be called right after a request was written: the connection it was written to. */
+  /** To be called right after a request was written. @returns the connection that it was written to */
   requestSent(): Connection | null;
 }
 
-/** More than this before the answer proper is no courtesy any more; undici then refuses the answer. */
+/**
+ * The most informational responses before the final one. After more of them, undici sees them and refuses the response.
+ */
 const maxInformational = 100;
 const maxInformationalBytes = 16 * 1024;
 const statusClassAt = 'HTTP/1.1 '.length;
 const digitOne = 0x31;
 
 /**
- * Sees what undici does not tell: which connection a request went out on, whether that one had been used before, and
- * whether anything came back on it. It also removes informational answers (1xx): undici drops the connection on a
- * `100 Continue` that it did not ask for, though RFC 9110, section 15.2, obliges a client to read over it.
+ * Finds out facts that undici does not report: which connection a request was sent on, whether the connection had been
+ * used before, and whether any byte came back on it. The watch also removes informational responses (1xx). undici drops
+ * the connection on a `100 Continue` that undici did not ask for, although RFC 9110, section 15.2, obliges a client to
+ * skip it.
  */
 export function socketWatch(): SocketWatch {
   let latest: Connection | null = null;
   return {
     add(socket) {
-      const connection: Connection = { requests: 0, answered: true, socket };
+      const connection: Connection = { requests: 0, responded: true, socket };
       const write = socket.write;
       socket.write = (...args) => {
         latest = connection;
@@ -50,10 +53,10 @@ export function socketWatch(): SocketWatch {
       socket.read = (size) => {
         const chunk = read(size);
         if (!(chunk instanceof Uint8Array)) return chunk;
-        connection.answered = true;
+        connection.responded = true;
         if (filtered !== connection.requests) {
           filtered = connection.requests;
-          // The usual answer in one piece needs no filter.
+          // The usual response begins with its complete status line and needs no filter.
           filter = chunk.length > statusClassAt && chunk[statusClassAt] !== digitOne ? null : informationalFilter();
         }
         return filter === null ? chunk : filter(chunk);
@@ -64,14 +67,14 @@ export function socketWatch(): SocketWatch {
       latest = null;
       if (connection !== null) {
         connection.requests++;
-        connection.answered = false;
+        connection.responded = false;
       }
       return connection;
     },
   };
 }
 
-/** Takes the bytes of an answer in any pieces, gives them back without the informational answers in front. */
+/** Takes the bytes of a response, cut anywhere, and returns them without the informational responses before it. */
 function informationalFilter(): (chunk: Uint8Array) => Uint8Array | null {
   let held: Uint8Array | null = null;
   let removed = 0;
@@ -96,7 +99,7 @@ function informationalFilter(): (chunk: Uint8Array) => Uint8Array | null {
   };
 }
 
-/** `cut`: too few bytes to tell. A switch of protocols (101) is left to undici, which refuses it. */
+/** `cut`: too few bytes to know. undici itself refuses a switch of protocols (101), so that one is `final`. */
 function kindOf(bytes: Uint8Array): 'informational' | 'final' | 'cut' {
   const status = 'HTTP/1.';
   const length = Math.min(status.length, bytes.length);
@@ -107,7 +110,7 @@ function kindOf(bytes: Uint8Array): 'informational' | 'final' | 'cut' {
   return isSwitch ? 'final' : 'informational';
 }
 
-/** The position behind the empty line; -1 when it has not come yet. */
+/** The position after the empty line; -1 while that line has not arrived. */
 function endOfHead(bytes: Uint8Array): number {
   for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) {
     if (bytes[at + 1] === 0x0a) return at + 2;

@@ -1,15 +1,15 @@
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { TransportRequest } from './transport.ts';
 
-/** What HTTP allows in a field value (RFC 9110, section 5.5): no line break, no NUL, nothing beyond one byte. */
+/** Every character that HTTP forbids in a field value (RFC 9110, section 5.5): line breaks, NUL, more than one byte. */
 const unsendableValue = /[^\t\x20-\x7e\x80-\xff]/;
 const headerName = /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/;
 
-/** A URL that was checked, and the parts of it that a request is made of. */
+/** A checked URL, and the parts of it that a request needs. */
 export interface Target {
   href: string;
   origin: string;
-  /** With the query. */
+  /** With the query string. */
   path: string;
 }
 
@@ -17,16 +17,16 @@ const targets = new Map<string, Target>();
 const maxTargets = 500;
 
 /**
- * Checks what only a mistaken configuration or credential can get wrong, before anything is sent. A client's own error
- * for these holds the URL or the header value, key included.
- * @throws  UpstreamError fault `operator`: another credential or endpoint may do, the same again will not
+ * Finds mistakes of the configuration or of a credential before anything is sent. An HTTP client's own error for such a
+ * mistake would hold the URL or the header value, key included.
+ * @throws  UpstreamError fault `operator`: another credential or endpoint may work, a retry of this one will not
  */
 export function checkTarget({ url, headers }: TransportRequest): Target {
   checkHeaders(headers);
   return targetOf(url);
 }
 
-/** The half of `checkTarget` that a client may do by itself. */
+/** Checks the headers only. undici checks headers itself, so its transport need not call this for each request. */
 export function checkHeaders(headers: TransportRequest['headers']): void {
   for (const name in headers) {
     if (!headerName.test(name)) throw unsendable('a request header has an invalid name');
@@ -36,7 +36,7 @@ export function checkHeaders(headers: TransportRequest['headers']): void {
   }
 }
 
-/** The other half. */
+/** Checks the URL only. */
 export function targetOf(href: string): Target {
   const known = targets.get(href);
   if (known) return known;
@@ -48,7 +48,7 @@ export function targetOf(href: string): Target {
   if (url.username !== '' || url.password !== '') {
     throw unsendable('the URL of the provider holds a user name or password: use a header');
   }
-  // Few, and the same again and again. None should hold a secret; if there are many after all, start anew.
+  // URLs are few and repeat. None should hold a secret. If there are many after all, the map starts again from empty.
   if (targets.size >= maxTargets) targets.clear();
   const target = { href: url.href, origin: url.origin, path: url.pathname + url.search };
   targets.set(href, target);

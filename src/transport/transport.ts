@@ -6,14 +6,14 @@ export interface TransportRequest {
   /** Lower-case names. */
   headers: Record<string, string>;
   body?: string | Uint8Array;
-  /** Aborting it closes the socket at once and rejects what is pending with `signal.reason`. */
+  /** An abort closes the socket at once and rejects pending promises with `signal.reason`. */
   signal: AbortSignal;
   limits: TransportLimits;
 }
 
-/** What an upstream, which is not trusted, may send. */
+/** Limits for a response: an upstream is not trusted. */
 export interface TransportLimits {
-  /** All response headers together. */
+  /** For all response headers together. */
   headerBytes: number;
 }
 
@@ -21,19 +21,19 @@ export interface TransportResponse {
   status: number;
   /** Lower-case names; repeated ones joined by ", ". */
   headers: Record<string, string>;
-  /** Decompressed. Whoever gets the response reads it to the end or cancels it. */
+  /** Decompressed. The receiver of the response must read the body to its end or cancel it. */
   body: ByteSource;
 }
 
 /**
- * One HTTP exchange. Redirects are not followed: a 3xx is an answer like any other. Compressed answers (gzip, deflate,
- * br) are decompressed as they arrive, never further ahead of the reader than one piece.
+ * One HTTP exchange. Redirects are not followed: a 3xx is a response like any other. Compressed responses (gzip,
+ * deflate, br) are decompressed as they arrive, at most one buffer ahead of the reader.
  * @throws UpstreamError for a failed connection (reason `network`, status 502) and for headers beyond the limit
- *         (`bad_answer`); the signal's own reason after an abort
+ *         (`bad_response`); the signal's own reason after an abort
  */
 export interface Transport {
   send(request: TransportRequest): Promise<TransportResponse>;
-  /** true: what `StopSignal` offers is all it asks of a request's signal, and it may be given no more; cheaper. */
+  /** true: the transport needs only the methods of `StopSignal`, so `signal` may be one. That is cheaper. */
   takesStopSignal?: boolean;
   /** Closes idle connections. */
   close?(): Promise<void>;

@@ -7,12 +7,12 @@ import { type Target, targetOf } from './target.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /**
- * How long an idle connection is kept when the provider does not say, in milliseconds. Model APIs are called in bursts
- * with pauses of seconds, and each new connection costs a TLS handshake; undici's own default is 4 seconds.
+ * The time an idle connection is kept if the provider names none, in milliseconds. Model APIs are called in bursts with
+ * pauses of seconds, and each new connection costs a TLS handshake. undici's own default is 4 seconds.
  */
 const keepAliveMs = 30_000;
 
-/** More origins than this are not remembered, but found by the agent. */
+/** The number of remembered origins. The agent finds the pools of further origins. */
 const maxPools = 500;
 
 interface Loaded {
@@ -28,14 +28,13 @@ export function defaultTransport(): Transport {
 }
 
 /**
- * A transport over undici, with connections that are kept and as many of them as there are requests in flight. undici
- * is loaded by the first request. Time-outs are the caller's, by way of the signal; only connecting has undici's own
- * limit of 10 seconds.
+ * A transport over undici. Connections are kept, and there are as many as requests in flight. The first request loads
+ * undici. The caller sets time-outs with the signal. Only connecting has undici's own limit of 10 seconds.
  */
 export function undiciTransport(): Transport {
   let loaded: Loaded | null = null;
   const watch = socketWatch();
-  // undici sets the header limit per agent. In practice there is one limit, and so one entry.
+  // undici sets the header limit per agent. In practice there is one limit, and therefore one entry.
   const byHeaderBytes = new Map<number, Dispatchers & { close(): Promise<unknown> }>();
 
   const dispatchersFor = (headerBytes: number, { Agent, Pool, buildConnector }: Loaded): Dispatchers => {
@@ -50,7 +49,7 @@ export function undiciTransport(): Transport {
         maxHeaderSize: headerBytes,
         connect: ((target, callback) =>
           connect(target, (...result) => {
-            // Contrary to its type, nothing is passed instead of null when connecting failed.
+            // Contrary to its type, the socket is absent, not null, when the connection failed.
             if (result[1]) watch.add(result[1]);
             callback(...result);
           })) satisfies buildConnector.connector,
@@ -65,7 +64,7 @@ export function undiciTransport(): Transport {
       const agent = new Agent({ ...options, factory });
       const fresh = new Agent({ ...options, pipelining: 0 });
       dispatchers = {
-        // The agent makes pools and closes those that nobody uses; to find one takes it longer than to use it.
+        // The agent makes pools and closes unused ones. It takes longer to find a pool than to use it.
         pooled(origin) {
           const pool = pools.get(origin);
           return pool === undefined || pool.closed || pool.destroyed ? agent : pool;
@@ -100,7 +99,7 @@ export function undiciTransport(): Transport {
         return sendLoaded(request, modules);
       });
     },
-    // Idle connections go at once; the promise also waits for the exchanges that are in flight.
+    // Idle connections close at once. The promise also waits for the exchanges in flight.
     async close() {
       const open = [...byHeaderBytes.values()];
       byHeaderBytes.clear();

@@ -19,7 +19,7 @@ const some = sse(chunk({ content: 'Hi' }));
 const stop = sse(chunk({}, 'stop'));
 
 /** How a stream ended. */
-const endOf = ({ chunks }: Answer) => chunks.at(-1)?.error?.code ?? 'whole';
+const endOf = ({ chunks }: Answer) => chunks.at(-1)?.error?.code ?? 'complete';
 
 /** What a request is sent on as. */
 async function sentFor(fields: object): Promise<Record<string, unknown>> {
@@ -49,7 +49,7 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
     }
     const { post, upstream } = testGateway();
     upstream.answer({ body: [start, start, { breaks: true }] }, { body: [start, stop, sse('[DONE]')] });
-    expect(endOf(await post(streamed))).toBe('whole');
+    expect(endOf(await post(streamed))).toBe('complete');
     expect(upstream.sent).toHaveLength(2);
   },
   async 'May the stream be opened before the first token'(answer) {
@@ -71,19 +71,19 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
     upstream.answer({ body: [start, some, { breaks: true }] });
     expect((await post(streamed)).text).toMatch(/"finish_reason":"error".*\n\ndata: \[DONE\]\n\n$/);
   },
-  async 'Is a stream whole that says `[DONE]`'() {
+  async 'Is a stream complete with `[DONE]`'() {
     for (const finishesWithoutReason of [false, true]) {
       const providers = { up: { baseUrl: 'https://up.test/v1', quirks: { finishesWithoutReason } } };
       const { post, upstream } = testGateway({ providers, models: [] });
       upstream.answer({ body: [start, some, sse('[DONE]')] });
-      expect(endOf(await post({ ...streamed, model: 'up/x' }))).toBe(finishesWithoutReason ? 'whole' : 502);
+      expect(endOf(await post({ ...streamed, model: 'up/x' }))).toBe(finishesWithoutReason ? 'complete' : 502);
     }
   },
-  async 'And one that breaks after every choice'() {
+  async 'Is a stream complete that breaks after every choice'() {
     const { post, upstream } = testGateway();
     upstream.answer({ body: [start, some, stop, { breaks: true }] });
     const got = await post(streamed);
-    expect([endOf(got), got.chunks.at(-1)?.usage?.estimated]).toEqual(['whole', true]);
+    expect([endOf(got), got.chunks.at(-1)?.usage?.estimated]).toEqual(['complete', true]);
   },
   async 'What does a client see when a stream breaks'(answer) {
     expect(quoted(answer)).toEqual(['streams.onCut: "close"']);
@@ -116,8 +116,8 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
     const { post, upstream, clock } = testGateway();
     const from = clock.now();
     upstream.answer({ body: [start, some, stop, { hangs: true }] });
-    expect(endOf(await post(streamed))).toBe('whole');
-    expect(answer).toBe(`${(clock.now() - from) / 1000} s at most`);
+    expect(endOf(await post(streamed))).toBe('complete');
+    expect(answer).toBe(`At most ${(clock.now() - from) / 1000} s`);
   },
   async 'Upstream 404'() {
     const { post, upstream } = testGateway();
@@ -279,7 +279,7 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
       const got = await post(ask);
       expect([got.status, upstream.sent.length]).toEqual([502, 1]);
       expect(got.text).not.toMatch(/account|sk-upstream/);
-      expect((await post(ask)).headers.get('retry-after')).toBe(/rests for (\d+) s/.exec(answer)?.[1]);
+      expect((await post(ask)).headers.get('retry-after')).toBe(/in cooldown for (\d+) s/.exec(answer)?.[1]);
     }
   },
   async 'Upstream response headers'() {
@@ -327,7 +327,7 @@ const checks: Record<string, (answer: string) => Promise<void>> = {
     const other = testGateway({ store });
     expect((await post(ask, headers)).status).toBe(200);
     await other.gateway.apiKeys.delete(record.hash);
-    const believedMs = Number(/believed for (\d+) s/.exec(answer)?.[1]) * 1000;
+    const believedMs = Number(/cached for (\d+) s/.exec(answer)?.[1]) * 1000;
     await clock.advance(believedMs - 1);
     expect((await post(ask, headers)).status).toBe(200);
     await clock.advance(2);

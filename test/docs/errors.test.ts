@@ -9,7 +9,7 @@ import { codeBlocks, quoted, readDoc, tableRows } from './markdown.ts';
 const doc = readDoc('docs/errors.md');
 const rows = tableRows(doc).filter(({ columns }) => columns[0] === 'Status');
 
-/** How to come by a row: what is asked, and what the provider answers to every attempt. */
+/** How to get the error of a row: the request, and the provider's response to every attempt. */
 interface Case {
   status: number;
   /** Words of the row's second column. */
@@ -43,14 +43,14 @@ const cases: Case[] = [
   { status: 404, when: 'the provider does not know', upstream: answered(404), metadata: refused },
   { status: 408, when: 'took longer', headers: { 'x-service-timeout-ms': '50' }, upstream: { instead: 'hang' } },
   { status: 413, when: 'limits.bodyBytes', options: { limits: { bodyBytes: 10 } }, metadata: ['limit_bytes'] },
-  { status: 413, when: 'than the provider takes', upstream: answered(413), metadata: refused },
+  { status: 413, when: 'than the provider accepts', upstream: answered(413), metadata: refused },
   {
     status: 422,
     when: 'contradicts itself',
     body: { ...ask, reasoning_effort: 'low', reasoning: { effort: 'high' } },
     metadata: ['issues'],
   },
-  { status: 422, when: 'the provider says so', upstream: answered(422), metadata: refused },
+  { status: 422, when: 'the provider reports such', upstream: answered(422), metadata: refused },
   {
     status: 429,
     when: 'rate limited',
@@ -67,7 +67,7 @@ const cases: Case[] = [
   { status: 502, when: "the gateway's own credentials", upstream: answered(401), metadata: ['provider_name'] },
   {
     status: 524,
-    when: 'did not answer in time',
+    when: 'did not respond in time',
     upstream: { instead: 'hang' },
     // By default two such attempts take as long as a request may.
     options: { timeouts: { jsonHeadersMs: 60_000 } },
@@ -85,7 +85,7 @@ function rowOf({ status, when }: Pick<Case, 'status' | 'when'>): (typeof rows)[n
 }
 
 describe('docs/errors.md', () => {
-  it('has every status that the gateway can answer, and no other', () => {
+  it('has every status that the gateway can respond with, and no other', () => {
     const known = [...readDoc('src/base/errors.ts').matchAll(/\bstatus: (\d{3}), errorType/g)].map(
       ([, status]) => status,
     );
@@ -149,7 +149,7 @@ describe('docs/errors.md', () => {
         400,
         ['error_type', 'unpriced'],
       ]);
-      expect(said(400, 'the price of no endpoint')).toEqual(['unpriced']);
+      expect(said(400, 'has a known price')).toEqual(['unpriced']);
     });
     it('is right about what a workspace may not be or hold', async () => {
       const { call } = testGateway();
@@ -174,7 +174,7 @@ describe('docs/errors.md', () => {
         await call('GET', '/workspaces/nobody', undefined, headers),
       ];
       expect([foreign.status, foreign.text]).toEqual([404, unknown.text]);
-      rowOf({ status: 404, when: 'in the same words' });
+      rowOf({ status: 404, when: 'the message is the same' });
     });
     it('is right about 503: the store, the key service, and no secrets', async () => {
       const silent = new Keyv();
@@ -196,8 +196,8 @@ describe('docs/errors.md', () => {
       rowOf({ status: 503, when: 'without `Retry-After`' });
       expect((await testGateway({ secrets }).call('POST', '/byok', credential)).status).toBe(201);
     });
-    it('is right about a credential of the workspace’s own: the next at once, and 502 for the last', async () => {
-      const retried = tableRows(doc).find(({ cells }) => cells[0]?.endsWith("a credential of the workspace's own"));
+    it('is right about BYOK credentials: the next at once, and 502 for the last', async () => {
+      const retried = tableRows(doc).find(({ cells }) => cells[0]?.endsWith('a BYOK credential'));
       for (const status of (retried?.cells[0]?.match(/\d+/g) ?? []).map(Number)) {
         const { call, post, upstream, clock } = testGateway({ secrets });
         for (let n = 0; n < 2; n++) expect((await call('POST', '/byok', credential)).status).toBe(201);
@@ -210,7 +210,7 @@ describe('docs/errors.md', () => {
       await call('POST', '/byok', credential);
       upstream.always({ status: 401, body: errorBody('No') });
       expect((await post({ ...ask, model: 'groq/llama' })).status).toBe(502);
-      rowOf({ status: 502, when: "the last of the workspace's" });
+      rowOf({ status: 502, when: 'the last BYOK credential' });
     });
   });
   it('is right about 500: neither metadata nor details', async () => {
@@ -222,12 +222,12 @@ describe('docs/errors.md', () => {
     expect([status, Object.keys(json), Object.keys(json.error)]).toEqual([500, ['error'], ['code', 'message']]);
     expect(json.error.message).not.toContain('secret');
   });
-  it('is right about 503: set aside, and with Retry-After', async () => {
+  it('is right about 503: in cooldown, and with Retry-After', async () => {
     const { post, upstream, gateway, send } = testGateway();
     upstream.always(answered(401));
     await post(ask);
-    const resting = await post(ask);
-    expect([resting.status, resting.headers.get('retry-after')]).toEqual([503, '60']);
+    const coolingDown = await post(ask);
+    expect([coolingDown.status, coolingDown.headers.get('retry-after')]).toEqual([503, '60']);
     await gateway.close();
     const closed = await send(ask);
     expect([closed.status, closed.headers.get('retry-after')]).toEqual([503, '1']);

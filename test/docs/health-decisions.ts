@@ -168,11 +168,11 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     health.observe(key, failed);
     expect(health.view(clock.now()).cooldownUntil(key)).toBe(clock.now() + 10_000);
   },
-  async 'What ends a rest early'() {
+  async 'What ends a cooldown early'() {
     const { health, clock } = healthOf();
     const untilMs = clock.now() + 60_000;
     health.started(key);
-    health.rest(key, untilMs);
+    health.coolDown(key, untilMs);
     health.observe(key, ok);
     expect(health.view(clock.now()).cooldownUntil(key)).toBe(untilMs);
     health.started(key);
@@ -196,14 +196,14 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     expect([await statusOf(uptime(half - 1)), await statusOf(uptime(half))]).toEqual(['down', 'degraded']);
     expect([await statusOf(uptime(most - 1)), await statusOf(uptime(most))]).toEqual(['degraded', 'default']);
     expect(await statusOf((health) => see(health, 1, failed))).toBe('degraded');
-    expect(await statusOf((health, clock) => health.rest(key, clock.now() + 9_000))).toBe('degraded');
+    expect(await statusOf((health, clock) => health.coolDown(key, clock.now() + 9_000))).toBe('degraded');
     const rested = async (health: Health, clock: ManualClock) => {
       see(health, 5, failed);
       await clock.advance(360_000);
     };
     expect(await statusOf(rested)).toBe('degraded');
   },
-  async 'From how many on'(answer) {
+  async 'How many values a figure needs'(answer) {
     const found = /^(\d+) .* (\d+)$/.exec(answer) ?? [];
     const [least, leastP95] = found.slice(1).map(Number) as [number, number];
     const knownAfter = (count: number) => {
@@ -249,7 +249,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(worst).toBeLessThan(most + 0.005);
     expect(worst).toBeGreaterThan(most - 0.02);
   },
-  async "What a workspace's own credential meets"() {
+  async 'Health figures of a BYOK credential'() {
     const tested = testGateway({
       retry: { maxAttempts: 1 },
       secrets: { current: 'a master secret of the tests, which is long enough' },
@@ -270,7 +270,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const ownKey = `${key} 7d44c1a8-6a0e-4a52-8ff5-9c5c4f1e9a10`;
     see(one, 5, { outcome: 'ok', firstTokenMs: 10 });
     see(one, 5, { outcome: 'ok', firstTokenMs: 10 }, ownKey);
-    one.rest(ownKey, clock.now() + 60_000);
+    one.coolDown(ownKey, clock.now() + 60_000);
     await tell();
     const heard = two.view(clock.now());
     expect([heard.latency(key) === null, heard.latency(ownKey), heard.cooldownUntil(ownKey) === undefined]).toEqual([
@@ -281,7 +281,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const days = [key, ownKey].map((of) => two.statistics(of, clock.now()).uptime1d);
     expect(days).toEqual([100, null]);
   },
-  async 'Which instances tell each other'(answer) {
+  async 'Which instances share health figures'(answer) {
     expect(answer).toMatch(/Redis, PostgreSQL or SQLite/);
     const options = { clock: manualClock(), timeoutMs: 250, onLostHold: 'charge' as const };
     const shares = (store: object | undefined) => healthRecords(chooseStorage(store, options)) !== null;
@@ -368,7 +368,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     await hedged(scarce, 9_000);
     expect([scarce.upstream.sent.length, scarce.records[0]?.provider]).toEqual([1, 'Up']);
   },
-  async 'What `explain` answers'() {
+  async 'What `explain` returns'() {
     const tested = testGateway(once);
     const { call, upstream, post } = tested;
     const explain = async (fields: object) => {

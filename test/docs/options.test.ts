@@ -32,7 +32,7 @@ describe('docs/options.md', () => {
   it('has a row for every option, each once, and no other', () => {
     expect(documented.map(({ path }) => path).sort()).toEqual(options.map(({ path }) => path).sort());
   });
-  it.each(options)('tells the type and the default of $path', ({ path, type, isRequired, isSection, ...option }) => {
+  it.each(options)('has the type and the default of $path', ({ path, type, isRequired, isSection, ...option }) => {
     const row = documented.find((one) => one.path === path);
     if (type !== null) expect(row?.type).toBe(type);
     expect([row?.type, row?.preset, row?.meaning]).not.toContain('');
@@ -84,7 +84,7 @@ describe('a mistake in the options', () => {
     expect((error as OptionsError).message).toContain(path);
     expect((error as OptionsError).message).not.toContain('red-secret');
   });
-  it('is told together with the others', () => {
+  it('is reported together with the others', () => {
     const error = thrownBy(() => createGateway({ apiKeys: [{ key: 'short' }], limits: { depth: 0 } }));
     expect((error as OptionsError).issues.map((issue) => issue.path).sort()).toEqual([
       'apiKeys[0].key',

@@ -141,7 +141,7 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       drawn[0],
     ]);
   },
-  async '`order`, and what a conversation is kept at'() {
+  async '`order`, and the stickiness of a conversation'() {
     const tested = drawing(undefined);
     const session = { session_id: 's' };
     const drawn = await servedBy(tested, session);
@@ -209,7 +209,7 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     // Of equal use for tools.
     expect(order(planFor(world, { provider: { sort: 'exacto' } }))).toEqual(['b', 'a']);
   },
-  async '`sort` by what was not measured'() {
+  async '`sort` and endpoints without measurements'() {
     const endpoints = { dear: { price: 3 }, cheap: { price: 1 }, slow: { price: 9 }, fast: { price: 8 } };
     for (const [sort, figures] of [
       ['latency', { slow: 9_000, fast: 10 }],
@@ -219,7 +219,7 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       expect(order(planFor(world, { provider: { sort } }))).toEqual(['fast', 'slow', 'cheap', 'dear']);
     }
   },
-  async 'Which sort holds'() {
+  async 'Which sort applies'() {
     const world = one(
       { quick: { price: 5 }, many: { price: 6 }, cheap: { price: 1 } },
       { health: { latency: { quick: 10 }, throughput: { many: 100 } }, facts: { defaultSort: 'latency' } },
@@ -289,7 +289,7 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     expect(chosen([...dated, at('m/sonnet-5', 60, 'b')])).toEqual(['m/sonnet-4']);
     expect(chosen([...dated, at('m/another', 60, 'a', 'sonnet')])).toEqual(['m/another']);
   },
-  async 'What `service/auto` goes by'(answer) {
+  async 'How `service/auto` chooses'(answer) {
     const auto = (cost_quality_tradeoff: number): Partial<ChatRequest> => ({
       model: 'service/auto',
       plugins: [{ id: 'auto-router', cost_quality_tradeoff }],
@@ -305,7 +305,7 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     const rated = [at('m/1', 1, 0.2), at('m/10', 10, 0.4), at('m/10000', 10_000, 0)];
     expect([first(rated, 5), first(rated, 4)]).toEqual(['m/1', 'm/10']);
   },
-  async 'What `service/free` goes by'(answer) {
+  async 'How `service/free` chooses'(answer) {
     const free = ['a', 'b', 'c', 'd', 'e'].map((name) =>
       modelOf(`m/${name}`, { a: { price: 0, supportedParameters: ['tools'] } }),
     );

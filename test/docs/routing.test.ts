@@ -62,7 +62,7 @@ describe('docs/routing.md', () => {
     expect(typeErrors([file])).toEqual([]);
     await run.gateway.close();
   });
-  it('draws as often as it says', async () => {
+  it('chooses as often as it says', async () => {
     const [, ...said] = /come first in (\d+) %, (\d+) % and (\d+) %/.exec(doc) ?? [];
     const weights = [1, 1 / 4, 1 / 9];
     const all = weights.reduce((sum, weight) => sum + weight);

@@ -70,16 +70,16 @@ describe('docs/storage.md', () => {
       among('src/stores/storage/guard.ts', /circuitProbeMs = (\d+)/),
     );
     expect(among('src/stores/storage/guard.ts', /circuitFailures = (\d+)/)).toBe(5);
-    expect(doc).toContain('After five calls without an answer');
+    expect(doc).toContain('After five calls in a row without a response');
     expect(among('src/stores/spending/create-spending.ts', /drainMs = ([\d_]+)/)).toBe(2_000);
-    expect(doc).toContain('waits two seconds for what is still to be booked');
+    expect(doc).toContain('waits two seconds for the bookings that are still open');
     expect(among('src/stores/spending/create-spending.ts', /giveUpMs = ([\d_]+)/)).toBe(86_400_000);
     expect(doc).toContain('tried again for a day');
     expect(among('src/stores/credentials/opened.ts', /idleMs = ([\d_]+)/)).toBe(600_000);
     expect(doc).toContain('forgotten ten minutes after');
   });
 
-  it('a request asks nothing of the store that was read lately; with a limit one hold and one settlement', async () => {
+  it('a request reads nothing again that was read lately; with a limit one hold and one settlement', async () => {
     const { kv, state } = fragile();
     const { ledger, asked } = counting(state);
     const { post, call, clock } = gateway({ store: kv, ledger });

@@ -113,14 +113,14 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     const refused = await tested.post(ask, limited.headers);
     expect(refused.json.error.metadata).toMatchObject({ scope: 'key', held_usd: 10 * worstUsd });
   },
-  async 'Output that nobody limits'(answer) {
+  async 'Output without a limit'(answer) {
     const tested = gateway();
     await put(tested, { daily: 10 });
     await tested.post({ ...ask, max_tokens: undefined });
     const [, said = ''] = /\(([\d,]+)\)/.exec(answer) ?? [];
     expect(tested.upstream.sent[0]?.body.max_tokens).toBe(Number(said.replace(',', '')));
   },
-  async 'A try that is too dear'() {
+  async 'A target that is too expensive'() {
     const tested = gateway({ retry: { attemptsPerEndpoint: 1 } });
     await put(tested, { daily: 2 * worstUsd });
     tested.upstream.answer({ status: 500, body: errorBody('No') });
@@ -166,7 +166,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     await put(tested, { daily: 1 });
     expect(await statuses()).toEqual([400, 400, 200, 200, 200]);
   },
-  async 'Which windows a request counts in'() {
+  async 'In which windows a request counts'() {
     const tested = gateway();
     await put(tested, { daily: 1 });
     await tested.clock.advance(86_400_000 - (tested.clock.now() % 86_400_000) - 1);
@@ -189,7 +189,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     await put(tested, { daily: 1e-9 });
     expect((await tested.post(ask)).json.error.metadata).toMatchObject({ spent_usd: 4 * costUsd });
   },
-  async 'What is in flight when a budget is made'() {
+  async 'Requests in flight when a budget is created'() {
     const tested = gateway();
     await put(tested, { daily: 1 });
     tested.upstream.answer({ body: completion(), afterMs: 1_000 });
@@ -204,7 +204,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       spent_usd: 2 * costUsd,
     });
   },
-  async 'What a process held that died'(answer) {
+  async 'Holds of a process that died'(answer) {
     const leaseMs = Number(/Charged (\d+) s/.exec(answer)?.[1]) * 1_000;
     for (const onLostHold of ['charge', 'release'] as const) {
       const store = new Keyv();
@@ -252,7 +252,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     await tested.post(ask);
     expect(await sumsOf(tested)).toEqual({ spent_usd: 0.00016, held_usd: 0 });
   },
-  async 'What is spent where nothing is limited'(answer) {
+  async 'Spending without a limit'(answer) {
     const flushMs = Number(/within (\d+) s/.exec(answer)?.[1]) * 1_000;
     const store = new Keyv();
     const [first, second] = [gateway({ store }), gateway({ store })];
@@ -264,7 +264,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     await first.clock.advance(1);
     expect(await seen()).toBe(costUsd);
   },
-  async "Through a workspace's own credentials"() {
+  async 'Requests through BYOK credentials'() {
     const priced = [{ slug: 'acme/fast', endpoints: [{ provider: 'groq', model: 'm', pricing }] }];
     for (const includeByok of [false, true]) {
       const tested = gateway({ secrets, providers: groq, models: priced, budgets: { includeByok } });
@@ -307,7 +307,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       limit_remaining: 1 - costUsd,
     });
   },
-  async 'A store that does not answer'(answer) {
+  async 'A store that does not respond'(answer) {
     const [waitMs, failures, probeMs] = (answer.match(/\d+/g) ?? []).slice(1).map(Number) as [number, number, number];
     const store = new Keyv();
     let isStuck = true;
@@ -329,7 +329,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     await tested.clock.advance(1);
     expect(await tookMs()).toEqual([200, 0]);
   },
-  async 'A Keyv that has no atomic way'() {
+  async 'A Keyv without atomic operations'() {
     const warnings: string[] = [];
     const logger = {
       info: () => undefined,
@@ -370,7 +370,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     }
     await sqlite.disconnect();
   },
-  async 'Records of a store that make no sense'() {
+  async 'Damaged records in a store'() {
     const rows = new Map<string, unknown>();
     const tested = gateway({ store: new Keyv({ store: rows }) });
     const { hash } = await key(tested, { name: 'a name that is secret' });
@@ -383,7 +383,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     expect((await tested.call('DELETE', `/keys/${hash}`)).status).toBe(200);
     expect((await tested.call('GET', `/keys/${hash}`)).status).toBe(404);
   },
-  async 'What `serve` seals with'(answer) {
+  async 'The master key of `serve`'(answer) {
     const folder = mkdtempSync(join(tmpdir(), 'model-gateway-decisions-'));
     const [first, second] = [openDataFolder(folder), openDataFolder(folder)];
     expect(first.secret).toMatch(/^.{32,}$/);
@@ -419,7 +419,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(keysUsed(tested)).toEqual([1, 2, 'operator', 0]);
   },
   async 'A credential that the provider refuses'(answer) {
-    const cooldownMs = Number(/rests for (\d+) s/.exec(answer)?.[1]) * 1_000;
+    const cooldownMs = Number(/in cooldown for (\d+) s/.exec(answer)?.[1]) * 1_000;
     for (const status of [401, 402, 403, 429]) {
       const tested = gateway({ secrets, providers: groq, models: [] });
       await bring(tested, {});
@@ -434,7 +434,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       expect(keysUsed(tested).at(-1)).toBe(0);
     }
   },
-  async 'A credential that does not open'(answer) {
+  async 'A credential that cannot be decrypted'(answer) {
     const store = new Keyv();
     await bring(gateway({ store, secrets, providers: groq, models: [] }), {});
     const warnings: string[] = [];
@@ -570,7 +570,7 @@ export const tenantMeans: Record<string, [path: string, shows: RegExp]> = {
   ],
   SQLite: ['adapters/sqlite-database.ts', /getBuiltinModule\?\.\('node:sqlite'\)/],
   'What SQLite survives': ['adapters/sqlite-database.ts', /journal_mode = WAL'[\s\S]*synchronous = NORMAL'/],
-  'What a provider key is sealed with': [
+  'How a provider key is encrypted': [
     'src/stores/vault.ts',
     /function contextOf\(\{ workspaceId, provider, credentialId \}/,
   ],

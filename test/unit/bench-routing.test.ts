@@ -19,12 +19,12 @@ import { createGateway, type RequestRecord } from '../../src/index.ts';
 const root = join(import.meta.dirname, '..', '..');
 const kept: RoutingFindings = JSON.parse(readFileSync(join(root, 'bench/routing/results.json'), 'utf8'));
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-const draws = <T>(count: number, draw: (at: number) => T) => Array.from({ length: count }, (_, at) => draw(at));
+const numbers = <T>(count: number, make: (at: number) => T) => Array.from({ length: count }, (_, at) => make(at));
 const hourMs = 3_600_000;
 
 describe('chance', () => {
   it('is the same for the same seed and keys, and another for others', () => {
-    const of = (...keys: [number, ...number[]]) => draws(4, chance(...keys));
+    const of = (...keys: [number, ...number[]]) => numbers(4, chance(...keys));
     expect(of(7, 1, 2)).toEqual(of(7, 1, 2));
     expect(new Set([of(7, 1, 2), of(7, 2, 1), of(8, 1, 2), of(7, 1), of(7, 1, 2, 0)].map(String)).size).toBe(5);
   });
@@ -36,10 +36,10 @@ describe('chance', () => {
   });
   it('has the means and deviations that the distributions have', () => {
     const random = chance(7);
-    const normals = draws(20_000, () => normal(random));
+    const normals = numbers(20_000, () => normal(random));
     expect(mean(normals)).toBeCloseTo(0, 1);
     expect(mean(normals.map((value) => value ** 2))).toBeCloseTo(1, 1);
-    expect(mean(draws(20_000, () => exponential(random, 50))) / 50).toBeCloseTo(1, 1);
+    expect(mean(numbers(20_000, () => exponential(random, 50))) / 50).toBeCloseTo(1, 1);
   });
 });
 
@@ -71,8 +71,8 @@ describe('simulated time', () => {
     await until(new Promise<void>((resolve) => clock.after(5, resolve)));
     expect(seen).toEqual(['late at 10', 'next']);
   });
-  it('gives up what nothing could bring about', async () => {
-    await expect(simulatedTime(0).until(new Promise(() => undefined))).rejects.toThrow('Nothing is left');
+  it('fails when no timer is left', async () => {
+    await expect(simulatedTime(0).until(new Promise(() => undefined))).rejects.toThrow('No timer is left');
   });
 });
 
@@ -83,10 +83,10 @@ describe('the world of the simulation', () => {
   });
   const meetings = (traits: Partial<EndpointTraits>, stalls = 0) => {
     const world = createWorld({ seed: 7, endpoints: [one(traits)], durationMs: 400 * hourMs, stalls });
-    return draws(40_000, (at) => world.meet(0, (at / 100) * hourMs, at, 0));
+    return numbers(40_000, (at) => world.meet(0, (at / 100) * hourMs, at, 0));
   };
   const firstTokens = (fates: ReturnType<typeof meetings>) =>
-    fates.flatMap((fate) => (fate.kind === 'answers' ? [fate.firstTokenMs] : []));
+    fates.flatMap((fate) => (fate.kind === 'responds' ? [fate.firstTokenMs] : []));
 
   it('has ten endpoints of different price, the dearest of six times the cheapest', () => {
     const prices = tenEndpoints.map(({ promptUsd }) => promptUsd);

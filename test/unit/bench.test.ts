@@ -1,12 +1,12 @@
 import type { HeapProfiler, Profiler } from 'node:inspector';
 import { describe, expect, it } from 'vitest';
-import { apiKey, chatAnswer, chatEvents, chatRequest, chunksPerStream } from '../../bench/bodies.ts';
+import { apiKey, chatEvents, chatRequest, chatResponse, chunksPerStream } from '../../bench/bodies.ts';
 import { startCollecting, stopCollecting } from '../../bench/collector.ts';
 import { costNanoUsd, gatewayOptions, managementKey, tenantOptions } from '../../bench/gateway-options.ts';
 import { bundledSources, formatShares, summariseCpu, summariseHeap } from '../../bench/profile-summary.ts';
 import { messageReader } from '../../bench/read-message.ts';
 import { byCpu, type Findings, headline, judge, report, table } from '../../bench/report.ts';
-import { crowdPlan, crowdSize, defaults, type Wish } from '../../bench/routing/crowd.ts';
+import { crowdPlan, crowdSize, type PreferenceSet, preferences } from '../../bench/routing/crowd.ts';
 import { median, medianDifference, medianRatio, percentile } from '../../bench/statistics.ts';
 import type { Rounds } from '../../bench/throughput.ts';
 import { endpointKey } from '../../src/call/facts.ts';
@@ -40,7 +40,7 @@ describe('statistics', () => {
 
 describe('the end of a message', () => {
   const chunked = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chatEvents.map(frame).join('')}0\r\n\r\n`;
-  const sized = `HTTP/1.1 200 OK\r\nContent-Length: ${chatAnswer.length}\r\n\r\n${chatAnswer}`;
+  const sized = `HTTP/1.1 200 OK\r\nContent-Length: ${chatResponse.length}\r\n\r\n${chatResponse}`;
   const empty = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n';
 
   it.each([
@@ -52,7 +52,7 @@ describe('the end of a message', () => {
       const reader = messageReader('HTTP/1.1 200');
       const bytes = Buffer.from(message);
       for (const count of [1, 2]) {
-        const ends = pieces(bytes, size).map((piece) => reader.push(piece));
+        const ends = chunksOf(bytes, size).map((chunk) => reader.push(chunk));
         expect(ends.indexOf(true)).toBe(ends.length - 1);
         expect(reader.messages).toBe(count);
         expect(reader.latestBytes).toBe(bytes.length - bytes.indexOf('\r\n\r\n') - 4);
@@ -62,7 +62,7 @@ describe('the end of a message', () => {
   it('gives what was kept', () => {
     const reader = messageReader('HTTP/1.1 200');
     const kept = reader.keep();
-    for (const piece of pieces(Buffer.from(sized), 10)) reader.push(piece);
+    for (const chunk of chunksOf(Buffer.from(sized), 10)) reader.push(chunk);
     expect(kept().toString()).toBe(sized);
   });
   it('is not looked for behind an unexpected start', () => {
@@ -77,8 +77,8 @@ describe('bodies', () => {
     expect(Buffer.byteLength(chatRequest())).toBeLessThan(1200);
     expect(Buffer.byteLength(chatRequest({ extraBytes: 39_000 }))).toBeGreaterThan(39_900);
     expect(JSON.parse(chatRequest({ stream: true })).messages).toHaveLength(3);
-    expect(Buffer.byteLength(chatAnswer)).toBeGreaterThan(550);
-    expect(Buffer.byteLength(chatAnswer)).toBeLessThan(700);
+    expect(Buffer.byteLength(chatResponse)).toBeGreaterThan(550);
+    expect(Buffer.byteLength(chatResponse)).toBeLessThan(700);
   });
   it('stream as many chunks as they say, and a sentinel', () => {
     expect(chatEvents).toHaveLength(chunksPerStream + 1);
@@ -94,18 +94,18 @@ describe('the gateway of the measurements', () => {
     [' for workspaces', managementKey, (onRecord: Recorder) => tenantOptions(url, onRecord, undefined)],
   ])('charges for a request what the audit of the ledgers expects%s', async (_, key, options) => {
     const records: RequestRecord[] = [];
-    const answer = { 'content-type': 'application/json' };
+    const headersOfResponse = { 'content-type': 'application/json' };
     const gateway = createGateway({
       ...options((record) => records.push(record)),
       apiKeys: [{ key, permissions: ['inference'] }],
-      fetch: async () => new Response(chatAnswer, { headers: answer }),
+      fetch: async () => new Response(chatResponse, { headers: headersOfResponse }),
     });
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
     const request = { method: 'POST', headers, body: chatRequest() };
     const response = await gateway.fetch('http://127.0.0.1/v1/chat/completions', request);
     expect(response.status).toBe(200);
     expect(records.map((record) => record.costNanoUsd)).toEqual([costNanoUsd]);
-    expect(JSON.parse(chatAnswer).usage).toMatchObject({
+    expect(JSON.parse(chatResponse).usage).toMatchObject({
       prompt_tokens: 84 + 128,
       completion_tokens: 98,
       prompt_tokens_details: { cached_tokens: 128 },
@@ -115,20 +115,23 @@ describe('the gateway of the measurements', () => {
 });
 
 describe('the plans of the measurements', () => {
-  it.each(Object.keys(defaults) as Wish[])('try all endpoints whatever is wished: %s', (wish) => {
-    const { targets, excluded } = planRoute(crowdPlan(wish)());
-    expect(targets).toHaveLength(crowdSize);
-    expect(new Set(targets.map(({ endpoint }) => endpoint)).size).toBe(crowdSize);
-    expect(excluded).toEqual([]);
-  });
+  it.each(Object.keys(preferences) as PreferenceSet[])(
+    'plan all endpoints with every set of preferences: %s',
+    (name) => {
+      const { targets, excluded } = planRoute(crowdPlan(name)());
+      expect(targets).toHaveLength(crowdSize);
+      expect(new Set(targets.map(({ endpoint }) => endpoint)).size).toBe(crowdSize);
+      expect(excluded).toEqual([]);
+    },
+  );
   it('have every preference set, order and sort included', () => {
     const all = Object.keys(providerPreferencesSchema().shape);
-    expect(Object.keys(defaults.order).toSorted()).toEqual(all.toSorted());
-    for (const wish of [defaults.order, defaults.sort, defaults.draw])
-      expect(providerPreferencesSchema().parse(wish)).toEqual(wish);
+    expect(Object.keys(preferences.order).toSorted()).toEqual(all.toSorted());
+    for (const set of [preferences.order, preferences.sort, preferences.weighted])
+      expect(providerPreferencesSchema().parse(set)).toEqual(set);
   });
   it('find something measured, and some of it too slow', () => {
-    const input = crowdPlan('draw')();
+    const input = crowdPlan('weighted')();
     const { health } = input.facts;
     const keys = planRoute(input).targets.map(({ endpoint }) => endpointKey(endpoint));
     for (const key of keys) expect([health.latency(key), health.throughput(key)]).not.toContain(null);
@@ -146,7 +149,7 @@ describe('the report', () => {
     perSecond: [perSecond, perSecond / 2],
     cpuUs: [cpuUs, cpuUs],
     serverLoad: [1, 1],
-    pieces: [1, 1],
+    reads: [1, 1],
   });
   const contest = { floor: rounds(1000, 606), fetchProxy: rounds(250, 2000), gateway: rounds(600, 1010) };
   const findings: Findings = {
@@ -166,7 +169,7 @@ describe('the report', () => {
     inProcess: { jsonUs: 90, webObjectsUs: 20, eventUs: 2, webEventUs: 0.5 },
     plan: {
       none: { medianUs: 15, bestUs: 14 },
-      draw: { medianUs: 25, bestUs: 24 },
+      weighted: { medianUs: 25, bestUs: 24 },
       sort: { medianUs: 31, bestUs: 26 },
       order: { medianUs: 20, bestUs: 19 },
     },
@@ -248,7 +251,7 @@ describe('the report', () => {
 });
 
 describe('the collector', () => {
-  it('is told of what was made and of what outlived a cheap collection', () => {
+  it('reports new objects and those that survived a cheap collection', () => {
     startCollecting();
     const kept: object[] = [];
     for (let i = 0; i < 300_000; i++) {
@@ -260,7 +263,7 @@ describe('the collector', () => {
     expect(promoted).toBeGreaterThan(100_000);
     expect(allocated).toBeGreaterThan(3 * promoted);
     expect(pausedUs).toBeGreaterThan(0);
-    expect(() => stopCollecting()).toThrow('no collections were noted');
+    expect(() => stopCollecting()).toThrow('no collections were recorded');
   });
 });
 
@@ -345,7 +348,7 @@ function frame(event: string): string {
   return `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`;
 }
 
-function pieces(bytes: Buffer, size: number): Buffer[] {
+function chunksOf(bytes: Buffer, size: number): Buffer[] {
   const cut: Buffer[] = [];
   for (let at = 0; at < bytes.length; at += size) cut.push(bytes.subarray(at, at + size));
   return cut;

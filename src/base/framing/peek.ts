@@ -15,7 +15,7 @@ const maxWhiteSpace = 64 * 1024;
 
 /**
  * Reads up to the first bytes that tell whether a body is a stream of this framing. White space before them is left out.
- * @throws UpstreamError bad_answer for a flood of white space
+ * @throws UpstreamError bad_response for a flood of white space
  */
 export async function peek(source: ByteSource, framing: Framing): Promise<Peeked> {
   let held: Uint8Array | null = await source.read();
@@ -26,7 +26,7 @@ export async function peek(source: ByteSource, framing: Framing): Promise<Peeked
     if (start > 0) held = held.subarray(start);
     leftOut += start;
     if (leftOut > maxWhiteSpace)
-      throw new UpstreamError('The provider sent nothing but white space.', { reason: 'bad_answer', status: 502 });
+      throw new UpstreamError('The provider sent nothing but white space.', { reason: 'bad_response', status: 502 });
     isStream = framing.recognises(startTextOf(held), false);
     if (isStream !== null) break;
     const more = await source.read();

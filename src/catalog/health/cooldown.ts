@@ -1,33 +1,37 @@
 import type { CooldownSettings } from '../../schema/settings.ts';
 
-/** The one attempt after a cooldown has so long to report how it went; then another attempt may begin. */
+/**
+ * The time that the first attempt after a cooldown has to report its outcome. After that, another attempt may begin.
+ */
 const probeMs = 60_000;
 
 /**
- * The cooldowns of one key, in epoch ms. There are two kinds:
- * - the one after failures in a row lasts until the next success. Past `untilMs` it is half open: one attempt at a time.
- * - the one that was asked for, such as by a Retry-After, lasts until its end.
+ * The cooldowns of one key. Times are in epoch ms. There are two kinds:
+ * - the cooldown after failures in a row, until the next success. After `untilMs` it is half open: one attempt at a
+ *   time.
+ * - the requested cooldown (`asked…`), such as by a Retry-After, until its end.
  *
- * Each is on while it began later than what ended it. Where several instances know of cooldowns, all fields of the one that
- * began last are taken, and the last end: the result is the same in any order and however often instances share it.
+ * Each is on while it began later than the event that ended it. When several instances know of cooldowns, the one that
+ * began last wins with all its fields, and so does the last end. The result does not depend on the order of the merges,
+ * nor on their number.
  */
 export interface Cooldown {
-  /** The last success. */
+  /** The time of the last success. */
   okMs: number;
-  /** When the cooldown began; on while later than `okMs`. */
+  /** The start of the cooldown after failures, which is on while this is later than `okMs`. */
   sinceMs: number;
   untilMs: number;
-  /** How long this cooldown is; the next one is twice as long. */
+  /** The length of this cooldown. The next one is twice as long. */
   lengthMs: number;
   askedSinceMs: number;
   askedUntilMs: number;
-  /** When a success ended what was asked for; on while earlier than `askedSinceMs`. */
+  /** The time when a success ended the requested cooldown, which is on while this is earlier than `askedSinceMs`. */
   askedClearedMs: number;
-  /** Failures in a row. Only of what was seen here. */
+  /** Failures in a row. Counts this instance only. */
   failures: number;
-  /** When the attempt in flight after a cooldown began; 0: there is none. Of this instance alone. */
+  /** The start of the current attempt after a cooldown; 0: there is none. This instance only. */
   probeSinceMs: number;
-  /** Whether an attempt began since it was asked for: its success ends it. Only here. */
+  /** Whether an attempt began since the requested cooldown did: its success ends that cooldown. This instance only. */
   hasStartedSinceAsked: boolean;
 }
 
@@ -46,17 +50,17 @@ export function createCooldown(): Cooldown {
   };
 }
 
-/** Whether failures in a row were seen, and no success since. */
+/** Whether failures in a row started a cooldown, and no success has ended it. */
 export function isTripped({ sinceMs, okMs }: Cooldown): boolean {
   return sinceMs > okMs;
 }
 
-/** Whether the cooldown after failures has not run out. */
+/** Whether the cooldown after failures is on and not yet half open. */
 export function coolsDownAfterFailures(cooldown: Cooldown, nowMs: number): boolean {
   return isTripped(cooldown) && cooldown.untilMs > nowMs;
 }
 
-/** @returns when it may be used again; undefined: now */
+/** @returns when the key may be used again; undefined: now */
 export function cooldownUntil(cooldown: Cooldown, nowMs: number): number | undefined {
   const { askedSinceMs, askedClearedMs, askedUntilMs } = cooldown;
   let latestMs = askedSinceMs > askedClearedMs ? askedUntilMs : 0;
@@ -66,15 +70,15 @@ export function cooldownUntil(cooldown: Cooldown, nowMs: number): number | undef
   return latestMs > nowMs ? latestMs : undefined;
 }
 
-/** 0: nobody is finding out. */
+/** Until when the current attempt keeps others away; 0: there is no such attempt. */
 function probedUntil({ probeSinceMs }: Cooldown, nowMs: number): number {
-  // A clock that was set back must not make it last for longer.
+  // If the clock was set back, this time must not become longer.
   return probeSinceMs > 0 && probeSinceMs <= nowMs ? probeSinceMs + probeMs : 0;
 }
 
 /**
  * An attempt begins.
- * @returns false: another is finding out whether the endpoint is back, and this one would better not
+ * @returns false: another attempt is finding out whether the endpoint works again, so this one should not begin
  */
 export function start(cooldown: Cooldown, nowMs: number): boolean {
   cooldown.hasStartedSinceAsked = true;
@@ -84,13 +88,13 @@ export function start(cooldown: Cooldown, nowMs: number): boolean {
   return true;
 }
 
-/** An attempt has ended without a word on the endpoint. */
+/** An attempt has ended and says nothing about the endpoint. */
 export function endProbe(cooldown: Cooldown): void {
   cooldown.probeSinceMs = 0;
 }
 
 export function succeed(cooldown: Cooldown, nowMs: number): void {
-  // Later than what it ends, also on a clock that was set back and in the same millisecond.
+  // Later than the cooldown that the success ends, also if the clock was set back, or in the same millisecond.
   end(cooldown, Math.max(cooldown.sinceMs, nowMs));
   if (cooldown.askedSinceMs > cooldown.askedClearedMs && cooldown.hasStartedSinceAsked) {
     endAsked(cooldown, Math.max(cooldown.askedSinceMs, nowMs));
@@ -114,7 +118,7 @@ export function fail(cooldown: Cooldown, nowMs: number, settings: CooldownSettin
   cooldown.probeSinceMs = 0;
   cooldown.failures++;
   if (isTripped(cooldown)) {
-    // During a cooldown only attempts that began before it can fail: they say nothing new.
+    // While the cooldown is on, only attempts that began before it can fail. Their failures are no news.
     if (cooldown.untilMs <= nowMs) begin(cooldown, nowMs, settings, cooldown.lengthMs * 2);
   } else if (cooldown.failures >= settings.failuresToCooldown) begin(cooldown, nowMs, settings, settings.cooldownMs);
 }
@@ -130,24 +134,26 @@ function begin(
   cooldown.untilMs = Math.max(cooldown.untilMs, nowMs + cooldown.lengthMs);
 }
 
-/** Leaves it alone until `untilMs`, or later if that was asked for before. */
+/** Starts a requested cooldown until `untilMs`, or keeps the present one if that ends later. */
 export function ask(cooldown: Cooldown, nowMs: number, untilMs: number): void {
   if (!Number.isFinite(untilMs) || untilMs <= nowMs) return;
   const isOn = cooldown.askedSinceMs > cooldown.askedClearedMs;
   if (isOn && untilMs <= cooldown.askedUntilMs) return;
-  // Later than what was asked for before, also on a clock that was set back.
+  // Later than the previous request, also if the clock was set back.
   cooldown.askedSinceMs = Math.max(nowMs, cooldown.askedSinceMs, cooldown.askedClearedMs + 1);
   cooldown.askedUntilMs = untilMs;
   cooldown.hasStartedSinceAsked = false;
 }
 
-/** The fields of a key that instances share. */
+/** The fields that instances share. */
 export type SharedCooldown = Pick<
   Cooldown,
   'okMs' | 'sinceMs' | 'untilMs' | 'lengthMs' | 'askedSinceMs' | 'askedUntilMs' | 'askedClearedMs'
 >;
 
-/** Takes over what another instance knows: the last success, and of the cooldowns that began after it the last one. */
+/**
+ * Merges the state of another instance: takes its last success, and its latest cooldown that began after that success.
+ */
 export function merge(cooldown: Cooldown, other: SharedCooldown): void {
   if (isTripped(cooldown) && other.okMs >= cooldown.sinceMs) end(cooldown, other.okMs);
   else cooldown.okMs = Math.max(cooldown.okMs, other.okMs);
@@ -175,7 +181,7 @@ function askOf({ askedSinceMs, askedUntilMs }: SharedCooldown): number[] {
   return [askedSinceMs, askedUntilMs];
 }
 
-/** By the first time that differs. */
+/** Compares by the first time that differs. */
 function isLater(one: readonly number[], other: readonly number[]): boolean {
   const i = one.findIndex((ms, i) => ms !== other[i]);
   return i >= 0 && (one[i] as number) > (other[i] as number);

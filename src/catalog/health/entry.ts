@@ -3,25 +3,25 @@ import { type Cooldown, createCooldown } from './cooldown.ts';
 import { lowest, percentile, percentileReached, percentiles, type Total } from './histogram.ts';
 import { createSeries, last5m, last30s, outcomesIn, type Series, slotNumber, slotsOf, sum } from './series.ts';
 
-/** What is known of a key. */
+/** The known facts about a key. */
 export interface Entry {
-  /** What was seen here. */
+  /** The observations of this instance. */
   series: Series;
-  /** What other instances saw, by instance: replaced as a whole, so that nothing is counted twice. null: nothing. */
+  /** The observations of other instances, by instance. A new record replaces the old one, so nothing counts twice. */
   others: Map<string, Series> | null;
-  /** Of the others, added up, the two spans that requests ask of; null: nothing. See `combine`. */
+  /** The sum of `others`, for the two spans that requests need; null: no others. See `combine`. */
   combined: Series | null;
   cooldown: Cooldown;
   /** Grows with every change of `series` and `others`. */
   version: number;
-  /** Since when `hasOutage` holds what it holds. */
+  /** The `version` for which `hasOutage` was computed. */
   outageVersion: number;
   outageSlot: number;
   hasOutage: boolean;
   figures: Figures | null;
 }
 
-/** Of 5 min. */
+/** Figures of the last 5 min. */
 export interface Figures {
   version: number;
   slot: number;
@@ -31,13 +31,13 @@ export interface Figures {
   throughput: Percentiles | null;
 }
 
-/** Of fewer, no percentile and no uptime is told. */
+/** With fewer values, there is no percentile and no uptime. */
 export const minSamples = 5;
-/** Of fewer, no p95: one slow answer would be it. */
+/** With fewer values, there is no p95: it would be the one slow response. */
 const minSamplesForP95 = 20;
-/** Percentiles are computed anew no more often. */
+/** The shortest time between two computations of percentiles. */
 const figuresMs = 1_000;
-/** An outage: at least one failure, and so large a part of what happened. */
+/** An outage is at least one failure, and at least this part of the attempts. */
 const outagePart = 0.2;
 
 export function createEntry(): Entry {
@@ -54,19 +54,20 @@ export function createEntry(): Entry {
   };
 }
 
-/** What was seen here, and what others saw. */
+/** The observations of this instance and of the others. */
 export function allSeries({ series, others }: Entry): Series[] {
   return others ? [series, ...others.values()] : [series];
 }
 
-/** The same for the last 30 s and 5 min, of any number of others. */
+/** The same for the last 30 s and 5 min only. Takes the same time for any number of other instances. */
 function shortSeries({ series, combined }: Entry): Series[] {
   return combined ? [series, combined] : [series];
 }
 
 /**
- * Whether of the attempts in the last 30 s at least one failed, and at least a fifth. Rate-limited ones are left out.
- * @param slot  the number of the slot in flight, for who asks of many
+ * Whether at least one attempt in the last 30 s failed, and at least a fifth of them. Rate-limited attempts do not
+ * count.
+ * @param slot  the number of the current slot, so that a caller with many keys computes it once
  */
 export function hasOutage(entry: Entry, nowMs: number, slot = slotNumber(last30s, nowMs)): boolean {
   if (entry.outageVersion === entry.version && entry.outageSlot === slot) return entry.hasOutage;
@@ -78,8 +79,8 @@ export function hasOutage(entry: Entry, nowMs: number, slot = slotNumber(last30s
 }
 
 /**
- * Computed at most once a second, and only after something changed.
- * @param slot  the number of the slot in flight, for who asks of many
+ * Computed at most once a second, and only after a change.
+ * @param slot  the number of the current slot, so that a caller with many keys computes it once
  */
 export function figuresOf(entry: Entry, nowMs: number, slot = slotNumber(last5m, nowMs)): Figures {
   const { figures, version } = entry;
@@ -100,22 +101,22 @@ export function figuresOf(entry: Entry, nowMs: number, slot = slotNumber(last5m,
   return entry.figures;
 }
 
-/** null: too few. */
+/** @returns null: too few values */
 export function latencyOf(total: Total): Percentiles | null {
   return total.total < minSamples ? null : percentiles(total, lowest.firstTokenMs, percentile);
 }
 
-/** null: too few. */
+/** @returns null: too few values */
 export function throughputOf(total: Total): Percentiles | null {
   return total.total < minSamples ? null : percentiles(total, lowest.tokensPerSecond, percentileReached);
 }
 
-/** Percent; null: too few attempts that were not rate-limited. */
+/** In percent. @returns null: too few attempts that were not rate-limited */
 export function uptimeOf({ ok, failed }: { ok: number; failed: number }): number | null {
   return ok + failed < minSamples ? null : (ok / (ok + failed)) * 100;
 }
 
-/** How many attempts of the last 5 min were seen here. */
+/** The number of attempts in the last 5 min that this instance observed. */
 export function activityOf({ series }: Entry, nowMs: number): number {
   let attempts = 0;
   for (const { ok, failed, limited } of slotsOf(series, last5m, nowMs)) attempts += ok + failed + limited;

@@ -1,8 +1,9 @@
 import type { Percentiles } from '../../call/facts.ts';
 
 /**
- * How often values fell into buckets of equal ratio. Two add up bucket by bucket, so that what several instances saw is
- * one histogram. Kept from the first bucket in use to the last: an endpoint's values lie close together.
+ * Counts values in buckets of equal ratio. Two histograms add up bucket by bucket, so the values of several instances
+ * make one histogram. Only the range from the first used bucket to the last is stored: the values of an endpoint are
+ * close together.
  */
 export interface Histogram {
   /** The bucket of `counts[0]`. */
@@ -10,24 +11,24 @@ export interface Histogram {
   counts: number[];
 }
 
-/** The lower end of bucket 0. With 20 octaves above: 1 ms to 17 minutes, 0.1 to 100,000 tokens per second. */
+/** The lower end of bucket 0. The 20 octaves above cover 1 ms to 17 minutes, and 0.1 to 100,000 tokens per second. */
 export const lowest = { firstTokenMs: 1, tokensPerSecond: 0.1 } as const;
 
 export const bucketCount = 80;
 /**
- * A percentile lies in the bucket of the value that nearest-rank names, so the two differ by less than a bucket's ratio,
+ * A percentile lies in the same bucket as the nearest-rank value. So the two differ by less than the ratio of a bucket,
  * 2^(1/4): at most 19 % too high, at most 16 % too low.
  */
 const bucketsPerOctave = 4;
 
-/** @returns -1: no value to count. What is beyond an end counts for the bucket at that end. */
+/** @returns -1: there is no value to count. A value beyond an end counts in the bucket at that end. */
 export function bucketOf(value: number | undefined, lowestValue: number): number {
   if (value === undefined || !(value >= 0) || value === Number.POSITIVE_INFINITY) return -1;
   if (value <= lowestValue) return 0;
   return Math.min(bucketCount - 1, Math.floor(Math.log2(value / lowestValue) * bucketsPerOctave));
 }
 
-/** Counts one more. @returns the histogram, a new one for null */
+/** Counts one more value. @returns the histogram, a new one for null */
 export function count(histogram: Histogram | null, bucket: number): Histogram {
   if (histogram === null) return { first: bucket, counts: [1] };
   const { counts } = histogram;
@@ -42,7 +43,7 @@ export function count(histogram: Histogram | null, bucket: number): Histogram {
   return histogram;
 }
 
-/** A new histogram of what both counted. */
+/** A new histogram with the counts of both. */
 export function added(one: Histogram, other: Histogram): Histogram {
   const first = Math.min(one.first, other.first);
   const end = Math.max(one.first + one.counts.length, other.first + other.counts.length);
@@ -54,7 +55,7 @@ export function added(one: Histogram, other: Histogram): Histogram {
   return { first, counts: sum };
 }
 
-/** Several histograms, added up. */
+/** The sum of several histograms. */
 export interface Total {
   /** By bucket. */
   counts: Float64Array;
@@ -74,8 +75,8 @@ export function addTo(sum: Total, { first, counts }: Histogram): void {
 }
 
 /**
- * By nearest rank, inside a bucket as if its values were spread evenly over its ratio.
- * @param percent  0 to 100: how many of the values are at most the result
+ * The percentile by nearest rank. Inside a bucket, values count as if they were spread evenly over its ratio.
+ * @param percent  0 to 100: this part of the values is at most the result
  */
 export function percentile({ counts, total }: Total, percent: number, lowestValue: number): number {
   const rank = rankOf(percent, total);
@@ -88,7 +89,7 @@ export function percentile({ counts, total }: Total, percent: number, lowestValu
   return 0;
 }
 
-/** As `percentile`, from above: `percent` of the values are at least the result. */
+/** Like `percentile`, from above: `percent` of the values are at least the result. */
 export function percentileReached({ counts, total }: Total, percent: number, lowestValue: number): number {
   const rank = rankOf(percent, total);
   let before = 0;
@@ -100,7 +101,7 @@ export function percentileReached({ counts, total }: Total, percent: number, low
   return 0;
 }
 
-/** @param read  one of the two above */
+/** @param read  `percentile` or `percentileReached` */
 export function percentiles(total: Total, lowestValue: number, read: typeof percentile): Percentiles {
   return {
     p50: read(total, 50, lowestValue),
@@ -110,7 +111,7 @@ export function percentiles(total: Total, lowestValue: number, read: typeof perc
   };
 }
 
-/** From 1. */
+/** Ranks begin at 1. */
 function rankOf(percent: number, total: number): number {
   return Math.max(1, Math.ceil((percent * total) / 100));
 }

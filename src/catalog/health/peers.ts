@@ -4,11 +4,13 @@ import { createEntry, type Entry } from './entry.ts';
 import { combine, createSeries, place, type Series } from './series.ts';
 import { decodeRecord, type SharedRecord } from './shared-record.ts';
 
-/** What other instances say of the endpoints: put beside what was seen here, and replaced by what they say next. */
+/**
+ * The observations of other instances. They stand beside our own, and the next record of an instance replaces its last.
+ */
 export interface Peers {
   /**
-   * Takes in what was read: all records of a kind.
-   * @returns those of instances that have been silent for too long, which nobody needs any more
+   * Takes all records of a kind that the store holds.
+   * @returns the records of instances that have been silent for too long, which can be deleted
    */
   take(
     kind: HealthKind,
@@ -18,29 +20,29 @@ export interface Peers {
 }
 
 interface Peer {
-  /** As read: what has not changed is not read again. */
+  /** The texts of the records. A record whose text has not changed is not decoded again. */
   texts: Partial<Record<HealthKind, string>>;
   records: Partial<Record<HealthKind, SharedRecord | null>>;
-  /** Of the entries that hold something of it. */
+  /** The keys of the entries that hold observations of this instance. */
   keys: Set<string>;
 }
 
 export interface PeersDeps {
-  /** Which records are its own. */
+  /** The id of our own records. */
   instance: string;
   entries: { peek(key: string): Entry | undefined; set(key: string, entry: Entry): unknown };
-  /** No cooldown of another instance reaches further. */
+  /** The longest cooldown after failures that is taken over from another instance. */
   maxCooldownMs: number;
 }
 
-/** So long after its last record of a kind an instance is gone. */
+/** An instance counts as gone this long after its last record of a kind. */
 const silentMs: Record<HealthKind, number> = { recent: 30 * 60_000, history: 24 * 3_600_000 };
-/** Nothing that somebody else was asked to leave alone rests for longer here. */
+/** The longest requested cooldown that is taken over from another instance. */
 const maxAskedMs = 24 * 3_600_000;
 
 export function createPeers({ instance, entries, maxCooldownMs }: PeersDeps): Peers {
   const peers = new Map<string, Peer>();
-  /** Whose others have changed. */
+  /** The entries whose `others` have changed. */
   const touched = new Set<Entry>();
 
   function peerOf(id: string): Peer {
@@ -59,10 +61,10 @@ export function createPeers({ instance, entries, maxCooldownMs }: PeersDeps): Pe
     return entry;
   }
 
-  /** @param from  the record that is new, whose rests are new as well */
+  /** @param from  the new record, whose cooldowns are new as well */
   function apply(id: string, peer: Peer, from: SharedRecord | null, nowMs: number): void {
     const seen = new Map<string, Series>();
-    // In this order: of a slot that both tell of, `recent` knows more.
+    // In this order: for a slot in both records, `recent` knows more.
     for (const record of [peer.records.history, peer.records.recent]) {
       for (const { key, slots } of record?.entries ?? []) {
         if (slots.length === 0) continue;

@@ -2,25 +2,25 @@ import { added, addTo, count, emptyTotal, type Histogram, type Total } from './h
 
 export type Outcome = 'ok' | 'failed' | 'limited';
 
-/** What happened in a stretch of time. */
+/** The counts of one stretch of time. */
 export interface Slot {
-  /** Its start since the epoch, in lengths of such a slot. */
+  /** The start of the slot since the epoch, in lengths of such a slot. */
   number: number;
   ok: number;
   failed: number;
   limited: number;
-  /** Time to first token, ms; null: nothing seen. */
+  /** Time to first token, ms; null: no values. */
   latency: Histogram | null;
-  /** Output tokens per second; null: nothing seen. */
+  /** Output tokens per second; null: no values. */
   throughput: Histogram | null;
 }
 
 /**
- * The spans that roll over time, in slots. A span is the slot in flight and those before it, so it holds nothing that
- * is older than it says, and up to one slot less.
+ * Rolling spans, divided into slots. A span is the current slot and the slots before it. So a span holds nothing
+ * older than its length, and covers up to one slot less.
  */
 export const spans = [
-  // For outages; holds outcomes only.
+  // For outages; only outcomes.
   { slotMs: 5_000, slots: 6 },
   { slotMs: 60_000, slots: 5 },
   { slotMs: 300_000, slots: 6 },
@@ -32,9 +32,11 @@ export const [last30s, last5m, last30m, last1d] = [0, 1, 2, 3] as const;
 export type Span = 0 | 1 | 2 | 3;
 
 export interface Series {
-  /** For each span, its slots in a ring: what is out of date is written over. */
+  /** For each span, its slots in a ring: new slots overwrite slots that are out of date. */
   rings: (Slot | undefined)[][];
-  /** The slots in flight, by span, and the number of the shortest, within which they all stay the same. */
+  /**
+   * The current slots, by span, and the number of the shortest one. While that one lasts, all of them stay the same.
+   */
   current: Slot[];
   currentNumber: number;
 }
@@ -43,7 +45,7 @@ export function createSeries(): Series {
   return { rings: spans.map(() => []), current: [], currentNumber: -1 };
 }
 
-/** @param latencyBucket  -1, as of throughput: nothing seen */
+/** @param latencyBucket  -1: no value; the same for throughput */
 export function record(
   series: Series,
   nowMs: number,
@@ -52,12 +54,12 @@ export function record(
   throughputBucket: number,
 ): void {
   const number = slotNumber(last30s, nowMs);
-  // Once for all spans: every other length is a multiple of the shortest.
+  // One check for all spans: every other length is a multiple of the shortest.
   if (number !== series.currentNumber) open(series, nowMs, number);
   const { current } = series;
   for (let span: Span = last30s; span <= last1d; span++) {
     const slot = current[span] as Slot;
-    // Spelt out: a property by a name that varies is slower.
+    // Not `slot[outcome]++`: access by a varying property name is slower.
     if (outcome === 'ok') slot.ok++;
     else if (outcome === 'failed') slot.failed++;
     else if (outcome === 'limited') slot.limited++;
@@ -72,7 +74,7 @@ function open(series: Series, nowMs: number, number: number): void {
   series.current = spans.map((_, span) => slotAt(series, span as Span, nowMs));
 }
 
-/** The slot in flight. */
+/** The current slot. */
 function slotAt({ rings }: Series, span: Span, nowMs: number): Slot {
   const number = slotNumber(span, nowMs);
   const ring = rings[span] as (Slot | undefined)[];
@@ -84,7 +86,7 @@ function slotAt({ rings }: Series, span: Span, nowMs: number): Slot {
   return slot;
 }
 
-/** Puts a slot in its place, unless what is there is later. */
+/** Puts a slot in its place of the ring, unless the slot there is later. */
 export function place({ rings }: Series, span: Span, slot: Slot): void {
   const ring = rings[span] as (Slot | undefined)[];
   const at = slot.number % spans[span].slots;
@@ -92,14 +94,14 @@ export function place({ rings }: Series, span: Span, slot: Slot): void {
   if (known === undefined || known.number <= slot.number) ring[at] = slot;
 }
 
-/** The number of the slot in flight. */
+/** The number of the current slot. */
 export function slotNumber(span: Span, nowMs: number): number {
   return Math.floor(nowMs / spans[span].slotMs);
 }
 
 /**
- * The slots of a span, as it is now, in no order.
- * @param ahead  also those of so many slots to come, of clocks that are ahead
+ * The slots of a span at a moment, in no order.
+ * @param ahead  includes this many future slots, which come from clocks that are ahead
  */
 export function slotsOf({ rings }: Series, span: Span, nowMs: number, ahead = 0): Slot[] {
   const now = slotNumber(span, nowMs);
@@ -112,7 +114,7 @@ export function slotsOf({ rings }: Series, span: Span, nowMs: number, ahead = 0)
 }
 
 /**
- * Adds up what several saw in the spans that every request asks of, so that it need not.
+ * Adds up several series in the spans that every request needs, so that the request need not.
  * @param all  at least one
  */
 export function combine(all: readonly Series[], nowMs: number): Series {
@@ -120,7 +122,7 @@ export function combine(all: readonly Series[], nowMs: number): Series {
   if (all.length === 1 && first !== undefined) return first;
   const combined = createSeries();
   for (const span of [last30s, last5m] as const) {
-    // Not in a ring: a clock that is ahead must not push out what is now.
+    // Not a ring: a slot from a clock that is ahead must not overwrite a current one.
     const slots = new Map<number, Slot>();
     for (const series of all) {
       for (const seen of slotsOf(series, span, nowMs, Number.POSITIVE_INFINITY)) {
@@ -134,7 +136,7 @@ export function combine(all: readonly Series[], nowMs: number): Series {
   return combined;
 }
 
-/** Its histograms are replaced, not written to: they may be of what it was copied from. */
+/** Adds to a slot. Replaces its histograms instead of writing to them: another slot may share them. */
 function add(slot: Slot, { ok, failed, limited, latency, throughput }: Slot): void {
   slot.ok += ok;
   slot.failed += failed;
@@ -143,7 +145,7 @@ function add(slot: Slot, { ok, failed, limited, latency, throughput }: Slot): vo
   if (throughput) slot.throughput = slot.throughput === null ? throughput : added(slot.throughput, throughput);
 }
 
-/** What happened in a span. */
+/** The sums of a span. */
 export interface Seen {
   ok: number;
   failed: number;
@@ -166,7 +168,7 @@ export function sum(all: Iterable<Series>, span: Span, nowMs: number): Seen {
   return seen;
 }
 
-/** How many attempts succeeded and failed in a span: `sum` without the rest of its work. */
+/** The number of successful and failed attempts in a span: like `sum`, without its other work. */
 export function outcomesIn(all: Iterable<Series>, span: Span, nowMs: number): { ok: number; failed: number } {
   const seen = { ok: 0, failed: 0 };
   for (const series of all) {

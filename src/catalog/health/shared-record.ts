@@ -3,26 +3,26 @@ import type { SharedCooldown } from './cooldown.ts';
 import { bucketCount, type Histogram } from './histogram.ts';
 import { type Slot, type Span, spans } from './series.ts';
 
-/** What an instance tells of a key. */
+/** The data that an instance shares about a key. */
 export interface SharedEntry {
   key: string;
-  /** null: nothing worth telling. */
+  /** null: no cooldown to share. */
   cooldown: SharedCooldown | null;
   slots: { span: Span; slot: Slot }[];
 }
 
 export interface SharedRecord {
-  /** When it was written, epoch ms. */
+  /** When the record was written, epoch ms. */
   atMs: number;
   entries: SharedEntry[];
 }
 
-/** Raised with a change that older versions would misread: instances of two versions may run side by side. */
+/** Raised with a change that older versions would misread: instances of two versions may run at the same time. */
 const version = 1;
 const maxEntries = 1_000;
 const maxKeyLength = 1_000;
 const maxCount = 1e9;
-/** Clocks of instances may differ so much. */
+/** The largest difference between the clocks of two instances. */
 const skewMs = 60_000;
 
 export function encodeRecord({ atMs, entries }: SharedRecord): string {
@@ -48,8 +48,9 @@ function encodeHistogram(histogram: Histogram | null): number[] | null {
 }
 
 /**
- * Checked in full: another instance, or whoever else can write to the store, must not be able to break this one.
- * @returns null: damaged, of another version, or of a clock that is ahead of ours by more than a minute
+ * Checks every field: a record of another instance, or of anybody else who can write to the store, must not break this
+ * one.
+ * @returns null: damaged, of another version, or of a clock that is more than a minute ahead of ours
  */
 export function decodeRecord(text: string, nowMs: number): SharedRecord | null {
   const parts = tryParseJson(text);
@@ -62,10 +63,10 @@ export function decodeRecord(text: string, nowMs: number): SharedRecord | null {
 
 function decodeEntry(value: unknown, atMs: number): SharedEntry | null {
   if (!isTuple(value, 3)) return null;
-  const [key, rests, list] = value;
+  const [key, requested, list] = value;
   if (typeof key !== 'string' || key.length > maxKeyLength || !Array.isArray(list)) return null;
-  const cooldown = rests === null ? null : decodeCooldown(rests, atMs);
-  if (cooldown === null && rests !== null) return null;
+  const cooldown = requested === null ? null : decodeCooldown(requested, atMs);
+  if (cooldown === null && requested !== null) return null;
   const slots = all(list, decodeSlot);
   return slots && { key, cooldown, slots };
 }
@@ -97,7 +98,7 @@ function decodeHistogram(value: unknown): Histogram | null | undefined {
   return first !== undefined && first + counts.length <= bucketCount ? { first, counts } : undefined;
 }
 
-/** null as soon as one is damaged. */
+/** @returns null if one of the values is damaged */
 function all<T>(values: readonly unknown[], decode: (value: unknown) => T | null): T[] | null {
   const decoded: T[] = [];
   for (const value of values) {

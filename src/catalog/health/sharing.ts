@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { isUuid } from '../../base/ids.ts';
 import type { HealthKind, HealthRecords } from '../../stores/health-records.ts';
-import { type StoreLogger, tell } from '../../stores/storage/logger.ts';
+import { type StoreLogger, writeLog } from '../../stores/storage/logger.ts';
 import { nameOfError } from '../../stores/storage/outage.ts';
 import { cooldownUntil } from './cooldown.ts';
 import { activityOf, type Entry } from './entry.ts';
@@ -10,16 +10,16 @@ import { last1d, last5m, last30m, last30s, type Span, slotsOf, spans } from './s
 import { encodeRecord, type SharedEntry } from './shared-record.ts';
 
 /**
- * Tells other instances on the same store how endpoints are doing, and hears it from them, beside the requests: none ever
- * waits for it. Runs only while there is something to do, every 2 s at most, and keeps no process alive. Fails open:
- * without the store each instance goes by what it sees itself.
+ * Shares the health of endpoints with the other instances on the same store. Sharing runs beside the requests: no
+ * request ever waits for it. It runs only while there is something to do, at most every 2 s, and does not keep the
+ * process alive. Sharing fails open: without the store, each instance uses its own observations only.
  */
 export interface Sharing {
-  /** Somebody wants to know. */
+  /** To be called when a request needs health data. */
   touch(): void;
-  /** Something was seen. */
+  /** To be called after each observation. */
   changed(): void;
-  /** Writes a last time. Takes no longer than the store may for a few calls. Never rejects. */
+  /** Writes a last time. Takes at most the time limit of a few store calls. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export interface SharingDeps {
   /** A name that no other instance has. */
   instance: string;
   logger: StoreLogger | null;
-  /** The ones used last first. */
+  /** The most recently used first. */
   entries: PeersDeps['entries'] & { entries(): Iterable<[string, Entry]> };
   maxCooldownMs: number;
 }
@@ -37,20 +37,20 @@ export interface SharingDeps {
 const everyMs = 2_000;
 const historyEveryMs = 60_000;
 const warnEveryMs = 60_000;
-/** Endpoints in a record, those with most attempts; and as many keys that rest. */
+/** The most endpoints in a record, those with most attempts; and also the most keys that are in cooldown. */
 const maxShared = 100;
-/** For so long after something rested, others are told how that ended. */
+/** For this long after a cooldown began, its end is shared as well. */
 const shareCooldownsMs = 300_000;
 
 export function createSharing({ clock, records, instance, logger, entries, maxCooldownMs }: SharingDeps): Sharing {
   const peers = createPeers({ instance, entries, maxCooldownMs });
-  /** What is to happen next. */
+  /** The next planned run. */
   let next: { isSoon: boolean; cancel: () => void } | null = null;
   let running: Promise<void> | null = null;
   let isClosed = false;
   let ranMs = Number.NEGATIVE_INFINITY;
   let warnedMs = Number.NEGATIVE_INFINITY;
-  /** Counts what was seen, and what of that the store has. */
+  /** The number of observations, and how many of them the store has in `recent` and in `history`. */
   let [changes, inRecent, inHistory] = [0, 0, 0];
   let [historyWrittenMs, historyReadMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
@@ -61,7 +61,7 @@ export function createSharing({ clock, records, instance, logger, entries, maxCo
 
   function plan(isSoon: boolean, atMs: number): void {
     next?.cancel();
-    // A clock that was set back must not put it off for longer.
+    // If the clock was set back, the run must not be delayed for longer.
     const inMs = Math.min(Math.max(atMs - clock.now(), 0), isSoon ? everyMs : historyEveryMs);
     next = { isSoon, cancel: clock.after(inMs, run, { isIdle: true }) };
   }
@@ -70,14 +70,14 @@ export function createSharing({ clock, records, instance, logger, entries, maxCo
     next = null;
     running = exchange().then((isDone) => {
       running = null;
-      // While the store is away, only who needs an endpoint tries again.
+      // While the store is away, only a request that needs health data causes another run.
       if (!isDone || isClosed) return;
       if (changes !== inRecent) touch();
       else if (changes !== inHistory) plan(false, historyWrittenMs + historyEveryMs);
     });
   }
 
-  /** @returns whether the store did its part */
+  /** @returns false: the store failed */
   async function exchange(): Promise<boolean> {
     ranMs = clock.now();
     try {
@@ -116,37 +116,37 @@ export function createSharing({ clock, records, instance, logger, entries, maxCo
     const nowMs = clock.now();
     if (Math.abs(nowMs - warnedMs) < warnEveryMs) return;
     warnedMs = nowMs;
-    tell(logger, 'warn', { error: nameOfError(error) }, 'health of endpoints is not shared with other instances');
+    writeLog(logger, 'warn', { error: nameOfError(error) }, 'health of endpoints is not shared with other instances');
   }
 
-  /** The last minutes, and of the longer spans what changed since the history was written. */
+  /** The short spans, and those slots of the long spans that changed since the history was written. */
   function recentText(nowMs: number): string {
-    const told: SharedEntry[] = mostActive(nowMs).map(([key, entry]) => ({
+    const sharedEntries: SharedEntry[] = mostActive(nowMs).map(([key, entry]) => ({
       key,
       cooldown: entry.cooldown,
       slots: slotsIn(entry, nowMs, (span, endMs) => span < last30m || endMs >= historyWrittenMs),
     }));
-    const keys = new Set(told.map(({ key }) => key));
-    let resting = 0;
+    const keys = new Set(sharedEntries.map(({ key }) => key));
+    let cooldowns = 0;
     for (const [key, { cooldown }] of entries.entries()) {
       if (keys.has(key)) continue;
       const begunMs = Math.max(cooldown.sinceMs, cooldown.askedSinceMs);
       if (begunMs < nowMs - shareCooldownsMs && cooldownUntil(cooldown, nowMs) === undefined) continue;
-      told.push({ key, cooldown, slots: [] });
-      if (++resting === maxShared) break;
+      sharedEntries.push({ key, cooldown, slots: [] });
+      if (++cooldowns === maxShared) break;
     }
-    return encodeRecord({ atMs: nowMs, entries: told });
+    return encodeRecord({ atMs: nowMs, entries: sharedEntries });
   }
 
   function historyText(nowMs: number): string {
-    const told: SharedEntry[] = [];
+    const sharedEntries: SharedEntry[] = [];
     for (const [key, entry] of entries.entries()) {
       if (isOwn(key)) continue;
       const slots = slotsIn(entry, nowMs, (span) => span >= last30m);
-      if (slots.length > 0) told.push({ key, cooldown: null, slots });
-      if (told.length === maxShared) break;
+      if (slots.length > 0) sharedEntries.push({ key, cooldown: null, slots });
+      if (sharedEntries.length === maxShared) break;
     }
-    return encodeRecord({ atMs: nowMs, entries: told });
+    return encodeRecord({ atMs: nowMs, entries: sharedEntries });
   }
 
   function mostActive(nowMs: number): [string, Entry][] {
@@ -179,7 +179,7 @@ function isDue(doneMs: number, nowMs: number): boolean {
   return Math.abs(nowMs - doneMs) >= historyEveryMs;
 }
 
-/** The slots that somebody else may want, those seen here. */
+/** The slots of this instance that others may need. */
 function slotsIn(
   { series }: Entry,
   nowMs: number,
@@ -193,8 +193,8 @@ function slotsIn(
 }
 
 /**
- * Whether a key is of an endpoint as it is reached with a BYOK credential: what is seen there says nothing of the endpoint
- * for others, but its cooldown holds for all instances. See `healthKey`.
+ * Whether a key is for an endpoint that is reached with a credential of a workspace (BYOK). Its statistics mean nothing
+ * to others, but its cooldowns count for all instances. See `healthKey`.
  */
 function isOwn(key: string): boolean {
   return isUuid(key.slice(key.lastIndexOf(' ') + 1));

@@ -36,7 +36,7 @@ export function errorIn(body: Loose): UpstreamError | null {
   const { message, code } = textOf(body);
   const named = namedStatus(body);
   return new UpstreamError(message || 'The provider reported an error.', {
-    ...(named === null ? { reason: 'bad_answer', status: 502 } : { reason: 'status', status: named }),
+    ...(named === null ? { reason: 'bad_response', status: 502 } : { reason: 'status', status: named }),
     providerCode: code,
     errorType: errorTypeOf(named ?? 400, code, message),
   });

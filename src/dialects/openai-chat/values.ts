@@ -27,7 +27,7 @@ export function without(names: readonly string[], value: Loose): Loose {
 }
 
 export function badResponse(message: string, providerCode?: string): UpstreamError {
-  return new UpstreamError(message, { reason: 'bad_answer', status: 502, providerCode });
+  return new UpstreamError(message, { reason: 'bad_response', status: 502, providerCode });
 }
 
 const finishReasons = new Map<string, FinishReason>(

@@ -4,7 +4,7 @@ import { credentialSchema, type ShownCredential, type StoredCredential } from '.
 
 export const credentialKind = 'credential';
 
-/** What may be shown: the fields of the wire and no others. */
+/** The fields of a credential that a response may hold, and no others. */
 export function shownCredential(record: StoredCredential): ShownCredential {
   return credentialSchema().parse(record);
 }

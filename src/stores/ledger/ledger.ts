@@ -4,9 +4,11 @@ import type { BudgetSettings } from '../../schema/settings.ts';
 
 export type { Interval };
 
-/** A stretch of time whose spending is added up. UTC. */
+/** A period whose spending is added up. UTC. */
 export interface Window {
-  /** Whose spending: `workspace`, or `key:<hash>` for one api key; with `:byok` behind it, what went through own credentials. */
+  /**
+   * The account: `workspace`, or `key:<hash>` for one api key. The suffix `:byok` counts the use of BYOK credentials.
+   */
   account: string;
   interval: Interval;
   /** Epoch ms, inclusive; 0 for a lifetime. */
@@ -40,60 +42,60 @@ export interface HoldRequest {
   leaseUntilMs: number;
 }
 
-/** Refused: nothing is held, and how every window asked for stands, in the order asked. */
+/** If the hold is refused, nothing is held, and `states` has the state of every requested window, in order. */
 export type HoldOutcome = { isHeld: true } | { isHeld: false; states: WindowState[] };
 
-/** What became of the end of a hold. */
+/** The result of ending a hold. */
 export type EndOutcome =
   | 'ended'
-  /** The hold had expired; what was charged for it has been replaced by what is said now. */
+  /** The hold had expired. The new amount has replaced the amount that was charged for it. */
   | 'late'
-  /** There is no such hold: it has ended before, or was never made. */
+  /** There is no such hold: it was ended before, or never made. */
   | 'unknown';
 
-/** A sum that is booked without a hold. */
+/** An amount that is booked without a hold. */
 export interface Addition {
   window: Window;
   nanoUsd: number;
 }
 
 /**
- * Holds money before it is spent and books what was spent, per workspace. Every method is one atomic step, however many
- * processes call it, and may be repeated after a failure of unknown outcome: it then does nothing twice.
+ * Holds money before it is spent, and books the cost afterwards, per workspace. Every method is one atomic step, for
+ * any number of processes. A method may be repeated when the outcome of a call is unknown: nothing is booked twice.
  *
- * At every instant, in every window: spent + held + amount <= limit, for each hold that is made. Money already spent is
- * kept when limits change, and never lost when a window ends: a window that has ended is kept for at least 40 days.
+ * For each hold that is made, at every instant and in every window: spent + held + amount <= limit. Spending stays when
+ * limits change, and does not disappear when a window ends: an ended window is kept for at least 40 days.
  */
 export interface Ledger {
   /**
-   * Holds the amount in all windows, or in none when it does not fit into one of them. Before, holds of the workspace
-   * whose lease has run out expire (see `expire`). An id that was released before is refused.
+   * Holds the amount in all windows, or in none if the amount does not fit into one of them. First, holds of the
+   * workspace whose lease has ended expire (see `expire`). An id that was released before is refused.
    */
   hold(request: HoldRequest): Promise<HoldOutcome>;
-  /** Ends a hold: books the actual sum in all of its windows, though it be more than was held. */
+  /** Ends a hold: books the actual cost in all of its windows, also if that is more than the held amount. */
   settle(workspaceId: WorkspaceId, id: string, actualNanoUsd: number, nowMs: number): Promise<EndOutcome>;
   /**
-   * Ends a hold that was not used. One that is not known is remembered for a day, so that a hold of that id which was
-   * in flight for longer than its release is refused.
+   * Ends an unused hold. The id of an unknown hold is remembered for a day. So if the hold arrives later than its
+   * release, it is refused.
    */
   release(workspaceId: WorkspaceId, id: string, nowMs: number): Promise<EndOutcome>;
-  /** Puts off the lease of holds that are there. */
+  /** Extends the lease of existing holds. */
   renew(workspaceId: WorkspaceId, ids: readonly string[], leaseUntilMs: number): Promise<void>;
   /**
-   * Ends the holds whose lease has run out, because their process has died: charged at the amount held, or released, as
-   * the ledger was told when it was made. A settlement that comes later (within a day) still replaces that.
-   * @returns how many
+   * Ends the holds whose lease has ended because their process died. The held amount is charged or released, as
+   * `onLostHold` says. A later settlement (within a day) still replaces the charge.
+   * @returns the number of expired holds
    */
   expire(workspaceId: WorkspaceId, nowMs: number): Promise<number>;
-  /** Books sums without a hold. `id` is a UUID: a second call with it does nothing, within a day. */
+  /** Books amounts without a hold. `id` is a UUID: within a day, a second call with the same id does nothing. */
   add(workspaceId: WorkspaceId, id: string, additions: readonly Addition[], nowMs: number): Promise<void>;
-  /** How windows stand, in the order asked, after expiring what has run out. */
+  /** The state of windows, in the order asked, after lost holds have expired. */
   read(workspaceId: WorkspaceId, windows: readonly Window[], nowMs: number): Promise<WindowState[]>;
-  /** Forgets all of a workspace that was deleted. */
+  /** Deletes all data of a deleted workspace. */
   forget(workspaceId: WorkspaceId): Promise<void>;
 }
 
-/** What every request asks of a ledger, of one in this very process without a promise. */
+/** The steps that every request needs. The ledger in this process returns no promises. */
 export interface RequestSteps {
   hold(request: HoldRequest): HoldOutcome | Promise<HoldOutcome>;
   settle(...settlement: Parameters<Ledger['settle']>): EndOutcome | Promise<EndOutcome>;
@@ -103,7 +105,7 @@ export type LedgerOptions = Pick<BudgetSettings, 'onLostHold'>;
 
 /** How long ended windows are kept. */
 export const keepWindowsMs = 40 * 86_400_000;
-/** How long ids of expired and of released holds, and of additions, are remembered. */
+/** How long the ids of expired holds, released holds and additions are remembered. */
 export const keepEndedMs = 86_400_000;
-/** How many lost holds one step ends at most. */
+/** The most lost holds that one step ends. */
 export const expireBatch = 200;

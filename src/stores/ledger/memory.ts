@@ -13,7 +13,7 @@ import {
 } from './ledger.ts';
 
 interface Sum extends WindowState {
-  /** null: never dropped. */
+  /** null: the window is never dropped. */
   endMs: number | null;
 }
 
@@ -32,25 +32,25 @@ interface Expired {
 interface Books {
   sums: Map<string, Sum>;
   holds: Map<string, LiveHold>;
-  /** In the order of expiring. */
+  /** In order of expiry. */
   expired: Map<string, Expired>;
-  /** Ids of releases and additions, and since when; in the order of coming. */
+  /** The ids of releases and additions, with their times; in order of arrival. */
   seen: Map<string, number>;
-  /** No lease runs out before this. */
+  /** No lease ends before this time. */
   nextExpiryMs: number;
-  /** When windows that are old are looked for. */
+  /** The time of the next search for old windows. */
   nextSweepMs: number;
 }
 
 const sweepMs = 3_600_000;
 
 /**
- * More ids than this are not remembered, though they be of the last day. In one process no message is overtaken by a
- * later one by more than a turn of the event loop; what is remembered for longer answers a caller that asks twice.
+ * The most remembered ids, even if they are less than a day old. In one process, a later message
+ * overtakes an earlier one by at most a turn of the event loop. Longer memory only serves a caller that repeats a call.
  */
 export const maxSeen = 10_000;
 
-/** Within one process. Every step is synchronous and thereby atomic. What is old is dropped as new things come. */
+/** A ledger within one process. Every step is synchronous and therefore atomic. New entries make old ones drop out. */
 export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
   const workspaces = new Map<string, Books>();
 
@@ -70,7 +70,7 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
     return books;
   }
 
-  /** @returns how many holds have expired */
+  /** @returns the number of holds that have expired */
   function expire(books: Books, nowMs: number): number {
     if (books.expired.size > 0) dropOld(books.expired, ({ atMs }) => atMs + keepEndedMs <= nowMs);
     if (nowMs < books.nextExpiryMs) return 0;
@@ -96,7 +96,7 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
     if (books.expired.has(id) || books.seen.has(id)) return false;
     for (const window of windows) {
       const { spentNanoUsd, heldNanoUsd } = books.sums.get(keyOf(window)) ?? zero;
-      // Taken away one by one: added up, they might pass the largest exact integer.
+      // Subtracted one by one: their sum might exceed the largest safe integer.
       if (amountNanoUsd > window.limitNanoUsd - spentNanoUsd - heldNanoUsd) return false;
     }
     const sums = windows.map((window) => sumOf(books, window, nowMs));
@@ -106,7 +106,7 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
     return true;
   }
 
-  /** Ends a hold, or what was charged for one that expired. */
+  /** Ends a hold, or replaces the charge of an expired one. */
   function end(books: Books, id: string, actualNanoUsd: number) {
     const held = books.holds.get(id);
     if (held) {
@@ -167,10 +167,10 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
   return ledger;
 }
 
-/** Not a part of the ledgers themselves: whoever wraps one is to see all that is asked of it. */
+/** Kept outside of the ledger objects: code that wraps a ledger must see all calls to it, so a wrapper has no entry. */
 const local = new WeakMap<Ledger, RequestSteps>();
 
-/** What every request asks of this ledger, without a promise where it was made by `memoryLedger`. */
+/** The steps that every request needs. Without promises for a ledger that `memoryLedger` made. */
 export function requestSteps(ledger: Ledger): RequestSteps {
   return local.get(ledger) ?? ledger;
 }
@@ -186,7 +186,7 @@ interface HoldSought {
 const zero: WindowState = { spentNanoUsd: 0, heldNanoUsd: 0 };
 const isHeld: HoldOutcome = { isHeld: true };
 
-/** The windows of a limit are the same objects for all its requests: of each a key is written once. */
+/** All requests with the same limit share its window objects, so the key of each is made once. */
 const keys = new WeakMap<Window, string>();
 
 function keyOf(window: Window): string {
@@ -202,7 +202,7 @@ function sumOf(books: Books, window: Window, nowMs: number): Sum {
   const key = keyOf(window);
   let sum = books.sums.get(key);
   if (!sum) {
-    // Only a new window makes more of them.
+    // The number of windows only grows when a window is new.
     if (nowMs >= books.nextSweepMs) sweep(books, nowMs);
     sum = { ...zero, endMs: window.endMs };
     books.sums.set(key, sum);
@@ -237,7 +237,7 @@ function see({ seen }: Books, id: string, nowMs: number): void {
   dropOld(seen, (atMs) => atMs + keepEndedMs <= nowMs || seen.size > maxSeen);
 }
 
-/** From the front, as long as that is old. */
+/** Drops entries from the front, as long as they are old. */
 function dropOld<T>(inOrder: Map<string, T>, isOld: (value: T) => boolean): void {
   for (const [id, value] of inOrder) {
     if (!isOld(value)) return;

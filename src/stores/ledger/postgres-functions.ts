@@ -2,14 +2,14 @@ import { type Definition, defineFunction, lockFor, type PostgresNames } from '..
 import { expireBatch, keepEndedMs, keepWindowsMs } from './ledger.ts';
 import { ledgerNames } from './postgres-tables.ts';
 
-/** How much of what is old one step removes at most: more than it adds. */
+/** The most old rows that one step removes: more than a step adds. */
 const sweepBatch = 50;
 
 const ofWorkspace = 'namespace = p_namespace AND workspace = p_workspace';
 const ofStep = `${ofWorkspace} AND id = v_step->>'id'`;
 const isDue = `${ofWorkspace} AND ended_ms IS NULL AND lease_until_ms <= p_now`;
 
-/** Windows as they come: `{ account, interval, startMs, endMs }`, and `limitNanoUsd` of those that a hold is for. */
+/** The format of windows: `{ account, interval, startMs, endMs }`, plus `limitNanoUsd` for the windows of a hold. */
 const columns = 'account text, "interval" text, "startMs" bigint, "endMs" bigint, "limitNanoUsd" bigint';
 const columnNames = 'account, "interval", "startMs", "endMs", "limitNanoUsd"';
 const isAsked = `w.namespace = p_namespace AND w.workspace = p_workspace
@@ -17,13 +17,13 @@ const isAsked = `w.namespace = p_namespace AND w.workspace = p_workspace
 
 export function defineLedgerFunctions(names: PostgresNames): Definition[] {
   const { windows, holds, additions, book, expire, states, take } = ledgerNames(names);
-  /** What is given is added to windows that are there, and the beginning of those that are not. */
+  /** Adds amounts to existing windows, and inserts those that do not exist. */
   const into = `${windows} AS w (namespace, workspace, account, "interval", start_ms, end_ms, spent, held)`;
   const orAdd = `ON CONFLICT (namespace, workspace, account, "interval", start_ms)
       DO UPDATE SET spent = w.spent + excluded.spent, held = w.held + excluded.held`;
 
   return [
-    // Books into windows. That one is new is the occasion to drop some that ended long ago.
+    // Books into windows. A new window is the occasion to drop some windows that ended long ago.
     defineFunction({
       isPart: true,
       name: book,
@@ -46,7 +46,7 @@ BEGIN
 END`,
     }),
 
-    // How windows stand, in the order asked.
+    // Returns the state of windows, in the order asked.
     defineFunction({
       isPart: true,
       name: states,
@@ -66,7 +66,7 @@ END`,
 END`,
     }),
 
-    // Ends holds whose lease has run out, and says how many.
+    // Ends holds whose lease has ended, and returns their number.
     defineFunction({
       isPart: true,
       name: expire,
@@ -94,7 +94,7 @@ BEGIN
 END`,
     }),
 
-    // Takes steps, one after the other, and answers each.
+    // Takes several steps, runs them one after the other, and returns a result for each.
     defineFunction({
       name: take,
       parameters: 'p_namespace text, p_workspace text, p_charges boolean, p_steps jsonb',
@@ -207,7 +207,7 @@ END`,
   ];
 }
 
-/** A statement that removes some rows, of those that are many after a quiet day as well. */
+/** A statement that removes some of the old rows: there may be many after a quiet day. */
 function sweep(table: string, isOld: string): string {
   return `DELETE FROM ${table}
       WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${ofWorkspace} AND ${isOld} LIMIT ${sweepBatch}));`;

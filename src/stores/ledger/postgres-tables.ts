@@ -1,11 +1,11 @@
 import type { Definition, PostgresNames } from '../storage/postgres-sql.ts';
 
-/** Names, as they stand in SQL, of what the ledger has on its server. */
+/** The names of the ledger's tables and functions, quoted for SQL. */
 export interface LedgerNames {
   windows: string;
   holds: string;
   additions: string;
-  /** Functions. With another text goes another number: old and new processes may run side by side. */
+  /** Functions. A changed text needs a new number in the name: old and new processes may run at the same time. */
   book: string;
   expire: string;
   states: string;
@@ -25,15 +25,15 @@ export function ledgerNames(names: PostgresNames): LedgerNames {
 }
 
 /**
- * A hold is `held`, then gone, `expired` or `released`; `charged` is what its expiring has cost. Of additions only the ids
- * are kept.
+ * A hold is `held`; then it is removed, or becomes `expired` or `released`. `charged` is the amount that its expiry
+ * cost. For additions, only the ids are kept.
  */
 export function defineLedgerTables(names: PostgresNames): Definition[] {
   const { windows, holds, additions } = ledgerNames(names);
   const keys = (...columns: string[]) => columns.map((column) => `${column} text COLLATE "C" NOT NULL`).join(', ');
   const table = (name: string, ...text: string[]): Definition => ({ kind: 'table', name, text });
   return [
-    // Windows are written all the time. With room beside it a row stays in its page, and indexes stay as they are.
+    // Windows are written all the time. With free space in the page, an updated row stays there, and no index changes.
     table(
       windows,
       `CREATE TABLE ${windows} (

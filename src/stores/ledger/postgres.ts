@@ -33,19 +33,19 @@ type Step =
 
 interface Waiting {
   step: Step;
-  resolve(answer: unknown): void;
+  resolve(result: unknown): void;
   reject(error: unknown): void;
 }
 
-/** Steps that go together at most: some ten milliseconds of the server's time. */
+/** The most steps in one call: they take some ten milliseconds of the server's time. */
 const maxSteps = 128;
 
 /**
- * One function, which takes the steps of one workspace in one transaction under a lock of that workspace: nobody waits
+ * One function runs the steps of one workspace in one transaction, under a lock of that workspace. No transaction waits
  * for two locks, so there is no deadlock.
  *
- * While a workspace's steps are in flight, the next ones wait here and then go together: a crowd costs one transaction
- * at a time, not a connection each.
+ * While steps of a workspace are in flight, its next steps wait here and are then sent together. So many requests at
+ * the same time cost one transaction after another, not a connection each.
  */
 export function postgresLedger(
   connection: PostgresConnection,
@@ -57,7 +57,7 @@ export function postgresLedger(
 
   function ask<T>(workspaceId: WorkspaceId, step: Step): Promise<T> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { step, resolve: (answer) => resolve(answer as T), reject };
+      const waiting: Waiting = { step, resolve: (result) => resolve(result as T), reject };
       const line = lines.get(workspaceId);
       if (line) line.push(waiting);
       else void serve(workspaceId, [waiting]);
@@ -79,7 +79,8 @@ export function postgresLedger(
           continue;
         }
         const failed = isOfValue(error) ? together : [...together, ...line.splice(0)];
-        // Who stands behind has waited for the same server: more would come than it can catch up with.
+        // The steps in the queue have waited for the same server. If they were kept, more would come than it can
+        // process.
         for (const { reject } of failed) reject(error);
       }
     }
@@ -90,16 +91,17 @@ export function postgresLedger(
     const steps = JSON.stringify(together.map(({ step }) => step));
     const values = [connection.namespace, workspaceId, onLostHold === 'charge', steps];
     let lost: unknown = null;
-    const answers = await connection.call(take, values, false).catch((error: unknown) => {
+    const results = await connection.call(take, values, false).catch((error: unknown) => {
       if (!isLost(error)) throw error;
-      // No step does anything twice. Once: when the server is down, the next attempt is told so.
+      // No step does anything twice, so the call is repeated. Only once: if the server is down, the repeat fails as
+      // well.
       lost = error;
       return connection.call(take, values, false);
     });
-    const parsed = together.map((_, index): unknown => JSON.parse(answers[index] ?? ''));
+    const parsed = together.map((_, index): unknown => JSON.parse(results[index] ?? ''));
     for (const [index, { step, resolve, reject }] of together.entries()) {
-      // A hold that has ended may have been ended by this very settlement, before the connection was lost: whoever
-      // took it for one that was never made would book it again.
+      // An unknown hold may have been ended by this same settlement, before the connection was lost. The caller must
+      // not take it for a hold that was never made, and book the amount again.
       if (lost !== null && step.kind === 'settle' && parsed[index] === 'unknown') reject(lost);
       else resolve(parsed[index]);
     }
@@ -119,7 +121,9 @@ export function postgresLedger(
   };
 }
 
-/** One of the steps holds what the server cannot work with, such as half a nano-dollar: not the fault of the others. */
+/**
+ * One of the steps has a value that the server cannot process, such as half a nano-dollar. The other steps are valid.
+ */
 function isOfValue(error: unknown): boolean {
   return /^2[23]/.test(codeOf(error));
 }

@@ -1,22 +1,23 @@
 import { expireBatch, keepEndedMs } from './ledger.ts';
 
 /**
- * The keys of a workspace, in the order in which every script is given them.
+ * The keys of a workspace, in the order in which every script gets them.
  * - windows: hash, window → `<spent> <held>`
  * - ends: sorted set of windows, by the time from which they may be dropped
- * - holds: hash, id → what `pack` makes of the amount held and the windows
+ * - holds: hash, id → the result of `pack` for the held amount and the windows
  * - leases: sorted set of ids of holds, by the end of their lease
  * - ended: sorted set of ids that must not come back, by the time from which they may be forgotten
- * - expired: hash, id → what `pack` makes of the amount that was charged and the windows
+ * - expired: hash, id → the result of `pack` for the charged amount and the windows
  */
 export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'expired'] as const;
 
 /**
- * All arguments are one, a line each: every further one would cost the client more than the server takes to cut them.
+ * All arguments are joined into one, a line each: each further argument would cost the client more time than the server
+ * needs to split the lines.
  *
- * Numbers are doubles, exact to 2^53, but `tostring` rounds them to 14 digits: `%.0f` writes all. The clock is the
- * caller's, the first argument: what the server lets expire by its own, the ids that have ended, it keeps twice as long
- * as they are needed after the last of them, so that a workspace nobody uses any more leaves none behind.
+ * Numbers are doubles, exact to 2^53, but `tostring` rounds them to 14 digits; `%.0f` writes all digits. The time is
+ * the caller's clock, the first argument. The server itself expires the ended ids. It keeps them for twice the time
+ * that the last one needs, so that a workspace that is no longer used leaves none behind.
  */
 const shared = `
 local windows, ends, holds, leases, ended, expired = unpack(KEYS)
@@ -45,7 +46,7 @@ local function unpacked(text)
   return tonumber(table.remove(parts, 1)), parts
 end
 
--- Into windows that are there: one that has been dropped ended long ago.
+-- Only adds to windows that exist: a dropped window ended long ago.
 local function book(names, spent, held)
   local changed = {}
   for i, text in ipairs(redis.call('HMGET', windows, unpack(names))) do
@@ -58,7 +59,7 @@ local function book(names, spent, held)
   if #changed > 0 then redis.call('HSET', windows, unpack(changed)) end
 end
 
--- Few at a time, but more than one: for each that comes more than one goes.
+-- Removes a few old entries at a time: more than one for each new entry.
 local function takeDue(key)
   local due = redis.call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, 10)
   if #due > 0 then redis.call('ZREM', key, unpack(due)) end
@@ -96,7 +97,7 @@ local function expire(isCharged)
   return #ids
 end
 
--- Removes before it writes: a server whose memory is full lets a script go on that has begun by removing.
+-- Removes before it writes: a server with full memory lets a script continue that has begun with a removal.
 local function finish(id, actual)
   local held = redis.call('HGET', holds, id)
   if held then
@@ -117,7 +118,7 @@ local function finish(id, actual)
 end
 `;
 
-/** Arguments: now, whether lost holds are charged, id, amount, lease; of each window: name, limit, when it is dropped. */
+/** Arguments: now, whether lost holds are charged, id, amount, lease; for each window: name, limit, time to drop it. */
 const hold = `
 expire(args[2])
 local id, amount = args[3], tonumber(args[4])
@@ -160,7 +161,7 @@ const renew = `
 for i = 2, #args do redis.call('ZADD', leases, 'XX', 'GT', args[1], args[i]) end
 `;
 
-/** Arguments: now, id; of each sum: window, sum, when the window is dropped. */
+/** Arguments: now, id; for each amount: window, amount, time to drop the window. */
 const add = `
 local id = 'add:' .. args[2]
 if redis.call('ZSCORE', ended, id) then return end
@@ -181,7 +182,7 @@ for i = 3, #args do states[#states + 1] = redis.call('HGET', windows, args[i]) o
 return states
 `;
 
-/** Each is one step for the server. */
+/** Each script is one atomic step on the server. */
 export const ledgerScripts = {
   hold: shared + hold,
   settle: shared + settle,

@@ -12,12 +12,12 @@ import {
 } from './ledger.ts';
 import { ledgerKeys, ledgerScripts } from './redis-scripts.ts';
 
-/** Workspaces in use at the same time, whose keys are worth remembering. */
+/** The number of workspaces in use at the same time whose keys are remembered. */
 const maxRemembered = 1_000;
 
 /**
- * Every step is one script on the server that holds all of the workspace. What a server that fails over to a replica had
- * not copied yet is lost, holds and sums alike: Redis promises no more.
+ * Every step is one script on the server that holds all data of the workspace. When a server fails over to a replica,
+ * the data that was not copied yet is lost, holds and amounts alike: Redis promises no more.
  */
 export function redisLedger(redis: RedisConnection, { onLostHold }: LedgerOptions): Ledger {
   const scripts = mapValues(ledgerScripts, createScript);
@@ -58,21 +58,23 @@ export function redisLedger(redis: RedisConnection, { onLostHold }: LedgerOption
   };
 }
 
-/** As the scripts take their arguments apart. Each is one line or several, which may be empty. */
+/**
+ * Joins arguments in the form that the scripts split again. Each argument is one or several lines, which may be empty.
+ */
 function linesOf(args: readonly string[]): string {
   return `${args.join('\n')}\n`;
 }
 
-/** Names are listed one per line. */
+/** The name of a window. Names are listed one per line. */
 function nameOf({ account, interval, startMs }: Window): string {
   if (account.includes('\n')) throw new TypeError('The name of an account is one line');
   return `${interval}:${integer(startMs)}:${account}`;
 }
 
-/** The windows of a limit are the same objects for all its requests: of each this is written once. */
+/** All requests with the same limit share its window objects, so the lines of each are made once. */
 const limits = new WeakMap<LimitedWindow, string>();
 
-/** Name, limit, and when it is dropped: three lines. */
+/** Three lines: name, limit, and the time to drop the window. */
 function limitOf(window: LimitedWindow): string {
   let lines = limits.get(window);
   if (lines === undefined) {
@@ -86,12 +88,12 @@ function dropAt({ endMs }: Window): string {
   return endMs === null ? '' : integer(endMs + keepWindowsMs);
 }
 
-/** A clock may be finer than its unit. */
+/** A clock may return fractions of a millisecond. */
 function time(ms: number): string {
   return integer(Math.floor(ms));
 }
 
-/** What is no integer would be found out in the middle of a script, which does not undo what it has done. */
+/** A script would fail on a value that is no integer only after its first writes, and Redis does not undo those. */
 function integer(value: number): string {
   if (!Number.isSafeInteger(value)) throw new RangeError('Not an integer that is exact');
   return String(value);
@@ -102,7 +104,7 @@ function money(nanoUsd: number): string {
   return integer(nanoUsd);
 }
 
-/** Each is `<spent> <held>`: as integers of the protocol, the largest would be rounded by some clients. */
+/** Each state is the text `<spent> <held>`: some clients would round the largest integers of the protocol. */
 function statesOf(reply: unknown): WindowState[] {
   return (reply as unknown[]).map((text) => {
     const [spent, held] = String(text).split(' ');

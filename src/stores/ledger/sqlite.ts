@@ -10,7 +10,7 @@ import {
   type WindowState,
 } from './ledger.ts';
 
-// Sums are integers of 64 bits. Instants are REAL, which holds those of any clock. `windows` is JSON.
+// Amounts are integers of 64 bits. Times are REAL, which holds the values of any clock. `windows` is JSON.
 const schema = [
   `CREATE TABLE IF NOT EXISTS gateway_windows
     (workspace TEXT NOT NULL, account TEXT NOT NULL, interval TEXT NOT NULL, start_ms INTEGER NOT NULL, end_ms INTEGER,
@@ -21,16 +21,16 @@ const schema = [
     (workspace TEXT NOT NULL, id TEXT NOT NULL, amount INTEGER NOT NULL, lease_until_ms REAL NOT NULL,
     windows TEXT NOT NULL, PRIMARY KEY (workspace, id)) STRICT, WITHOUT ROWID`,
   'CREATE INDEX IF NOT EXISTS gateway_holds_lease ON gateway_holds (workspace, lease_until_ms)',
-  // With windows: of a hold that expired, and may still be settled. Without: nothing comes after this id.
+  // With windows: an expired hold, which may still be settled. Without windows: an id that must not be used again.
   `CREATE TABLE IF NOT EXISTS gateway_ended
     (workspace TEXT NOT NULL, id TEXT NOT NULL, forget_at_ms REAL NOT NULL, charged INTEGER NOT NULL, windows TEXT,
     PRIMARY KEY (workspace, id)) STRICT`,
   'CREATE INDEX IF NOT EXISTS gateway_ended_forget ON gateway_ended (workspace, forget_at_ms)',
 ];
 
-/** Rows past their time that are removed for each row that is added: their number cannot grow. */
+/** The number of old rows that are removed for each added row, so that their total cannot grow. */
 const sweepBatch = 20;
-/** A sum stays there rather than become one that cannot be read exactly: some 9 million USD. */
+/** The largest amount, some 9 million USD. An amount stays there, because a larger one could not be read exactly. */
 const most = Number.MAX_SAFE_INTEGER;
 
 const whereWindow = 'workspace = ? AND account = ? AND interval = ? AND start_ms = ?';
@@ -38,7 +38,7 @@ const whereId = 'workspace = ? AND id = ?';
 
 type HoldRow = { id: string; amount: number; windows: string };
 
-/** Every step is one transaction of SQLite, of which there is one at a time over all processes. */
+/** Every step is one transaction of SQLite. SQLite runs one transaction at a time over all processes. */
 export function sqliteLedger(
   database: SqliteDatabase,
   { onLostHold, namespace }: LedgerOptions & { namespace?: string },
@@ -59,10 +59,10 @@ export function sqliteLedger(
     return { spentNanoUsd: row?.spent ?? 0, heldNanoUsd: row?.held ?? 0 };
   }
 
-  /** Adds to what was spent and to what is held in a window, either of which may be negative. */
+  /** Adds to the spent and the held amount of a window. Either number may be negative. */
   function book(workspace: string, window: Window, spent: number, held: number, nowMs: number): void {
     const { account, interval, startMs, endMs } = window;
-    // A parameter is a float, and so is a sum with one: exact up to `most`, and cut off there.
+    // A parameter is a float, and so is a sum with it. The sum is exact up to `most`, and is cut off there.
     const changed = run(
       `UPDATE gateway_windows SET spent = min(max(spent + ?, 0), ${most}), held = max(held + ?, 0)
         WHERE ${whereWindow}`,
@@ -101,7 +101,7 @@ export function sqliteLedger(
     return row as { charged: number; windows: string | null } | undefined;
   }
 
-  /** Takes a hold away, with `spent` booked in its place. */
+  /** Removes a hold and books `spent` in its place. */
   function close(workspace: string, { id, amount, windows }: HoldRow, spent: number, nowMs: number): void {
     for (const window of parseWindows(windows)) book(workspace, window, spent, -amount, nowMs);
     run(`DELETE FROM gateway_holds WHERE ${whereId}`, workspace, id);
@@ -126,8 +126,8 @@ export function sqliteLedger(
     return lost.length;
   }
 
-  /** Reads without asking for the lock of writers, unless there are holds to be ended first. */
-  async function afterExpiring<T>(workspace: string, nowMs: number, read: (expired: number) => T): Promise<T> {
+  /** Reads without the lock of writers, unless lost holds have to be ended first. */
+  async function afterExpiry<T>(workspace: string, nowMs: number, read: (expired: number) => T): Promise<T> {
     const seen = await database.read(() => (lostHolds(workspace, nowMs, 1).length > 0 ? null : { value: read(0) }));
     return seen ? seen.value : database.transact(() => read(expire(workspace, nowMs)));
   }
@@ -158,7 +158,7 @@ export function sqliteLedger(
         if (get(`SELECT 1 FROM gateway_holds WHERE ${whereId}`, workspace, id)) return { isHeld: true };
         const states = windows.map((window) => stateOf(workspace, window));
         const fits = states.every(
-          // A sum too large to be exact is more than any limit all the same.
+          // An amount that is too large to be exact exceeds every limit anyway.
           ({ spentNanoUsd, heldNanoUsd }, at) =>
             spentNanoUsd + heldNanoUsd + amountNanoUsd <= (windows[at]?.limitNanoUsd ?? 0),
         );
@@ -187,11 +187,11 @@ export function sqliteLedger(
         }
       });
     },
-    expire: (workspaceId, nowMs) => afterExpiring(inStore(workspaceId), nowMs, (expired) => expired),
+    expire: (workspaceId, nowMs) => afterExpiry(inStore(workspaceId), nowMs, (expired) => expired),
     add: async (workspaceId, id, additions, nowMs) => {
       for (const { nanoUsd } of additions) checkSum(nanoUsd);
       const workspace = inStore(workspaceId);
-      // Apart from the ids of holds.
+      // The prefix keeps this id apart from the ids of holds.
       const idOfAddition = `add:${id}`;
       await database.transact(() => {
         if (ended(workspace, idOfAddition, nowMs)) return;
@@ -201,7 +201,7 @@ export function sqliteLedger(
     },
     read: (workspaceId, windows, nowMs) => {
       const workspace = inStore(workspaceId);
-      return afterExpiring(workspace, nowMs, () => windows.map((window) => stateOf(workspace, window)));
+      return afterExpiry(workspace, nowMs, () => windows.map((window) => stateOf(workspace, window)));
     },
     forget: (workspaceId) =>
       database.transact(() => {
@@ -216,7 +216,7 @@ function checkSum(nanoUsd: number): void {
   if (!Number.isSafeInteger(nanoUsd) || nanoUsd < 0) throw new RangeError('A sum must be a whole number of nano-USD');
 }
 
-/** Without the limits, which count at the time of the hold only. */
+/** Leaves out the limits: they only matter when the hold is made. */
 function writeWindows(windows: readonly Window[]): string {
   return JSON.stringify(
     windows.map(({ account, interval, startMs, endMs }) => ({ account, interval, startMs, endMs })),

@@ -16,25 +16,25 @@ import { createUsageCounter } from './usage-counter.ts';
 import { type Limited, rememberLimits } from './windows.ts';
 
 export interface SpendingDeps {
-  /** A guarded one: nothing here limits how long it may take to answer. */
+  /** A guarded ledger: spending itself sets no time limit for its calls. */
   ledger: Ledger;
   clock: Clock;
   ids: Ids;
   /** In [0, 1). */
   random: () => number;
-  /** null: nobody wants to know. */
+  /** null: no logging. */
   logger?: StoreLogger | null;
-  /** After so long without a sign of life a hold is lost, in ms. Default 60,000. */
+  /** A hold is lost when its process sends no renewal for this time, in ms. Default 60,000. */
   leaseMs?: number;
-  /** For how long what is only counted is gathered before the store hears of it, in ms. Default 1,000. */
+  /** How long spending without a limit is collected before it is sent to the store, in ms. Default 1,000. */
   flushMs?: number;
-  /** How long `close` waits at most, in ms. Default 2,000. */
+  /** The longest time that `close` waits, in ms. Default 2,000. */
   drainMs?: number;
-  /** How long a booking is sent again when the store does not take it, in ms. Default a day. */
+  /** How long a booking is sent again if the store does not accept it, in ms. Default a day. */
   giveUpMs?: number;
 }
 
-/** Deleted workspaces whose calls may still be in flight. Their ids do not come back. */
+/** The number of remembered deleted workspaces: their calls may still be in flight. Their ids are never used again. */
 const maxForgotten = 1_000;
 
 export function createSpending({
@@ -75,7 +75,7 @@ export function createSpending({
         return new FreeReservation(scope, books);
       const limited = limitedIn(scope);
       if (isClosed) throw new GatewayError('unavailable', 'The gateway is closing', { retryAfterMs: 1_000 });
-      // What was spent here before there was a limit.
+      // Spending from the time before there was a limit.
       const unsent = usageCounter.flushFor(scope, limited);
       return unsent ? unsent.then(() => take(scope, limited, amountNanoUsd)) : take(scope, limited, amountNanoUsd);
     },
@@ -114,9 +114,9 @@ export function createSpending({
     flush: () => usageCounter.flushAll(),
     async close() {
       isClosed = true;
-      // Not waited for by itself: it is a delivery like others, and they have their time.
+      // Not awaited here: its bookings go through the outbox, and `drain` waits for them.
       void usageCounter.close();
-      // Calls that were just cut off say in a moment what they spent.
+      // Calls that were just cut off settle in a moment.
       await outbox.drain(drainMs, heartbeat.whenIdle());
       heartbeat.stop();
     },

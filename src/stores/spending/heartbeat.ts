@@ -1,23 +1,23 @@
 import type { Clock } from '../../base/clock.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { type StoreLogger, tell } from '../storage/logger.ts';
+import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import { nameOfError } from '../storage/outage.ts';
 
-/** Keeps holds from expiring for as long as this process lives and needs them. */
+/** Renews the leases of open holds for as long as this process lives. */
 export interface Heartbeat {
   add(workspaceId: WorkspaceId, id: string): void;
   remove(workspaceId: WorkspaceId, id: string): void;
   forget(workspaceId: WorkspaceId): void;
-  /** When no hold is open any more; null: none is. */
+  /** Resolves when no hold is open any more; null: none is open now. */
   whenIdle(): Promise<void> | null;
   stop(): void;
 }
 
-/** Ids in one step of the ledger. */
+/** The number of ids in one step of the ledger. */
 const batch = 500;
 
-/** Renews every third of a lease: two renewals may fail before a hold is lost. Without holds there is no timer. */
+/** Renews every third of a lease, so two renewals may fail before a hold is lost. Without holds there is no timer. */
 export function createHeartbeat(ledger: Ledger, clock: Clock, leaseMs: number, logger: StoreLogger | null): Heartbeat {
   const open = new Map<WorkspaceId, Set<string>>();
   let cancel: (() => void) | null = null;
@@ -48,7 +48,12 @@ export function createHeartbeat(ledger: Ledger, clock: Clock, leaseMs: number, l
     try {
       await ledger.renew(workspaceId, ids, clock.now() + leaseMs);
     } catch (error) {
-      tell(logger, 'warn', { workspaceId, holds: ids.length, error: nameOfError(error) }, 'holds could not be renewed');
+      writeLog(
+        logger,
+        'warn',
+        { workspaceId, holds: ids.length, error: nameOfError(error) },
+        'holds could not be renewed',
+      );
     }
   }
 

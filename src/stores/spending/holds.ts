@@ -12,23 +12,23 @@ import {
 } from '../ledger/ledger.ts';
 import { requestSteps } from '../ledger/memory.ts';
 import { wasNotSent } from '../storage/circuit.ts';
-import { type StoreLogger, tell } from '../storage/logger.ts';
+import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Outbox } from './outbox.ts';
 
-/** Holds in the ledger, from the first question to the confirmed end. */
+/** The holds in the ledger, from the request for a hold to its confirmed end. */
 export interface Holds {
   /**
-   * Without a promise where the ledger answers without one.
-   * @returns how the windows stand when it does not fit
-   * @throws what the ledger threw; a hold that was made all the same is released
+   * Returns no promise when the ledger returns none.
+   * @returns the states of the windows if the hold does not fit
+   * @throws the ledger's error; if the hold was made all the same, it is released
    */
   take(workspaceId: WorkspaceId, windows: readonly LimitedWindow[], amountNanoUsd: number): Taken | Promise<Taken>;
-  /** Books what was spent of a hold and frees the rest. Returns at once; the ledger hears of it in time. */
+  /** Books the cost of a hold and frees the remainder. Returns at once; the outbox sends the booking to the ledger. */
   end(hold: Hold, actualNanoUsd: number): void;
 }
 
-/** The hold, or how the windows stand in which it does not fit. */
+/** The hold, or the states of the windows into which it does not fit. */
 export type Taken = Hold | WindowState[];
 
 export interface Hold {
@@ -47,12 +47,12 @@ export interface HoldsDeps {
   heartbeat: Heartbeat;
   logger: StoreLogger | null;
   leaseMs: number;
-  /** Workspaces that are no more. */
+  /** Deleted workspaces. */
   forgotten: ReadonlySet<WorkspaceId>;
 }
 
-export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...rest }: HoldsDeps): Holds {
-  const { logger, leaseMs, forgotten } = rest;
+export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings }: HoldsDeps): Holds {
+  const { logger, leaseMs, forgotten } = settings;
   const steps = requestSteps(ledger);
 
   function ask(
@@ -62,7 +62,7 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...rest }: 
   ): Taken | Promise<Taken> {
     const id = ids.uuid();
     const nowMs = clock.now();
-    const answered = (outcome: HoldOutcome): Taken => {
+    const onOutcome = (outcome: HoldOutcome): Taken => {
       outbox.wake();
       if (!outcome.isHeld) return outcome.states;
       heartbeat.add(workspaceId, id);
@@ -70,14 +70,14 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...rest }: 
     };
     const request = { id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs: nowMs + leaseMs };
     const outcome = steps.hold(request);
-    if (!(outcome instanceof Promise)) return answered(outcome);
-    return outcome.then(answered, (error: unknown) => {
+    if (!(outcome instanceof Promise)) return onOutcome(outcome);
+    return outcome.then(onOutcome, (error: unknown) => {
       releaseUnknown(workspaceId, id, error);
       throw error;
     });
   }
 
-  /** It may have been made, or will be: the release is then what comes first or last, and either way it counts. */
+  /** The hold may have been made, or may still arrive. The release counts before and after the hold. */
   function releaseUnknown(workspaceId: WorkspaceId, id: string, error: unknown): void {
     if (wasNotSent(error)) return;
     outbox.deliver({
@@ -96,23 +96,18 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...rest }: 
     if (outcome === 'ended') return;
     const { workspaceId, windows, sinceMs } = hold;
     if (outcome === 'late') {
-      tell(
+      writeLog(
         logger,
         'warn',
         { workspaceId, actualNanoUsd },
-        'a hold expired before it was settled; now it is booked as it was',
+        'a hold expired before it was settled; its actual cost is booked now',
       );
     }
-    // Of a repeated settlement that says nothing: the first may have arrived.
+    // After a repeated settlement, `unknown` says nothing: the first one may have arrived.
     if (outcome !== 'unknown' || isRepeat || actualNanoUsd === 0 || forgotten.has(workspaceId)) return;
-    // As old as this it has expired, and what it held was charged.
+    // A hold of this age has expired, and its amount was charged.
     if (clock.now() - sinceMs >= keepEndedMs) return;
-    tell(
-      logger,
-      'warn',
-      { workspaceId, actualNanoUsd },
-      'the store has lost a hold; what was spent of it is booked anew',
-    );
+    writeLog(logger, 'warn', { workspaceId, actualNanoUsd }, 'the store has lost a hold; its cost is booked again');
     const addition = ids.uuid();
     outbox.deliver({
       workspaceId,
@@ -131,7 +126,8 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...rest }: 
     take(workspaceId, windows, amountNanoUsd) {
       const again = (first: Taken): Taken | Promise<Taken> => {
         if (isHold(first)) return first;
-        // Who calls one after the other is not refused because what the last one left is still on its way to the store.
+        // Holds of earlier calls may still be held, because their settlements are on the way to the store. Wait for
+        // those.
         const inFlight = outbox.inFlight(workspaceId);
         return inFlight ? inFlight.then(() => ask(workspaceId, windows, amountNanoUsd)) : first;
       };
@@ -143,7 +139,7 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...rest }: 
         workspaceId,
         kind: 'settlement',
         send: (isRepeat) => settle(hold, actualNanoUsd, isRepeat),
-        // Until then the lease is renewed: a store that comes back finds the hold as it was.
+        // Until then the lease is renewed, so that the hold still exists when the store comes back.
         end: () => heartbeat.remove(workspaceId, id),
       });
     },

@@ -1,39 +1,45 @@
 import type { Clock } from '../../base/clock.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import { wasNotSent } from '../storage/circuit.ts';
-import { type StoreLogger, tell } from '../storage/logger.ts';
+import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import { nameOfError } from '../storage/outage.ts';
 
-/** Something the store has to hear of. Told again until it is taken, so that it must do nothing twice. */
+/**
+ * A booking that must reach the store. It is sent until the store accepts it, so sending it twice must book it once.
+ */
 export interface OutboxEntry {
   workspaceId: WorkspaceId;
-  /** `release` may be lost where there are too many: its hold then expires. */
+  /** If too many entries wait, a `release` may be dropped: its hold then expires. */
   kind: 'settlement' | 'release' | 'addition';
   /**
-   * Without a promise: it was taken at once.
-   * @param isRepeat  it was sent before, with unknown outcome
+   * Returns no promise if the store accepted the booking at once.
+   * @param isRepeat  the booking was sent before, with unknown outcome
    */
   send(isRepeat: boolean): void | Promise<void>;
-  /** It was taken, or given up. */
+  /** Called when the store has accepted the booking, or when it was given up. */
   end?(isTaken: boolean): void;
 }
 
-/** Brings what must reach the store there, however long that takes. */
+/** Sends bookings to the store until the store accepts them, however long that takes. */
 export interface Outbox {
   /**
-   * Sends at once, and again later where that fails.
-   * @returns when it was sent once, whatever came of it; without a promise where it was taken at once. Never rejects
+   * Sends the entry at once, and again later if that fails.
+   * @returns resolves after the first attempt, with success or not; no promise if the store accepted at once. Never
+   *          rejects
    */
   deliver(outboxEntry: OutboxEntry): void | Promise<void>;
-  /** When all that is on its way for a workspace has arrived or failed; null: nothing is. Never rejects. */
+  /**
+   * Resolves when all entries that are being sent for a workspace have arrived or failed; null: there are none. Never
+   * rejects.
+   */
   inFlight(workspaceId: WorkspaceId): Promise<unknown> | null;
-  /** The store has just answered: what waits is sent now. */
+  /** To be called when the store has responded to another call: waiting entries are sent now. */
   wake(): void;
-  /** Gives up what waits for a workspace. */
+  /** Gives up the waiting entries of a workspace. */
   forget(workspaceId: WorkspaceId): void;
   /**
-   * Waits until nothing is left, but not for long. What comes later is sent once. Never rejects.
-   * @param noMore  when nothing more is to come; null: nothing is
+   * Waits until no entry is left, up to a limit. An entry that comes later is sent once. Never rejects.
+   * @param noMore  resolves when no more entries will come; null: none will come
    */
   drain(limitMs: number, noMore: Promise<void> | null): Promise<void>;
 }
@@ -43,7 +49,7 @@ export interface OutboxDeps {
   /** In [0, 1). */
   random: () => number;
   logger: StoreLogger | null;
-  /** For how long something is sent again. */
+  /** How long an entry is sent again. */
   giveUpMs: number;
 }
 
@@ -53,26 +59,29 @@ interface Item {
   wasSent: boolean;
 }
 
-/** Of each kind of queue. Holds fail while the store is away, so that few settlements come: as many as calls were in flight. */
+/**
+ * The limit of each queue. While the store is away, holds fail, so few settlements come: at most one per call in
+ * flight.
+ */
 const maxWaiting = 100_000;
-/** How many are sent at once when the store is back. */
+/** The number of entries that are sent at the same time when the store is back. */
 const width = 16;
-const firstCooldownMs = 100;
-const longestCooldownMs = 30_000;
-/** An answer to others wakes what waits no sooner than this after a failure: it may fail for a reason of its own. */
+const firstPauseMs = 100;
+const longestPauseMs = 30_000;
+/** The shortest time between a failure and `wake`: an entry may fail although the store responds to other calls. */
 const wakeAfterMs = 1_000;
 
 export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): Outbox {
-  // Sets keep the order of coming and lose one from the middle at no cost. Releases are the last to be sent.
+  // Sets keep the order of arrival, and removing from the middle is cheap. Releases are sent last.
   const waiting = new Set<Item>();
   const releases = new Set<Item>();
   const onTheirWay = new Map<WorkspaceId, Set<Promise<void>>>();
   let sending = 0;
   let repeating = 0;
-  /** How often in a row something that waited was not taken. */
+  /** The number of failed attempts in a row of waiting entries. */
   let failures = 0;
   let failedAtMs = 0;
-  let cancelRest: (() => void) | null = null;
+  let cancelPause: (() => void) | null = null;
   let isClosed = false;
   let onEmpty: (() => void) | null = null;
 
@@ -90,7 +99,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
     if (sending + countWaiting() === 0) onEmpty?.();
   }
 
-  /** Until it has arrived or failed. */
+  /** Resolves when the entry has arrived or failed. */
   function follow(item: Item, sent: Promise<void>): Promise<void> {
     const { workspaceId } = item.outboxEntry;
     sending++;
@@ -126,15 +135,15 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
       return;
     }
     if (failures === 0) {
-      tell(
+      writeLog(
         logger,
         'warn',
         { kind, error: nameOfError(error) },
-        'the store did not take a booking; it is sent again until it does',
+        'the store did not accept a booking; it is sent again until the store accepts it',
       );
     }
     enqueue(item);
-    rest();
+    pause();
   }
 
   function enqueue(item: Item): void {
@@ -149,26 +158,26 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
   function giveUp(items: Iterable<Item>, reason: string): void {
     for (const { outboxEntry } of items) {
       const { kind, workspaceId } = outboxEntry;
-      tell(logger, 'warn', { kind, workspaceId, reason }, 'a booking was given up: the store has not taken it');
+      writeLog(logger, 'warn', { kind, workspaceId, reason }, 'a booking was given up: the store has not accepted it');
       outboxEntry.end?.(false);
     }
   }
 
-  /** Until the store may be back. */
-  function rest(): void {
-    if (cancelRest !== null) return;
-    const cooldownMs = Math.min(longestCooldownMs, firstCooldownMs * 2 ** Math.min(failures++, 20));
-    cancelRest = clock.after(cooldownMs * (0.5 + random() / 2), () => {
-      cancelRest = null;
+  /** Waits until the store may be back. */
+  function pause(): void {
+    if (cancelPause !== null) return;
+    const pauseMs = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(failures++, 20));
+    cancelPause = clock.after(pauseMs * (0.5 + random() / 2), () => {
+      cancelPause = null;
       pump();
     });
   }
 
-  /** One to see whether the store is back, then many. */
+  /** Sends one entry to find out whether the store is back, and then many. */
   function pump(): void {
     for (const queue of [waiting, releases]) {
       for (const item of queue) {
-        if (cancelRest !== null || repeating >= (failures > 0 ? 1 : width)) return;
+        if (cancelPause !== null || repeating >= (failures > 0 ? 1 : width)) return;
         queue.delete(item);
         repeat(item);
       }
@@ -179,16 +188,16 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
     repeating++;
     await attempt(item);
     repeating--;
-    if (cancelRest !== null) return;
-    if (failures > 0) tell(logger, 'info', { waiting: countWaiting() }, 'the store takes bookings again');
+    if (cancelPause !== null) return;
+    if (failures > 0) writeLog(logger, 'info', { waiting: countWaiting() }, 'the store accepts bookings again');
     failures = 0;
     pump();
   }
 
   function wake(): void {
-    if (cancelRest === null || clock.now() - failedAtMs < wakeAfterMs) return;
-    cancelRest();
-    cancelRest = null;
+    if (cancelPause === null || clock.now() - failedAtMs < wakeAfterMs) return;
+    cancelPause();
+    cancelPause = null;
     pump();
   }
 
@@ -210,8 +219,8 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
     },
     async drain(limitMs, noMore) {
       if (sending + countWaiting() > 0 || noMore) {
-        cancelRest?.();
-        cancelRest = null;
+        cancelPause?.();
+        cancelPause = null;
         await new Promise<void>((resolve) => {
           const cancel = clock.after(limitMs, resolve);
           let mayCome = noMore !== null;
@@ -229,8 +238,8 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
         onEmpty = null;
       }
       isClosed = true;
-      cancelRest?.();
-      cancelRest = null;
+      cancelPause?.();
+      cancelPause = null;
       const left = [...waiting, ...releases];
       waiting.clear();
       releases.clear();

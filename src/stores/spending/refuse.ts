@@ -7,8 +7,9 @@ import type { Refusal } from './spending.ts';
 import { workspaceAccount } from './windows.ts';
 
 /**
- * Says which limit stands in the way: of those that do, the broadest interval's, and the workspace's before a key's.
- * @param states  of the windows, in their order
+ * Names the limit that refuses a hold. If there are several, it names that of the broadest interval, and the
+ * workspace's before an api key's.
+ * @param states  of the windows, in the same order
  */
 export function refuse(
   windows: readonly LimitedWindow[],
@@ -22,10 +23,10 @@ export function refuse(
   const availableNanoUsd = Math.max(0, Math.min(...asked.map(({ roomNanoUsd }) => roomNanoUsd)));
   const errorFor = (nanoUsd: number) => {
     const exhausted = asked.filter(({ roomNanoUsd }) => roomNanoUsd < nanoUsd);
-    // Sorting is stable, and the workspace's come first.
+    // Sorting is stable, and the workspace's windows come first.
     const [broadest] = exhausted.sort((a, b) => intervals.indexOf(b.interval) - intervals.indexOf(a.interval));
     if (broadest) return refusalOf(broadest, nanoUsd);
-    throw new GatewayError('unavailable', 'The budget could not be asked; try again', {
+    throw new GatewayError('unavailable', 'The budget could not be read; try again', {
       cause: new Error('A ledger refused a hold that fits'),
     });
   };
@@ -55,7 +56,7 @@ function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number): 
   });
 }
 
-/** `$1.50`, `$0.000012`: cents at least, and as many digits as there are. */
+/** `$1.50`, `$0.000012`: at least cents, and otherwise all digits. */
 function dollars(nanoUsd: number): string {
   const digits = String(nanoUsd).padStart(10, '0');
   const fraction = digits.slice(-9).replace(/0{1,7}$/, '');

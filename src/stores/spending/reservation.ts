@@ -1,32 +1,32 @@
-import { type StoreLogger, tell } from '../storage/logger.ts';
+import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import { type Hold, type Holds, isHold } from './holds.ts';
 import { refuse } from './refuse.ts';
 import type { Actual, Extended, HoldScope, Reservation } from './spending.ts';
 import type { UsageCounter } from './usage-counter.ts';
 import { type Limited, nowhere } from './windows.ts';
 
-/** Where a reservation's money goes. */
+/** The places where a reservation books its money. */
 export interface Books {
   holds: Holds;
   usageCounter: UsageCounter;
   logger: StoreLogger | null;
 }
 
-/** Money that is held in the windows of a scope. */
+/** A reservation that holds money in the windows of a scope. */
 export class LimitedReservation implements Reservation {
   readonly isLimited = true;
   readonly #scope: HoldScope;
   readonly #limited: Limited;
   readonly #books: Books;
   readonly #first: Hold;
-  /** What was held beside the first. */
+  /** The holds after the first one. */
   #further: Hold[] | null = null;
   #nanoUsd: number;
   #isSettled = false;
 
   /**
-   * @param limited  where the money of the scope is held
-   * @param first  what is held there
+   * @param limited  the windows in which the money of the scope is held
+   * @param first  the first hold in these windows
    */
   constructor(scope: HoldScope, limited: Limited, first: Hold, books: Books) {
     this.#scope = scope;
@@ -64,13 +64,16 @@ export class LimitedReservation implements Reservation {
     if (spent.nanoUsd > this.#nanoUsd) {
       const { workspaceId } = this.#scope;
       const fields = { workspaceId, heldNanoUsd: this.#nanoUsd, actualNanoUsd: spent.nanoUsd };
-      tell(logger, 'warn', fields, 'a call cost more than was held for it');
+      writeLog(logger, 'warn', fields, 'a call cost more than was held for it');
     }
     this.#end(spent.nanoUsd);
     usageCounter.count(this.#scope, this.#limited, spent);
   }
 
-  /** To each hold no more than it held, so that at no time more is spent and held than the limit; the last takes what is beyond. */
+  /**
+   * Each hold is settled with at most its own amount, so that spent and held money never exceeds the limit. The last
+   * hold gets the surplus.
+   */
   #end(spentNanoUsd: number): void {
     const { holds } = this.#books;
     let left = spentNanoUsd;
@@ -88,7 +91,7 @@ export class LimitedReservation implements Reservation {
 const none: readonly Hold[] = [];
 const settled: Extended = { isHeld: false, refusal: null };
 
-/** Where nothing is limited: only counts, and is made for every request. */
+/** A reservation without limits: it only counts. A request without limits makes one. */
 export class FreeReservation implements Reservation {
   readonly nanoUsd = 0;
   readonly isLimited = false;
@@ -113,15 +116,15 @@ export class FreeReservation implements Reservation {
   }
 }
 
-/** An amount that is none must not free what was held, nor spoil a sum: what was held is booked then. */
+/** An invalid cost must not free the held amount, nor spoil a sum. The held amount is booked instead. */
 function checked(actual: Actual, heldNanoUsd: number, logger: StoreLogger | null): Actual {
   const { nanoUsd, byokNanoUsd } = actual;
   if (isAmount(nanoUsd) && isAmount(byokNanoUsd)) return actual;
-  tell(
+  writeLog(
     logger,
     'warn',
     { nanoUsd, byokNanoUsd },
-    'a cost is not a whole number of nano-USD; what was held is booked instead',
+    'a cost is not an integer of nano-USD; the held amount is booked instead',
   );
   return {
     nanoUsd: isAmount(nanoUsd) ? nanoUsd : heldNanoUsd,

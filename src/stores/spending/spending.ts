@@ -8,88 +8,95 @@ import type { LimitedWindow, WindowState } from '../ledger/ledger.ts';
 export type { BudgetLimit };
 
 /**
- * What the pipeline knows of money: it holds the worst case before a call and says afterwards what it was. That the
- * store hears of it, whenever it can be reached again, is taken care of here.
+ * The pipeline's interface to money. The pipeline holds the worst-case cost before a call and settles the actual cost
+ * afterwards. Spending makes sure that the bookings reach the store, also after the store was away.
  */
 export interface Spending {
   /**
-   * Holds the amount in every limited window of the workspace's budgets and of the api key's limit, or in none. Where
-   * nothing is limited, nothing is held and no store asked: such a reservation only counts what is spent. Without a
-   * promise where no store is asked, or the one in this process.
+   * Holds the amount in every limited window of the workspace's budgets and of the api key's limit, or in none. Without
+   * limits, nothing is held and no store is called: such a reservation only counts the spending. Returns no promise if
+   * no store is called, or only the one in this process.
    * @param amountNanoUsd  integer, not negative
-   * @throws GatewayError unavailable (503) when the store cannot tell; nothing is held then, or not for long
+   * @throws GatewayError unavailable (503) when the store does not respond; then nothing is held, or not for long
    */
   hold(scope: HoldScope, amountNanoUsd: number): ReservationOutcome | Promise<ReservationOutcome>;
   /**
-   * How the windows stand in which `hold` would hold, without holding anything.
+   * The states of the windows in which `hold` would hold. Holds nothing.
    * @throws GatewayError unavailable (503)
    */
   preview(scope: HoldScope): Promise<Preview>;
   /**
-   * What was spent and is held in an account's windows of now, including all that was settled here before.
-   * @param account  `workspace`, `key:<hash>`, or one of them with `:byok` behind it (see `Window`)
+   * The spent and held amounts in an account's current windows, including everything that was settled here before.
+   * @param account  `workspace` or `key:<hash>`, also with the suffix `:byok` (see `Window`)
    * @throws GatewayError unavailable (503)
    */
   read(workspaceId: WorkspaceId, account: string, nowMs: number): Promise<Record<Interval, WindowState>>;
-  /** Forgets all of a workspace that was deleted, also what has not reached the store yet. @throws GatewayError unavailable (503) */
+  /**
+   * Deletes all money data of a deleted workspace, also bookings that wait in the outbox. @throws GatewayError
+   * unavailable (503)
+   */
   forget(workspaceId: WorkspaceId): Promise<void>;
-  /** Sends what was only counted to the store; what that does not take is sent again later. Never rejects. */
+  /**
+   * Sends the counted spending to the store. If the store does not accept it, it is sent again later. Never rejects.
+   */
   flush(): Promise<void>;
-  /** Sends all that is left and waits for it, but not for long. Calls that are still in flight may settle meanwhile. Never rejects. */
+  /**
+   * Sends everything that is left, and waits for it up to a limit. Calls in flight may settle meanwhile. Never rejects.
+   */
   close(): Promise<void>;
 }
 
 export type ReservationOutcome = Reservation | Refusal;
 
-/** On whose account a call is, and what limits it. */
+/** The accounts of a call, and the limits for it. */
 export interface HoldScope {
   workspaceId: WorkspaceId;
-  /** Whose account is counted beside the workspace's; null: no api key's. */
+  /** The api key whose account is counted in addition to the workspace's; null: the call has no api key. */
   apiKeyHash: string | null;
-  /** Of that api key. */
+  /** The limit of that api key. */
   keyLimit: KeyLimit | null;
   budgets: readonly BudgetLimit[];
-  /** When the call was admitted, epoch ms: it belongs to the windows of this instant, however long it takes. */
+  /** When the call was admitted, epoch ms. The call counts in the windows of this instant, however long it takes. */
   atMs: number;
   /**
-   * true: counts for the api key alone, because another reservation of the same call, without api key, counts for the
-   * workspace. So it is done where budgets and the key's limit differ on what they count.
+   * true: counts for the api key only. Another reservation of the same call, without api key, counts for the workspace.
+   * Used when the budgets and the key's limit do not count the same costs.
    */
   isFurther?: boolean;
 }
 
-/** What a hold would meet just now. */
+/** The result that a hold would have now. */
 export interface Preview {
-  /** Every limited window; none: nothing is limited. */
+  /** All limited windows; empty: nothing is limited. */
   windows: readonly (LimitedWindow & WindowState)[];
-  /** What a hold of this amount would be answered; null: it would fit. */
+  /** The refusal that a hold of this amount would get; null: the hold would fit. */
   refusalOf(amountNanoUsd: number): Refusal | null;
 }
 
-/** A hold that does not fit. Nothing is held. */
+/** The hold does not fit. Nothing is held. */
 export interface Refusal {
-  /** payment_required (402), naming the broadest interval that is exhausted. */
+  /** payment_required (402). Names the broadest interval that is exhausted. */
   error: GatewayError;
-  /** The same for a smaller amount, which does not fit either. */
+  /** The same error for a smaller amount that does not fit either. */
   errorFor(amountNanoUsd: number): GatewayError;
-  /** The largest amount that would have fitted. Others may take it meanwhile. */
+  /** The largest amount that would have fitted. Other calls may take it meanwhile. */
   availableNanoUsd: number;
 }
 
 export interface Reservation {
-  /** What is held in all; 0 where nothing is limited. */
+  /** The total amount held; 0 if nothing is limited. */
   readonly nanoUsd: number;
   /** false: nothing is held, and any cost is covered. */
   readonly isLimited: boolean;
   /**
    * Holds more, in the same windows.
-   * @returns why more is not held; what is held then stays as it was
-   * @throws GatewayError unavailable (503) when the store cannot tell; what is held stays as it was
+   * @returns why no more is held; the held amount then does not change
+   * @throws GatewayError unavailable (503) when the store does not respond; the held amount does not change
    */
   extend(moreNanoUsd: number): Promise<Extended>;
   /**
-   * Books what was spent and frees the rest. The first call counts. Returns at once and never throws: what the store
-   * does not take now is booked when it does.
+   * Books the actual cost and frees the remainder. Only the first call has an effect. Returns at once and never throws:
+   * if the store does not accept the booking now, it is sent again.
    */
   settle(actual: Actual): void;
 }
@@ -99,9 +106,9 @@ export type Extended = { isHeld: true } | { isHeld: false; refusal: Refusal | nu
 
 /** Integer nano-USD. */
 export interface Actual {
-  /** What counts against the limits. Booked as it is, though it be more than was held. */
+  /** The cost that counts against the limits. Booked in full, also if it is more than the held amount. */
   nanoUsd: number;
-  /** What went through the workspace's own credentials, counted on accounts of its own, whether or not it is in `nanoUsd`. */
+  /** The cost of BYOK credentials. Counted on separate accounts, whether or not `nanoUsd` includes it. */
   byokNanoUsd: number;
 }
 

@@ -8,23 +8,23 @@ import type { Outbox } from './outbox.ts';
 import type { Actual, HoldScope } from './spending.ts';
 import { bitOf, dayMs, type IntervalSet, keyAccount, type Limited, windowsAt, workspaceAccount } from './windows.ts';
 
-/** Counts what was spent where nothing limits it, and brings the sums to the ledger now and then. */
+/** Counts spending that has no limit, and sends the sums to the ledger now and then. */
 export interface UsageCounter {
   /**
-   * Adds what was spent to all windows of the scope's accounts at its instant, but those that are limited: there it is
-   * booked as a hold ends. What went through own credentials has accounts of its own, of which nothing is limited.
+   * Adds the spending to all windows of the scope's accounts at its instant, except for limited windows: the end of a
+   * hold books those. The use of BYOK credentials has accounts of its own, which have no limits.
    */
   count(scope: HoldScope, limited: Limited, spent: Actual): void;
-  /** When what was counted has been sent once, whatever came of it. Never rejects. */
+  /** Resolves after one attempt to send the counted sums, with success or not. Never rejects. */
   flush(workspaceId: WorkspaceId): Promise<void>;
   /**
-   * As `flush`, where something was counted in windows that are limited from now on: it was spent before, and is not
-   * to be left out. null: nothing was.
+   * Like `flush`, if there are counted sums in windows that are limited from now on: this earlier spending must count.
+   * null: there are none.
    */
   flushFor(scope: HoldScope, limited: Limited): Promise<void> | null;
   flushAll(): Promise<void>;
   forget(workspaceId: WorkspaceId): void;
-  /** From now on sums are sent as they come. */
+  /** From now on, each sum is sent at once. */
   close(): Promise<void>;
 }
 
@@ -33,9 +33,9 @@ export interface UsageCounterDeps {
   clock: Clock;
   ids: Ids;
   outbox: Outbox;
-  /** For how long sums are gathered at most. */
+  /** The longest time that sums are collected. */
   flushMs: number;
-  /** Workspaces that are no more: for them nothing is counted. */
+  /** Deleted workspaces: nothing is counted for them. */
   forgotten: ReadonlySet<WorkspaceId>;
 }
 
@@ -43,25 +43,28 @@ export interface UsageCounterDeps {
 type Sums = Map<string, AccountSums>;
 
 interface AccountSums {
-  /** By day and the intervals left out: one number for up to four windows. */
+  /** By day and by the set of intervals left out: one number for up to four windows. */
   slots: Map<number, { nanoUsd: number }>;
-  /** In which something was counted. */
+  /** The intervals that have a sum. */
   intervals: IntervalSet;
 }
 
 interface Counted {
   sums: Sums;
-  /** Those that have been sent, until they are confirmed. */
+  /** The sums that were sent and are not confirmed yet. */
   sentSums: Sums;
-  /** What has been sent and not been taken yet, by number of calls. Until then sums are gathered here, however long. */
+  /**
+   * The number of entries that the store has not accepted yet. Until then, new sums are collected here, without a time
+   * limit.
+   */
   unconfirmed: number;
   sent: Promise<unknown>;
 }
 
-/** As many api keys whose accounts' names are worth remembering. */
+/** The number of api keys whose account names are remembered. */
 const maxNames = 1_000;
 
-/** Sums in one step of the ledger. */
+/** The number of sums in one step of the ledger. */
 const batch = 400;
 const nothing: Sums = new Map();
 const intervalSets = 1 << intervals.length;

@@ -4,10 +4,10 @@ import type { BudgetLimit } from '../budgets.ts';
 import type { LimitedWindow } from '../ledger/ledger.ts';
 import type { HoldScope } from './spending.ts';
 
-/** The account of a workspace; with `:byok` behind it, what went through its own credentials. */
+/** The account of a workspace. With the suffix `:byok`, the account for its BYOK credentials. */
 export const workspaceAccount = 'workspace';
 
-/** As `workspaceAccount`, of one api key. */
+/** Like `workspaceAccount`, for one api key. */
 export function keyAccount(hash: string): string {
   return `key:${hash}`;
 }
@@ -21,7 +21,7 @@ export function windowsAt(atMs: number): Windows {
   return Object.fromEntries(intervals.map((interval) => [interval, windowOf(interval, atMs)])) as Windows;
 }
 
-/** As `windowsAt`, which it asks once a day: they change at midnight, none of them in between. */
+/** Like `windowsAt`, but computed once a day: windows change only at midnight. */
 function rememberWindows(): (atMs: number) => Windows {
   let [day, windows] = [0, windowsAt(0)];
   return (atMs) => {
@@ -31,14 +31,14 @@ function rememberWindows(): (atMs: number) => Windows {
   };
 }
 
-/** A set of intervals, a bit each. */
+/** A set of intervals, with one bit for each. */
 export type IntervalSet = number;
 
 export function bitOf(interval: Interval): IntervalSet {
   return 1 << intervals.indexOf(interval);
 }
 
-/** Where the money of a scope is held, and the intervals of its two accounts that this leaves nothing to count for. */
+/** The limited windows of a scope. For its two accounts, the intervals that holds cover and the usage counter skips. */
 export interface Limited {
   windows: readonly LimitedWindow[];
   ofWorkspace: IntervalSet;
@@ -49,9 +49,9 @@ export interface Limited {
 export const nowhere: Limited = { windows: [], ofWorkspace: 0, ofKey: 0 };
 
 /**
- * What limits a scope at an instant. The same object, and the same windows, as long as neither the day nor the limits
- * change: it is made once, not for every request.
- * @returns a function that throws Error for a limit of no key: it must not pass for none
+ * The limits of a scope at an instant. Returns the same object with the same windows until the day or the limits
+ * change, so that it is not made for every request.
+ * @returns a function that throws Error for a key limit without a key: a missing key must not mean "no limit"
  */
 export function rememberLimits(): (scope: HoldScope) => Limited {
   const windowsOf = rememberWindows();

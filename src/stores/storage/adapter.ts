@@ -1,11 +1,13 @@
 import type { Keyv } from 'keyv';
 
-/** What is behind a Keyv: its adapter, and what that wraps, down to a Map or the adapter of an earlier Keyv. */
+/** The innermost store of a Keyv: its adapter, and what that wraps, down to a Map or the adapter of an earlier Keyv. */
 export function innermostAdapter(store: object): object {
   return adaptersOf(store).at(-1) as object;
 }
 
-/** The store itself, then what it wraps, from the outside in. Keyv and its own adapters call that `store`. */
+/**
+ * The store itself and all stores that it wraps, from the outside in. Keyv and its adapters call the inner one `store`.
+ */
 export function adaptersOf(store: object): object[] {
   const found: object[] = [];
   let next: unknown = store;
@@ -16,7 +18,7 @@ export function adaptersOf(store: object): object[] {
   return found;
 }
 
-/** Duck typing: two copies of Keyv may be loaded. */
+/** Checks the shape, not the class: two copies of Keyv may be loaded. */
 export function isKeyv(store: object): store is Keyv {
   const { store: inner, encode, decode, on } = store as Partial<Keyv>;
   return typeof inner === 'object' && [encode, decode, on].every((method) => typeof method === 'function');

@@ -4,7 +4,7 @@ import type { Ledger, LedgerOptions } from '../ledger/ledger.ts';
 import { memoryLedger } from '../ledger/memory.ts';
 import { adaptersOf, innermostAdapter, isKeyv } from './adapter.ts';
 import { keyvStorage } from './keyv.ts';
-import { type StoreLogger, tell } from './logger.ts';
+import { type StoreLogger, writeLog } from './logger.ts';
 import { memoryStorage } from './memory.ts';
 import { nameOfError } from './outage.ts';
 import { postgresStorage } from './postgres.ts';
@@ -16,17 +16,18 @@ import type { Storage } from './storage.ts';
 
 export interface ChooseStorageOptions extends LedgerOptions {
   clock: Clock;
-  /** Of a store that is reached through Keyv alone: how long one call may take. */
+  /** The time limit of one call, for a store that is only reached through Keyv. */
   timeoutMs: number;
   logger?: StoreLogger | null;
-  /** Replaces the ledger of the store. It holds for all processes, or the host app would not have given it. */
+  /** Replaces the ledger of the store. Counts as shared by all processes: otherwise the host app would not pass one. */
   ledger?: Ledger;
 }
 
 /**
- * The storage for what the host app passed as `store`: a Keyv, an adapter of one, or a Map; absent: in memory. Looks by shape
- * for the server behind it, since adapters come from other packages, or from two copies of one. Connects when it is used.
- * @throws TypeError for what is no store, and for a Keyv whose encryption would not be applied
+ * The storage for the host app's option `store`: a Keyv, an adapter of one, or a Map; absent: in memory. Finds the
+ * server behind it by its shape, since adapters come from other packages, or from two copies of one. Connects at the
+ * first use.
+ * @throws TypeError for a value that is no store, and for a Keyv whose encryption would not be applied
  */
 export function chooseStorage(store: object | undefined, options: ChooseStorageOptions): Storage {
   if (store) listen(store, options);
@@ -52,7 +53,7 @@ function storageOf(store: object, options: ChooseStorageOptions): Storage {
     return keyvStorage(kv, { kind: 'memory', ledger, isShared: false, clock, timeoutMs });
   }
   if (!options.ledger) {
-    tell(
+    writeLog(
       logger,
       'warn',
       { store: innermostAdapter(store).constructor?.name },
@@ -74,7 +75,7 @@ function isRedis(adapter: object): adapter is RedisAdapter {
   return hasMethods(client, ['sendCommand', 'connect']) && typeof createKeyPrefix === 'function';
 }
 
-/** Adapters of other databases have a `query` as well. */
+/** Adapters of other databases have a `query` as well, so this checks more. */
 function isPostgres(adapter: object): adapter is PostgresAdapter {
   const { uri, schema, table } = adapter as Partial<PostgresAdapter>;
   const isNamed = typeof schema === 'string' && typeof table === 'string' && typeof uri === 'string';
@@ -94,23 +95,26 @@ function isMap(value: object): boolean {
   return Object.prototype.toString.call(value) === '[object Map]';
 }
 
-/** Keyv is loaded at once, for the first call of a store has not long to wait: many bring their own, for whom it is not. */
+/**
+ * Begins to load Keyv at once, because the first call cannot wait long. Not called for hosts that pass a Keyv of their
+ * own.
+ */
 function keyvOver(adapter: object): () => Promise<Keyv> {
   if (!hasMethods(adapter, ['get', 'set', 'delete'])) {
     throw new TypeError('The option store is neither a Keyv nor an adapter of one: it needs get, set and delete');
   }
   const kv = import('keyv').then(({ Keyv }) => {
     const made = new Keyv({ store: adapter });
-    // Keyv takes memory in the place of an adapter that it cannot use.
+    // Keyv silently uses memory instead of an adapter that it cannot use.
     if (!adaptersOf(made).includes(adapter)) throw new TypeError('Keyv cannot use the adapter of the option store');
     return made;
   });
-  // Told to whoever needs it.
+  // Each caller gets the error. This handler only prevents an unhandled rejection.
   kv.catch(() => undefined);
   return () => kv;
 }
 
-/** Ledgers of stores without one. Two gateways in one process that share a store share its budgets. */
+/** Ledgers for stores that have none. Two gateways in one process that share a store share its budgets. */
 const ledgers = new WeakMap<object, Map<string, Ledger>>();
 
 function ledgerIn(store: object, { onLostHold }: LedgerOptions): Ledger {
@@ -137,12 +141,12 @@ function withLedger(storage: Storage, ledger: Ledger): Storage {
   };
 }
 
-/** A client that tries to connect again tells of every try. */
+/** The shortest time between two log lines: a client that reconnects reports every attempt. */
 const logEveryMs = 1000;
 
 /**
- * Without a listener, a lost connection is an uncaught exception; the calls fail all the same. It stays when the gateway
- * closes, since the connection is the host app's and may outlive us.
+ * Listens for errors. Without a listener, a lost connection would be an uncaught exception; the calls report it anyway.
+ * The listener stays when the gateway closes, since the connection belongs to the host app and may exist longer.
  */
 function listen(store: object, { clock, logger }: ChooseStorageOptions): void {
   const { on } = store as { on?: unknown };
@@ -152,6 +156,6 @@ function listen(store: object, { clock, logger }: ChooseStorageOptions): void {
     const nowMs = clock.now();
     if (Math.abs(nowMs - loggedMs) < logEveryMs) return;
     loggedMs = nowMs;
-    tell(logger, 'warn', { error: nameOfError(error) }, 'store error');
+    writeLog(logger, 'warn', { error: nameOfError(error) }, 'store error');
   });
 }

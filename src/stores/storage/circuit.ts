@@ -1,40 +1,40 @@
 import type { Clock } from '../../base/clock.ts';
 
 /**
- * Keeps calls from a server that has stopped to answer. Each would wait for the whole time limit, and what was sent
- * would pile up there for the moment it comes back.
+ * Stops calls to a server that no longer responds. Otherwise each call would wait for the whole time limit, and the
+ * server would get all of them at once when it comes back.
  */
 export interface Circuit {
-  /** null: not now. Else to be told, once, how it went. */
+  /** @returns null: do not make the call; else, report the outcome of the call to it once */
   enter(): Passage | null;
 }
 
 export interface Passage {
-  /** The server answered, be it with an error. */
-  answered(): void;
-  /** Nobody answered. */
+  /** To be called when the server has responded, also with an error. */
+  responded(): void;
+  /** To be called when the server has not responded. */
   failed(cause: unknown): void;
 }
 
-/** The call was not made: the server has not answered for a while. */
+/** The call was not made: the server has not responded for a while. */
 export class NotSentError extends Error {
   override readonly name = 'NotSentError';
 
   constructor() {
-    super('the store has not answered for a while');
+    super('the store has not responded for a while');
   }
 }
 
-/** Whether a call that failed was never made, and so has done nothing. false: nobody knows. */
+/** Whether a failed call was never made, so that it has certainly changed nothing. false: not known. */
 export function wasNotSent(error: unknown): boolean {
   return error instanceof Error && (error instanceof NotSentError || wasNotSent(error.cause));
 }
 
 export interface CircuitOptions {
   clock: Clock;
-  /** After so many failures without an answer in between, calls are let through no more. */
+  /** After this many failures without a response in between, no more calls are made. */
   failures: number;
-  /** How often one is let through then, to find out whether the server is back. */
+  /** How often a single call is made then, to find out whether the server is back. */
   probeMs: number;
   onOpen?: (cause: unknown) => void;
   onClose?: () => void;
@@ -42,15 +42,15 @@ export interface CircuitOptions {
 
 export function createCircuit({ clock, failures, probeMs, onOpen, onClose }: CircuitOptions): Circuit {
   let inARow = 0;
-  /** null: closed, all pass. */
+  /** null: the circuit is closed, and all calls are made. */
   let nextProbeMs: number | null = null;
-  // What was sent before the last change says nothing about the time after it: each era has a passage of its own, the same
-  // for all its calls.
+  // A call from before the last change says nothing about the time after it. So each era has its own passage, which all
+  // calls of the era share.
   let passage = newEra();
 
   function newEra(): Passage {
     const mine: Passage = {
-      answered() {
+      responded() {
         if (mine !== passage) return;
         inARow = 0;
         if (nextProbeMs === null) return;
@@ -74,7 +74,7 @@ export function createCircuit({ clock, failures, probeMs, onOpen, onClose }: Cir
     enter() {
       if (nextProbeMs !== null) {
         const nowMs = clock.now();
-        // A clock that was set back must not keep the circuit open for longer.
+        // If the clock was set back, the circuit must not stay open for longer.
         if (nowMs < nextProbeMs && nowMs >= nextProbeMs - probeMs) return null;
         nextProbeMs = nowMs + probeMs;
       }

@@ -3,18 +3,18 @@ import { GatewayError, isGatewayError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type Circuit, createCircuit, NotSentError } from './circuit.ts';
-import { type StoreLogger, tell } from './logger.ts';
+import { type StoreLogger, writeLog } from './logger.ts';
 import { isOutage, nameOfError, storeIsLate } from './outage.ts';
 import type { Address, Storage } from './storage.ts';
 
 export interface GuardOptions {
   clock: Clock;
-  /** How long any call may take. */
+  /** The time limit of every call. */
   timeoutMs: number;
   logger?: StoreLogger | null;
-  /** So many time-outs and lost connections in a row, and calls fail at once. Default 5. */
+  /** After this many time-outs and lost connections in a row, calls fail at once. Default 5. */
   circuitFailures?: number;
-  /** How often one call is then let through, until one is answered. Default 100. */
+  /** How often one call is made then, until the server responds to one. Default 100. */
   circuitProbeMs?: number;
 }
 
@@ -22,11 +22,11 @@ export interface GuardOptions {
 type Bound = <T>(work: () => T | Promise<T>) => Promise<T>;
 
 /**
- * A storage and its ledger, of which every call ends within the time limit, with an answer or with GatewayError
- * unavailable (503), which holds nothing of the server's words but as its cause. A call that was given up may still take
- * effect. A GatewayError passes: what throws one has been answered.
+ * Wraps a storage and its ledger. Every call ends within the time limit: with a result, or with GatewayError
+ * unavailable (503), which has the server's error only as its cause. A call that was given up may still take effect. A
+ * GatewayError is passed on, and counts as a response.
  *
- * Records and ledger have a circuit each, for they may lie on different servers.
+ * Records and ledger each have a circuit, because they may be on different servers.
  */
 export function guardStorage(storage: Storage, options: GuardOptions): Storage {
   const records = guard('records', storage.kind, options);
@@ -51,10 +51,10 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
       check([{ partition, kind: ofKind, id: 'any' }]);
       return records(() => storage.list(partition, ofKind, page));
     },
-    // Also where the circuit is open; and a server that is away is no reason to fail at the end.
+    // `close` also runs while the circuit is open, and does not fail when the server is away.
     close: () =>
       within(options.clock, options.timeoutMs, () => storage.close(), storeIsLate).catch((error: unknown) => {
-        tell(options.logger, 'warn', { store: kind, error: nameOfError(error) }, 'store was not closed');
+        writeLog(options.logger, 'warn', { store: kind, error: nameOfError(error) }, 'store was not closed');
       }),
   };
 }
@@ -79,27 +79,27 @@ function guard(part: 'records' | 'ledger', store: Storage['kind'], options: Guar
     clock,
     failures: circuitFailures,
     probeMs: circuitProbeMs,
-    onOpen: (cause) => tell(logger, 'warn', { store, part, error: nameOfError(cause) }, 'store does not answer'),
-    onClose: () => tell(logger, 'info', { store, part }, 'store answers again'),
+    onOpen: (cause) => writeLog(logger, 'warn', { store, part, error: nameOfError(cause) }, 'store does not respond'),
+    onClose: () => writeLog(logger, 'info', { store, part }, 'store responds again'),
   });
   return async (work) => {
     const passage = circuit.enter();
     if (!passage) throw unavailable(new NotSentError());
     try {
       const result = await within(clock, timeoutMs, work, storeIsLate);
-      passage.answered();
+      passage.responded();
       return result;
     } catch (error) {
       if (isOutage(error)) passage.failed(error);
-      // Unavailable for a reason of its own says nothing about the server.
-      else if (!isGatewayError(error) || error.kind !== 'unavailable') passage.answered();
+      // `unavailable` may have other reasons and says nothing about the server.
+      else if (!isGatewayError(error) || error.kind !== 'unavailable') passage.responded();
       throw isGatewayError(error) ? error : unavailable(error);
     }
   };
 }
 
 function unavailable(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The store of this gateway does not answer; try again later', {
+  return new GatewayError('unavailable', 'The store of this gateway does not respond; try again later', {
     cause,
     retryAfterMs: 1000,
   });
@@ -108,7 +108,7 @@ function unavailable(cause: unknown): GatewayError {
 const names = /^[A-Za-z0-9_.-]{1,100}$/;
 const kinds = /^[a-z-]{1,30}$/;
 
-/** What came in from outside must not reach the name of a key. Also: all of one partition. */
+/** Text from outside must never become part of a key unchecked. All addresses must have the same partition. */
 function check(at: readonly Address[]): void {
   if (at.every((one) => isAddress(one) && one.partition === at[0]?.partition)) return;
   throw new GatewayError('internal', 'A record was asked for that cannot exist', {
@@ -120,7 +120,7 @@ function isAddress({ partition, kind, id }: Address): boolean {
   return isName(names, partition) && isName(kinds, kind) && isName(names, id);
 }
 
-/** A pattern takes `undefined` for the word. */
+/** Checks the type first: a pattern would read `undefined` as the word "undefined". */
 function isName(pattern: RegExp, name: unknown): boolean {
   return typeof name === 'string' && pattern.test(name);
 }

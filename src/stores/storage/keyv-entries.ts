@@ -4,9 +4,9 @@ import { within } from '../../base/within.ts';
 import { damagedRecord } from '../damaged.ts';
 import { storeIsLate } from './outage.ts';
 
-/** Values by key in a Keyv, from which an outage never looks like an absence, nor a failed write like one that was done. */
+/** Values by key in a Keyv. An outage never looks like an absence, nor a failed write like a successful one. */
 export interface KeyvEntries {
-  /** In the order asked; undefined: there is none. @throws GatewayError internal (500) for what cannot be decoded */
+  /** In the order asked; undefined: there is no value. @throws GatewayError internal (500) for an undecodable value */
   read(keys: readonly string[]): Promise<unknown[]>;
   write(key: string, value: unknown): Promise<void>;
   remove(key: string): Promise<void>;
@@ -14,26 +14,26 @@ export interface KeyvEntries {
 
 export interface KeyvEntriesOptions {
   clock: Clock;
-  /** How long one call of the store may take; null: it has no way to hang. */
+  /** The time limit of one call of the store; null: the store cannot hang. */
   timeoutMs: number | null;
 }
 
 /**
- * Goes to the adapter directly, with Keyv's own encoding. Keyv's `get` swallows an outage and says "not found"; its
- * `set` gives a record the Keyv's default time to live, and changes the key where `sanitize` is on.
+ * Calls the adapter directly, with Keyv's own encoding. Keyv's `get` hides an outage and reports "not found". Keyv's
+ * `set` gives a record the Keyv's default time to live, and changes the key if `sanitize` is on.
  */
 export function keyvEntries(kv: Keyv, { clock, timeoutMs }: KeyvEntriesOptions): KeyvEntries {
-  // Adapters that swallow a failure, too, still tell of it by an event.
+  // Adapters that hide a failure from the caller still report it by an event.
   let failures = 0;
   kv.on('error', () => {
     failures++;
   });
 
-  /** @param isSure  whether a result stands even though the store told of a failure meanwhile */
+  /** @param isSure  whether a result is valid although the store reported a failure meanwhile */
   async function ask<T>(work: () => T | Promise<T>, isSure: (result: T) => boolean): Promise<T> {
     const before = failures;
     const result = timeoutMs === null ? await work() : await within(clock, timeoutMs, work, storeIsLate);
-    if (failures !== before && !isSure(result)) throw new Error('the store told of a failure');
+    if (failures !== before && !isSure(result)) throw new Error('the store reported a failure');
     return result;
   }
 
@@ -44,11 +44,11 @@ export function keyvEntries(kv: Keyv, { clock, timeoutMs }: KeyvEntriesOptions):
       async () => {
         if (only === undefined) return [];
         if (keys.length === 1) return [await store.get(only)];
-        // Not every adapter has it.
+        // Some adapters do not have `getMany`.
         if (typeof store.getMany !== 'function') return Promise.all(keys.map((key) => store.get(key)));
         const all: unknown = await store.getMany([...keys]);
         if (!Array.isArray(all) || all.length !== keys.length)
-          throw new Error('the store did not answer for every key');
+          throw new Error('the store did not respond for every key');
         return all;
       },
       (raw) => raw.every((one) => !isAbsent(one)),
@@ -58,7 +58,7 @@ export function keyvEntries(kv: Keyv, { clock, timeoutMs }: KeyvEntriesOptions):
   async function decode(raw: unknown): Promise<unknown> {
     if (isAbsent(raw)) return undefined;
     const entry = await kv.decode<unknown>(raw as string);
-    // Keyv gives undefined for what it cannot decode.
+    // Keyv returns undefined for a value that it cannot decode.
     if (typeof entry !== 'object' || entry === null || !('value' in entry)) throw damagedRecord('stored');
     return typeof entry.expires === 'number' && entry.expires <= clock.now() ? undefined : entry.value;
   }
@@ -66,7 +66,7 @@ export function keyvEntries(kv: Keyv, { clock, timeoutMs }: KeyvEntriesOptions):
   return {
     read: async (keys) => Promise.all((await readRaw(keys)).map(decode)),
     async write(key, value) {
-      // No `expires`: what is kept here lasts, whatever the Keyv's default time to live.
+      // No `expires`: records are kept, whatever the Keyv's default time to live.
       const encoded = await kv.encode({ value });
       const isDone: unknown = await ask<unknown>(
         () => kv.store.set(key, encoded),
@@ -79,7 +79,7 @@ export function keyvEntries(kv: Keyv, { clock, timeoutMs }: KeyvEntriesOptions):
         () => kv.store.delete(key),
         () => true,
       );
-      // Adapters answer false for a failure and for nothing to delete alike, so look.
+      // Adapters return false both for a failure and for a missing key, so read the key again.
       const [left] = await readRaw([key]);
       if (!isAbsent(left)) throw new Error('the store refused to delete');
     },

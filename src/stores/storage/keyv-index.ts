@@ -1,35 +1,37 @@
 import { damagedRecord } from '../damaged.ts';
 import type { KeyvEntries } from './keyv-entries.ts';
 
-/** An id and the rank it is listed at. */
+/** An id and its rank in the list. */
 export interface Listing {
   id: string;
   rank: number;
 }
 
 /**
- * Which ids of a kind are listed, for stores that cannot list. Spread over a few entries by the hash of the id, so that a
- * change rewrites one part of them, whole. To be used by one caller at a time per partition.
+ * The listed ids of a kind, for stores that cannot list. The ids are spread over a few entries by their hash; a change
+ * rewrites one complete entry. Only one caller per partition may use the index at a time.
  *
- * It may hold more than is true, after a crash or a failure, and never less: what comes is put in before its record is
- * written, what goes is taken out after. Who reads it looks at the records and says what was wrong (`correct`).
+ * After a crash or a failure, the index may list too many ids, but never too few: an id is added before its record is
+ * written, and removed after its record. Readers check the records and report wrong listings (`correct`).
  */
 export interface KeyvIndex {
   /** In order of rank, then of id. */
   all(partition: string, kind: string): Promise<Listing[]>;
-  /** Adds listings beside what is there for their ids. */
+  /** Adds listings. Keeps other listings of the same ids. */
   include(partition: string, kind: string, listings: readonly Listing[]): Promise<void>;
-  /** What is true of these ids; a rank of null: not listed. */
+  /** Sets the true ranks of these ids; a rank of null: not listed. */
   correct(partition: string, kind: string, truth: ReadonlyMap<string, number | null>): Promise<void>;
 }
 
-/** Listing reads them all; a change writes one of them. Changing the number loses what is listed. */
+/**
+ * The number of entries. Listing reads all of them; a change writes one. Another number would lose the present lists.
+ */
 const parts = 8;
 
-/** In the store, for it is written with every change of the list. */
+/** The format in the store: a tuple, because it is written with every change of the list. */
 type Pair = [rank: number, id: string];
 
-/** @param prefixOf  what the keys of a kind begin with; what follows begins with `:`, unlike any id */
+/** @param prefixOf  the beginning of a kind's keys; the index continues with `:`, which no id contains */
 export function keyvIndex(entries: KeyvEntries, prefixOf: (partition: string, kind: string) => string): KeyvIndex {
   const keyOf = (partition: string, kind: string, part: number) => `${prefixOf(partition, kind)}:${part}`;
 
@@ -42,7 +44,7 @@ export function keyvIndex(entries: KeyvEntries, prefixOf: (partition: string, ki
     });
   }
 
-  /** Rewrites the parts of these ids that `change` makes something else of. */
+  /** Rewrites the entries of these ids, if `change` changes them. */
   async function rewrite(
     partition: string,
     kind: string,
@@ -91,12 +93,12 @@ export function keyvIndex(entries: KeyvEntries, prefixOf: (partition: string, ki
   };
 }
 
-/** By rank, then by id; ids are ASCII, of which this is the order of the bytes. */
+/** By rank, then by id. Ids are ASCII, so this is their order by bytes. */
 export function inOrder(a: Listing, b: Listing): number {
   return a.rank - b.rank || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-/** FNV-1a: the same id is always in the same part. */
+/** Hashes with FNV-1a, so that an id is always in the same entry. */
 function partOf(id: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);

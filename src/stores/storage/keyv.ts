@@ -11,16 +11,16 @@ import { StoreTimeoutError } from './outage.ts';
 import type { Address, Change, Listed, Page, Storage } from './storage.ts';
 
 export interface KeyvStorageOptions {
-  /** `memory`: what this process holds itself and cannot wait for. */
+  /** `memory`: the data is in this process, so calls cannot hang. */
   kind: 'memory' | 'keyv';
   ledger: Ledger;
   isShared: boolean;
   clock: Clock;
-  /** How long one call of the store, and the wait for one's turn, may take. */
+  /** The time limit of one call of the store, and of the wait for a turn. */
   timeoutMs: number;
 }
 
-/** Beside its text, the rank at which a record is listed; null: not. */
+/** The text of a record, and its rank in the list; null: not listed. */
 interface Stored {
   text: string;
   rank: number | null;
@@ -34,7 +34,7 @@ interface Opened {
   namespace: string;
 }
 
-/** One change on its way: what was there before, and what is to be there after. */
+/** One change in progress: the values before and after it. */
 interface Step {
   at: Address;
   key: string;
@@ -43,11 +43,11 @@ interface Step {
 }
 
 /**
- * A storage over any Keyv. A Keyv writes one key at a time and knows no condition, so within this process the changes of
- * a partition take turns, and readers do not get in between; what is written halfway when a write fails is taken back,
- * at once or, while the store is down, before anything else is done in the partition. Another process may come in
- * between, and a crash may leave a change half done.
- * @param kv  asked for when it is first needed
+ * A storage over any Keyv. A Keyv writes one key at a time and has no conditional writes. So within this process, the
+ * changes of a partition take turns, and no reader gets in between. When a write fails, the partial changes are undone:
+ * at once or, while the store is down, before the next call in the partition. Another process may get in between, and a
+ * crash may leave a change incomplete.
+ * @param kv  called at the first use
  */
 export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorageOptions): Storage {
   const { kind, ledger, isShared, clock, timeoutMs } = options;
@@ -72,14 +72,14 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
     return opening;
   }
 
-  /** Waits for the changes of the partition that came before. */
+  /** Waits for the earlier changes of the partition. */
   async function turn<T>(partition: string, work: (opened: Opened) => Promise<T>): Promise<T> {
     const handles = await opened();
     const { lock, unfinished, namespace } = handles;
     const name = `${namespace} ${partition}`;
     const queuedMs = clock.now();
     return lock.run(name, async () => {
-      // Whoever asked has been told so by now: a store that hangs collects no work for the time after.
+      // The caller has got a time-out by now. A store that hangs must not collect work for later.
       if (clock.now() - queuedMs >= timeoutMs) throw new StoreTimeoutError(timeoutMs);
       const finish = unfinished.get(name);
       if (finish) {
@@ -98,11 +98,11 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
     });
   }
 
-  /** Puts back what was there, except where it is, or where somebody else has written since. */
+  /** Restores the values from before, except where they are unchanged or another process has written since. */
   async function takeBack(handles: Opened, steps: readonly Step[]): Promise<void> {
     for (const { key, before, after } of steps.toReversed()) {
       const [now = null] = await read(handles, [key]).catch((error: unknown) => {
-        // Damaged, so not by us.
+        // A damaged record was not written by us.
         if (isGatewayError(error)) return [before];
         throw error;
       });
@@ -122,7 +122,7 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
         else await entries.remove(step.key);
       }
     } catch (error) {
-      // A single record is written or not: there is no halfway.
+      // A single record is written or not; a partial change is not possible.
       if (steps.length > 1) {
         const finish = () => takeBack(handles, tried);
         await finish().catch(() => void unfinished.set(`${namespace} ${partition}`, finish));
@@ -152,7 +152,7 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
     await writeAll(handles, partition, [...steps.values()]);
     for (const [ofKind, moved] of byKind(moves.filter(({ before }) => rankOf(before) !== null))) {
       const truth = new Map(moved.map(({ at, after }) => [at.id, rankOf(after)]));
-      // The records are written. What is still listed too much is found by whoever lists it.
+      // The records are written. A reader of the list finds surplus listings.
       await handles.index.correct(partition, ofKind, truth).catch(() => undefined);
     }
     return true;
@@ -176,7 +176,7 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
         const records = listed.map(({ id }, position) => ({ id, value: (found[position] as Stored).text }));
         return { records, total: all.length };
       }
-      // Left behind by a change that failed or a process that died.
+      // Listings that a failed change or a dead process has left behind.
       await index.correct(partition, ofKind, wrong).catch(() => undefined);
       all = all.filter(({ id }) => !wrong.has(id));
       for (const [id, rank] of wrong) if (rank !== null) all.push({ id, rank });
@@ -189,7 +189,7 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
     ledger,
     isShared,
     async get(at) {
-      // Begun in its turn, so after the changes before it; the changes after it need not wait for its end.
+      // The read begins in its turn, after the earlier changes. Later changes need not wait for its end.
       const { reading } = await turn(at.partition, async (handles) => {
         const begun = read(handles, [keyOf(at)]);
         begun.catch(() => undefined);
@@ -214,7 +214,7 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
   };
 }
 
-/** What the storages of one process on one store have in common: two gateways may be given the same Keyv. */
+/** The state that all storages of one process on one store share: two gateways may be given the same Keyv. */
 const shared = new WeakMap<object, Pick<Opened, 'lock' | 'unfinished'>>();
 
 function sharedBy(adapter: object): Pick<Opened, 'lock' | 'unfinished'> {
@@ -223,7 +223,7 @@ function sharedBy(adapter: object): Pick<Opened, 'lock' | 'unfinished'> {
   return known;
 }
 
-/** Of a prefix, for a Keyv without a namespace may hold other things. Names hold no colon. */
+/** With a prefix, because a Keyv without a namespace may hold other things. Names hold no colon. */
 function prefixOf(partition: string, kind: string): string {
   return `gw:${partition}:${kind}:`;
 }

@@ -1,11 +1,11 @@
-/** Of a logger, what stores use. */
+/** The part of a logger that stores use. */
 export interface StoreLogger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
-/** What the logger throws is swallowed: telemetry fails open. */
-export function tell(
+/** Writes a log line. Errors of the logger are ignored: telemetry fails open. */
+export function writeLog(
   logger: StoreLogger | null | undefined,
   level: 'info' | 'warn',
   fields: object,
@@ -14,6 +14,6 @@ export function tell(
   try {
     logger?.[level](fields, message);
   } catch {
-    // There is nobody left to tell.
+    // There is no other place to report this error.
   }
 }

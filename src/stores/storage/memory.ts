@@ -9,13 +9,13 @@ interface MemoryRecord {
 }
 
 /**
- * The storage where the host app names none: in this process, and gone with it. Without Keyv, which would have to be
- * loaded first, and might take longer than a store may.
+ * The storage if the host app passes none: in this process, and lost with it. Does not use Keyv: loading Keyv might
+ * take longer than a store call may.
  */
 export function memoryStorage(ledger: Ledger): Storage {
   /** Records of a kind in a partition, by id. */
   const kinds = new Map<string, Map<string, MemoryRecord>>();
-  /** The listed ones in order; made anew after a change. */
+  /** The listed records in order; sorted again after a change. */
   const lists = new Map<string, MemoryRecord[]>();
   const nameOf = ({ partition, kind }: Pick<Address, 'partition' | 'kind'>) => `${partition}:${kind}`;
   const find = (at: Address) => kinds.get(nameOf(at))?.get(at.id);
@@ -58,7 +58,7 @@ export function memoryStorage(ledger: Ledger): Storage {
   };
 }
 
-/** Ids are ASCII, so that their order in UTF-16 is that of their bytes. */
+/** Ids are ASCII, so their order in UTF-16 is their order by bytes. */
 function byRank(a: MemoryRecord, b: MemoryRecord): number {
   return (a.rank as number) - (b.rank as number) || (a.id < b.id ? -1 : 1);
 }

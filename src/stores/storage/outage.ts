@@ -1,4 +1,4 @@
-/** The store did not answer in time. */
+/** The store did not respond in time. */
 export class StoreTimeoutError extends Error {
   override readonly name = 'StoreTimeoutError';
 
@@ -11,7 +11,7 @@ export function storeIsLate(timeoutMs: number): StoreTimeoutError {
   return new StoreTimeoutError(timeoutMs);
 }
 
-/** Node's names of what goes wrong with a connection. */
+/** Node's error codes for connection problems. */
 const codes = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -29,10 +29,10 @@ const codes = new Set([
   'PROTOCOL_CONNECTION_LOST',
 ]);
 
-/** PostgreSQL's: the connection, too many of them, the server is starting or going down. */
+/** PostgreSQL's states for connection problems: lost, too many connections, server starting or shutting down. */
 const sqlStates = /^(?:08\w{3}|53300|57P0[1-4])$/;
 
-/** Classes of Redis clients, which have no codes, of others behind a Keyv, and ours. */
+/** Error classes: of Redis clients, which have no codes, of other clients behind a Keyv, and our own. */
 const classes = new Set([
   'StoreTimeoutError',
   'ClientClosedError',
@@ -50,25 +50,25 @@ const classes = new Set([
   'MongoServerSelectionError',
 ]);
 
-/** Of clients that have neither, such as `pg`, and of whoever lost the class to a minifier. */
+/** Messages, for clients that have neither codes nor classes, such as `pg`, and for minified class names. */
 const messages =
   /\b(?:connection (?:is |was )?(?:terminated|timeout|timed out|refused|closed|lost|reset)|(?:client|socket) (?:is |was )?(?:closed|offline)|not queryable|not connected|timeout exceeded when trying to connect|timeout expired|query read timeout)/i;
 
-/** Deeper than anybody wraps. */
+/** Deeper than any error is wrapped. */
 const maxDepth = 5;
 
-/** Whether nobody answered, rather than that the answer was an error: the server is away, not merely unwilling. */
+/** Whether the server did not respond. An error that the server itself returned is no outage. */
 export function isOutage(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > maxDepth) return false;
   const { code, errors } = error as { code?: unknown; errors?: unknown };
   if (typeof code === 'string' && (codes.has(code) || sqlStates.test(code))) return true;
   if (classes.has(error.name) || classes.has(error.constructor.name) || messages.test(error.message)) return true;
-  // Several addresses were tried.
+  // The client may have tried several addresses.
   if (Array.isArray(errors) && errors.some((one) => isOutage(one, depth + 1))) return true;
   return isOutage(error.cause, depth + 1);
 }
 
-/** What an error is, without its words, which may hold an address or a password. */
+/** The kind of an error without its message, which may hold an address or a password. */
 export function nameOfError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const { code } = error as { code?: unknown };

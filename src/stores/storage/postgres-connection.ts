@@ -9,35 +9,35 @@ import {
 } from './postgres-pool.ts';
 import { wrongIsolationCode } from './postgres-sql.ts';
 
-/** The functions a store has on its server: each is one round trip, and one transaction. */
+/** Calls the functions of a store on its server. Each call is one round trip and one transaction. */
 export interface PostgresConnection {
-  /** Of the adapter. Part of every key. */
+  /** The namespace of the adapter. Part of every key. */
   readonly namespace: string;
   /**
    * @param functionName  quoted, with its schema
-   * @param isRepeatable  a second call does nothing that the first has done: it is called again when the connection was
-   *   lost before it answered
-   * @returns what each row holds, as text
+   * @param isRepeatable  a repeated call changes nothing. So the call is repeated once if the connection was lost
+   *                      before the server responded
+   * @returns the value of each row, as text
    */
   call(functionName: string, values: readonly unknown[], isRepeatable: boolean): Promise<(string | null)[]>;
   close(): Promise<void>;
 }
 
-/** Many more than can go wrong by chance: afterwards something is amiss that trying again does not mend. */
+/** The most attempts: many more than can fail by chance, so a further attempt would not help either. */
 const maxAttempts = 5;
 
-/** No such table, function, schema: they have not been made yet, or were removed. */
+/** No such table, function or schema: they were not created yet, or were removed. */
 const missingCodes = ['42P01', '42883', '3F000'];
-/** Failed serialization, deadlock. Nothing was done. */
+/** Failed serialization, deadlock. The transaction changed nothing. */
 const conflictCodes = ['40001', '40P01'];
-/** Somebody else made the same at the same time: unique violation, duplicate schema, table, object, function. */
+/** Another process created the same at the same time: unique violation, duplicate schema, table, object, function. */
 const duplicateCodes = ['23505', '42P06', '42P07', '42710', '42723', ...conflictCodes];
 
 /**
- * @param setup  a statement that makes all tables and functions that are missing; run when one is
+ * @param setup  a statement that creates all missing tables and functions; run when a call finds that one is missing
  */
 export function connectPostgres(adapter: PostgresAdapter, setup: string): PostgresConnection {
-  // Taken once: another Keyv on the same adapter would change it, and budgets would begin anew.
+  // Read once: another Keyv on the same adapter would change the namespace, and budgets would start again from zero.
   const namespace = adapter.namespace ?? '';
   const pool = openPool(adapter);
   let settingUp: Promise<void> | undefined;
@@ -45,12 +45,12 @@ export function connectPostgres(adapter: PostgresAdapter, setup: string): Postgr
 
   async function call(functionName: string, values: readonly unknown[], isRepeatable: boolean) {
     const parameters = values.map((_, index) => `$${index + 1}`).join(', ');
-    const statement = { text: `SELECT answer::text AS answer FROM ${functionName}(${parameters}) AS answer`, values };
+    const statement = { text: `SELECT result::text AS result FROM ${functionName}(${parameters}) AS result`, values };
     for (let attempt = 1; ; attempt++) {
       const isTransaction = needsTransaction;
       try {
         const rows = await (isTransaction ? pool.transact(statement) : pool.query(statement));
-        return rows.map(readAnswer);
+        return rows.map(readResult);
       } catch (error) {
         if (attempt === maxAttempts) throw error;
         const code = codeOf(error);
@@ -60,7 +60,7 @@ export function connectPostgres(adapter: PostgresAdapter, setup: string): Postgr
           });
           await settingUp;
         } else if (code === wrongIsolationCode && !isTransaction) needsTransaction = true;
-        // Once: when the server is down, the next attempt is told so.
+        // Once: if the server is down, the next attempt fails as well.
         else if (isRepeatable && isLost(error) && attempt === 1) continue;
         else if (!conflictCodes.includes(code)) throw error;
       }
@@ -84,10 +84,10 @@ async function setUp(pool: PostgresPool, statement: Statement): Promise<void> {
   }
 }
 
-/** Whatever else it is, it is not the answer that there is nothing. */
-function readAnswer({ answer }: Row): string | null {
-  if (typeof answer === 'string' || answer === null) return answer;
-  throw new TypeError('PostgreSQL has answered something else than text');
+/** An unexpected type must never be taken for "no record". */
+function readResult({ result }: Row): string | null {
+  if (typeof result === 'string' || result === null) return result;
+  throw new TypeError('PostgreSQL has returned something other than text');
 }
 
 function messageOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import { systemClock } from '../../base/clock.ts';
 
-/** What we use of a Keyv adapter for PostgreSQL, such as KeyvPostgres of `@keyv/postgres`. */
+/** The part of a Keyv adapter for PostgreSQL that we use, such as KeyvPostgres of `@keyv/postgres`. */
 export interface PostgresAdapter {
   readonly uri: string;
   readonly schema: string;
@@ -16,14 +16,14 @@ export interface Statement {
 
 export interface PostgresPool {
   query(statement: Statement): Promise<Row[]>;
-  /** As `query`, in a transaction of its own that is READ COMMITTED whatever the server's default is. */
+  /** Like `query`, in a transaction of its own that is READ COMMITTED, whatever the server's default is. */
   transact(statement: Statement): Promise<Row[]>;
   close(): Promise<void>;
 }
 
 export type Row = Record<string, unknown>;
 
-/** The part of the package `pg` that is used here. */
+/** The part of the package `pg` that we use. */
 interface Driver {
   Pool: new (options: Record<string, unknown>) => DriverPool;
 }
@@ -41,20 +41,21 @@ interface DriverClient {
   on(event: 'error', listener: () => void): unknown;
 }
 
-/** What the adapter hides from its types. */
+/** Members of the adapter that its types do not show. */
 interface AdapterInternals {
-  /** What it was given beyond its own options: the pool's, such as `password` or `max`. */
+  /** The adapter's options for the pool, such as `password` or `max`. */
   _poolConfig?: Record<string, unknown>;
   query?(text: unknown, values: unknown): Promise<unknown>;
 }
 
 /**
- * A paused server or a dead network line answers nothing. A statement may take longer than a lock makes it wait: a
- * connection that is given up while the server still works on it lives on there, and enough of them take all it has.
+ * Time limits, because a paused server or a dead network line never responds. The limit for a statement is longer than
+ * the one for locks: if we gave up a connection while the server still works on it, the connection would stay open
+ * there, and enough of them would use up all that the server has.
  */
 const patience = { connectionTimeoutMillis: 2_000, query_timeout: 3_000, keepAlive: true };
 
-/** The server, or the network, has closed the connection that a statement was sent on. */
+/** Codes that mean that the server, or the network, closed the connection of a statement. */
 const lostCodes = ['57P01', '57P02', '57P04', '57P05', '08000', '08003', '08006', 'ECONNRESET', 'EPIPE'];
 const lostMessages = [
   'Connection terminated',
@@ -63,18 +64,18 @@ const lostMessages = [
   'Client was closed and is not queryable',
 ];
 
-/** How long we wait for the server to say goodbye. */
+/** The longest wait for the server to close its connections. */
 const closeTimeoutMs = 1_000;
 
 /**
- * A pool of our own, to where the adapter is connected and with its options. The adapter's has no time limits, and no
- * listener for errors: an idle connection that the server closes ends the process.
+ * Our own pool, with the address and the options of the adapter. The adapter's pool has no time limits, and no listener
+ * for errors: when the server closes an idle connection, the process would end.
  */
 export function openPool(adapter: PostgresAdapter): PostgresPool {
   const { _poolConfig: options } = adapter as AdapterInternals;
   const config = {
     ...patience,
-    // Idle connections of a store that nobody closed do not hold up the end of the process.
+    // Idle connections of a store that nobody closed do not keep the process alive.
     allowExitOnIdle: true,
     ...options,
     connectionString: adapter.uri,
@@ -88,7 +89,8 @@ export function openPool(adapter: PostgresAdapter): PostgresPool {
     if (isClosed) throw new Error('The store is closed');
     opening ??= loadDriver().then(({ Pool }) => {
       const pool = new Pool(config);
-      // Of an idle connection, and of one in use: here alone, for an error may come with the answer before it.
+      // Errors of idle connections and of those in use. One listener for both, because an error may come before the
+      // result.
       pool.on('error', ignore);
       pool.on('connect', (client) => client.on('error', ignore));
       return pool;
@@ -96,7 +98,7 @@ export function openPool(adapter: PostgresAdapter): PostgresPool {
     return opening;
   }
 
-  /** Runs work on a connection, which is kept unless it may be unfit for others. */
+  /** Runs work on a connection. Keeps the connection, unless it may be unfit for further use. */
   async function use<T>(work: (client: DriverClient) => Promise<T>, isFit: (error: unknown) => boolean): Promise<T> {
     const client = await (await open()).connect();
     try {
@@ -119,49 +121,49 @@ export function openPool(adapter: PostgresAdapter): PostgresPool {
           await client.query({ text: 'COMMIT' });
           return rows;
         },
-        // With the connection goes the transaction.
+        // Closing the connection also ends the transaction.
         () => false,
       ),
     async close() {
       isClosed = true;
       const pool = await opening?.catch(() => null);
-      // Ends when all connections have: one to a paused server does not.
+      // `end` waits for all connections, and one to a paused server does not end.
       if (pool) await atMost(closeTimeoutMs, pool.end());
     },
   };
 }
 
-/** Whether the connection was lost under a statement, which may have been carried out or not. */
+/** Whether the connection was lost during a statement. The statement may have been executed or not. */
 export function isLost(error: unknown): boolean {
   return lostCodes.includes(codeOf(error)) || (error instanceof Error && lostMessages.includes(error.message));
 }
 
-/** A SQLSTATE, or what Node calls a failure of the network; empty where there is none. */
+/** A SQLSTATE, or Node's code for a network failure; empty if there is none. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** Whoever used the connection is told; where nobody did, the pool has already dropped it. */
+/** The user of the connection gets the error. If there is none, the pool has already dropped the connection. */
 function ignore(): void {}
 
 /**
- * The server has refused the statement, and takes others. To connect anew each time, as the pool does by itself, would
- * bring down a server that is only full or read-only.
+ * Whether the server refused the statement but accepts others. The pool itself would connect again each time, which
+ * would overload a server that is only full or read-only.
  */
 function isRefusal(error: unknown): boolean {
   return error instanceof Error && 'severity' in error && !lostCodes.includes(codeOf(error));
 }
 
 /**
- * The adapter has connected itself when it was made, and keeps that connection idle for a while; see above for what
- * happens if the server goes down meanwhile. Its pool closes the connection of a statement that has failed, and this one
- * fails before it is sent.
+ * The adapter connected when it was made, and keeps that connection idle for a while. If the server went down
+ * meanwhile, the process would end (see `openPool`). The adapter's pool closes the connection of a failed statement, so
+ * we make it run one that fails before it is sent.
  */
 function dropIdle(adapter: PostgresAdapter): void {
   void Promise.resolve((adapter as AdapterInternals).query?.('', 'not a list')).catch(ignore);
 }
 
-/** Not named in the import: who bundles us for a store of another kind need not have it. */
+/** Not a literal in the import: a host app that bundles us for another kind of store need not install `pg`. */
 const driver: string = 'pg';
 
 async function loadDriver(): Promise<Driver> {

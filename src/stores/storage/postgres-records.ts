@@ -1,6 +1,8 @@
 import { type Definition, defineFunction, lockFor, type PostgresNames } from './postgres-sql.ts';
 
-/** Functions over records, by name. With another text goes another number: old and new processes run side by side. */
+/**
+ * Names of the functions on records. A changed text needs a new number: old and new processes may run at the same time.
+ */
 export const recordFunctions = { read: 'read_1', list: 'list_1', commit: 'commit_1' };
 
 /** The table of records and its functions. */
@@ -11,7 +13,7 @@ export function defineRecords(names: PostgresNames): Definition[] {
       kind: 'table',
       name: table,
       text: [
-        // In the order of bytes, whatever the language of the database.
+        // In the order of bytes, whatever the collation of the database.
         `CREATE TABLE ${table} (
       namespace text COLLATE "C" NOT NULL,
       partition text COLLATE "C" NOT NULL,

@@ -1,19 +1,22 @@
-/** Names of what a store makes in PostgreSQL, beside the table of its Keyv adapter, as they stand in SQL. */
+/**
+ * Names in PostgreSQL for the store's tables and functions, quoted for SQL. The Keyv adapter's own table is not among
+ * them.
+ */
 export interface PostgresNames {
   /** A table or function: quoted, with its schema. */
   of(suffix: string): string;
-  /** An index, which lies in the schema of its table. */
+  /** An index. PostgreSQL puts it into the schema of its table. */
   index(suffix: string): string;
   /** The schema, quoted. */
   schema: string;
-  /** Schema and table as a string of SQL, of which the keys of advisory locks are made. */
+  /** Schema and table as an SQL string. The keys of advisory locks are made from it. */
   lockText: string;
 }
 
-/** PostgreSQL would cut a longer name without a word, and two of ours might then be one. */
+/** PostgreSQL silently cuts longer names, and two of our names might become the same. */
 const maxBytes = 63;
 
-/** @throws Error for a schema or table that PostgreSQL, or the text of a function, cannot name */
+/** @throws Error for the name of a schema or table that PostgreSQL, or the text of a function, cannot hold */
 export function postgresNames(schema: string, table: string): PostgresNames {
   const index = (suffix: string) => quoteName(`${table}_${suffix}`);
   return {
@@ -35,26 +38,28 @@ function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Begins and ends the text of a function, and the one of the statement that makes it. */
+/** Quotes the body of a function, and the statement that creates it. */
 const bodyQuote = '$gateway$';
 const setupQuote = '$gateway_setup$';
 
-/** Longest wait of a function for a lock: the server itself ends it, so that nothing of it is left there. */
+/** The longest wait of a function for a lock. The server itself ends the wait, so that no work is left there. */
 export const lockTimeoutMs = 2_000;
 
-/** What a function throws that must see all that was committed before its lock was granted. */
+/** The error of a function that must see everything that was committed before it got its lock. */
 export const wrongIsolationCode = 'MG001';
 
-/** Each looks for a few rows by their keys: reading a whole table, or starting further processes for it, is never right. */
+/**
+ * Each function reads a few rows by their keys. Reading a complete table or starting parallel workers is never right.
+ */
 const settings = `SET lock_timeout = ${lockTimeoutMs} SET plan_cache_mode = force_generic_plan
 SET enable_seqscan = off SET max_parallel_workers_per_gather = 0 SET jit = off`;
 
-/** Something the store has on its server. */
+/** A table, index or function of the store on its server. */
 export interface Definition {
   kind: 'table' | 'function';
   /** Quoted, with its schema. */
   name: string;
-  /** Statements that make it where it is not. */
+  /** Statements that create it. */
   text: string[];
 }
 
@@ -64,9 +69,9 @@ export interface FunctionText {
   /** Such as `p_at jsonb`. */
   parameters: string;
   returns: string;
-  /** PL/pgSQL, of a `DECLARE` or `BEGIN` to its `END`. */
+  /** PL/pgSQL, from `DECLARE` or `BEGIN` to the last `END`. */
   body: string;
-  /** Called by another function alone, whose settings hold for it as well. */
+  /** true: only another function calls it, and that one's settings also apply here. */
   isPart?: boolean;
 }
 
@@ -81,9 +86,9 @@ ${bodyQuote}`;
 }
 
 /**
- * Statements at the beginning of a function that changes things: one at a time for each `key`, an expression of SQL, until
- * the transaction ends. Each statement behind sees what the one before it in the lock has done: by default it does, and
- * elsewhere the function refuses to run.
+ * Statements for the beginning of a function that changes data. They lock `key`, an SQL expression, until the
+ * transaction ends. Each later statement must see the changes of the previous owner of the lock. With PostgreSQL's
+ * default isolation it does; with another one, the function refuses to run.
  */
 export function lockFor(names: PostgresNames, key: string): string {
   return `IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -93,8 +98,8 @@ export function lockFor(names: PostgresNames, key: string): string {
 }
 
 /**
- * One statement that makes what is missing, and touches nothing that is there: to look for an index of a table in use
- * would wait for its writers, and they for us. Processes that start at the same time take turns.
+ * One statement that creates what is missing and does not touch what exists: checking an index of a table in use would
+ * wait for the table's writers, and they would wait for us. Processes that start at the same time take turns.
  */
 export function setupText(names: PostgresNames, definitions: readonly Definition[]): string {
   const looks = { table: 'to_regclass', function: 'to_regproc' };

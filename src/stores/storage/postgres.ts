@@ -9,8 +9,8 @@ import { postgresNames, setupText } from './postgres-sql.ts';
 import type { Address, Listed, Storage } from './storage.ts';
 
 /**
- * In tables and functions of our own, in the schema of a Keyv adapter for PostgreSQL and named after its table. They are
- * made when one of them is missing, which takes the right to create in that schema; afterwards it takes none.
+ * A storage in its own tables and functions, in the schema of a Keyv adapter for PostgreSQL and named after its table.
+ * They are created when one is missing. That needs the right to create in the schema; later calls do not need it.
  */
 export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions): Storage {
   const names = postgresNames(adapter.schema, adapter.table);
@@ -24,12 +24,12 @@ export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions
     if (at.length === 0) return [];
     const asked = at.map(({ kind, id }) => ({ kind, id }));
     const values = [namespace, at[0]?.partition, JSON.stringify(asked)];
-    const answers = await connection.call(names.of(recordFunctions.read), values, true);
-    if (answers.length !== at.length) throw new Error('PostgreSQL has not answered all that it was asked');
-    return answers;
+    const results = await connection.call(names.of(recordFunctions.read), values, true);
+    if (results.length !== at.length) throw new Error('PostgreSQL has not returned a result for every record');
+    return results;
   }
 
-  // Ahead of the first request, which has not the time to wait for it. Without a server, that one tries again.
+  // Connects ahead of the first request, which has no time to wait. Without a server, the first request tries again.
   getMany([{ partition: '', kind: '', id: '' }]).catch(() => {});
 
   return {
@@ -44,13 +44,14 @@ export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions
     async commit(changes) {
       if (changes.length === 0) return true;
       const flat = changes.map(({ at: { kind, id }, expect, value, rank }) => ({ kind, id, expect, value, rank }));
-      // Not repeatable: what it has written is not what it expects.
+      // Not repeatable: after a successful commit, its own expectations no longer hold.
       const [isDone] = await connection.call(
         names.of(recordFunctions.commit),
         [namespace, changes[0]?.at.partition, JSON.stringify(flat)],
         false,
       );
-      if (isDone !== 'true' && isDone !== 'false') throw new Error('PostgreSQL has not said whether it has written');
+      if (isDone !== 'true' && isDone !== 'false')
+        throw new Error('PostgreSQL has not reported whether it has written');
       return isDone === 'true';
     },
     async list(partition, kind, { offset, limit }) {

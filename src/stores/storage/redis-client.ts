@@ -1,6 +1,6 @@
 /**
- * What is used of `@keyv/redis`, by shape: the package is installed by whoever uses it. Its `client` may be of a single
- * server, of a cluster or of sentinels, and may be replaced.
+ * The part of `@keyv/redis` that we use, by shape: the host app installs the package. Its `client` may be for a single
+ * server, a cluster or sentinels, and may be replaced.
  */
 export interface RedisAdapter {
   readonly client: RedisClient;
@@ -8,29 +8,29 @@ export interface RedisAdapter {
   createKeyPrefix(key: string, namespace?: string): string;
 }
 
-/** A connection that keeps itself open once it was opened. */
+/** A connection that reconnects by itself once it was opened. */
 export interface RedisLink {
-  /** Was opened and has not been given up; it may be connecting. */
+  /** true: opened and not given up; it may still be connecting. */
   readonly isOpen: boolean;
-  /** Commands reach the server now. */
+  /** true: commands reach the server now. */
   readonly isReady?: boolean;
   on(event: string, listener: (cause?: unknown) => void): unknown;
 }
 
 export interface RedisClient extends RedisLink {
   connect(): Promise<unknown>;
-  /** Waits for the answers that are in flight. */
+  /** Waits for the commands in flight. */
   close(): Promise<unknown>;
   destroy(): unknown;
   evalSha(sha1: string, call: RedisCall): Promise<unknown>;
   eval(script: string, call: RedisCall): Promise<unknown>;
-  /** The same connection, with other limits for the commands given to what it returns. */
+  /** The same connection, with other limits for the commands of the returned client. */
   withCommandOptions(options: RedisCommandOptions): Pick<RedisClient, 'eval' | 'evalSha'>;
-  /** Of a cluster, by slot: who serves it. */
+  /** In a cluster, the servers by slot. */
   readonly slots?: readonly { master: { client?: RedisLink | undefined } }[];
 }
 
-/** How long a command may wait to be sent: for so many ms, and until the signal aborts. */
+/** Limits how long a command may wait to be sent: a time-out in ms, and a signal. */
 export interface RedisCommandOptions {
   timeout: number | undefined;
   abortSignal: AbortSignal;
@@ -41,7 +41,7 @@ export interface RedisCall {
   arguments: string[];
 }
 
-/** Which of the 16,384 slots of a cluster a key lies in: what stands between the first `{` and the next `}` decides. */
+/** The slot of a key, one of 16,384 in a cluster. The text between the first `{` and the next `}` decides. */
 export function slotOf(key: string): number {
   const from = key.indexOf('{');
   const to = from < 0 ? -1 : key.indexOf('}', from);

@@ -4,24 +4,24 @@ import { type RedisAdapter, type RedisClient, type RedisLink, slotOf } from './r
 
 export interface RedisScript {
   text: string;
-  /** By which the server knows it. */
+  /** The server knows the script by this hash. */
   sha1: string;
 }
 
 /**
- * The connection of a Keyv adapter, for scripts alone: a script is one step, and is never sent to a replica, which could
- * answer that a record is not there when it has only not arrived yet.
+ * The connection of a Keyv adapter, for scripts only. A script is one atomic step and is never sent to a replica. A
+ * replica could report that a record does not exist although the record has just not arrived there yet.
  */
 export interface RedisConnection {
-  /** The name of a key in the adapter's namespace. Keys of one partition lie in one slot of a cluster. */
+  /** The name of a key in the adapter's namespace. All keys of a partition are in one slot of a cluster. */
   key(partition: string, rest: string): string;
   /**
-   * Sends in the order of calls.
-   * @param keys  all that the script touches, at least one, in one slot
-   * @throws Error when the server cannot be reached, at once rather than when it is back
+   * Sends the scripts in the order of the calls.
+   * @param keys  all keys that the script uses, at least one, in one slot
+   * @throws Error when the server cannot be reached; does not wait for the server to come back
    */
   run(script: RedisScript, keys: string[], args: string[]): Promise<unknown>;
-  /** Closes what was opened here; what the host app had opened stays open. */
+  /** Closes the connections opened here. Those that the host app opened stay open. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function createScript(text: string): RedisScript {
 }
 
 export function connectRedis(adapter: RedisAdapter): RedisConnection {
-  // Taken once: another Keyv on the same adapter would change it, and budgets would begin anew.
+  // Read once: another Keyv on the same adapter would change the namespace, and budgets would start again from zero.
   const { namespace } = adapter;
   const links = new WeakMap<RedisLink, Link>();
   const opened = new Set<RedisClient>();
@@ -57,11 +57,11 @@ export function connectRedis(adapter: RedisAdapter): RedisConnection {
     key: (partition, rest) => adapter.createKeyPrefix(`{${partition}}:${rest}`, namespace),
     async run(script, keys, args) {
       if (isClosed) throw new Error('The store is closed');
-      // No turn is waited where it is ready: the order of calls is the order of commands.
+      // Not awaited when the client is ready: so the order of calls is the order of commands.
       const { client } = adapter;
       if (!isReady(client)) await linkOf(client, () => createLink(client, () => open(client))).ready();
       const node = client.slots?.[slotOf(keys[0] as string)]?.master.client;
-      // A node that is not known yet is connected to by the cluster; for one that was lost, it would queue.
+      // The cluster connects to a node that it does not know yet. For a lost node, it would queue the command.
       if (node?.isOpen && !isReady(node)) await linkOf(node, () => createLink(node)).ready();
       const call = { keys, arguments: args };
       try {
@@ -73,7 +73,7 @@ export function connectRedis(adapter: RedisAdapter): RedisConnection {
     },
     async close() {
       isClosed = true;
-      // A server that is away would have to come back first to be taken leave of.
+      // Not closed gracefully: a server that is away would first have to come back.
       for (const client of opened) {
         if (isReady(client)) await client.close();
         else if (client.isOpen) client.destroy();
@@ -83,16 +83,16 @@ export function connectRedis(adapter: RedisAdapter): RedisConnection {
   };
 }
 
-/** How long a command may wait to be sent: what could not be sent is not sent minutes later. The client's own default. */
+/** How long a command may wait to be sent. Later it is not sent at all. The client's own default. */
 const queuedMs = 5_000;
-/** The commands of so long have a signal together. */
+/** All commands of this period share a signal. */
 const sharedMs = 1_000;
 
 type Scripting = Pick<RedisClient, 'eval' | 'evalSha'>;
 
 /**
- * Limits how long commands wait to be sent. By itself the client makes a signal with a timer for each of them, which
- * takes as long as all the rest of a command (14 µs with it, 7 without): here one serves for all of a second.
+ * Limits how long commands wait to be sent. The client itself would make a signal with a timer for each command, which
+ * takes as long as the command itself (14 µs with it, 7 without). Here, one signal serves all commands of a second.
  */
 function limitQueueing(): (client: RedisClient) => Scripting {
   let limited: { client: RedisClient; scripting: Scripting; isNew: AbortSignal } | null = null;
@@ -109,14 +109,15 @@ function limitQueueing(): (client: RedisClient) => Scripting {
 }
 
 interface Link {
-  /** @throws Error when the last attempt to connect has failed */
+  /** @throws Error when the latest attempt to connect has failed */
   ready(): Promise<void>;
 }
 
 /**
- * Watches a connection that is not ready. While nothing has failed (the first attempt to connect, and the first after a
- * connection was lost) it is waited for; after that calls fail at once, until it is ready again.
- * @param open  how to open it where it is not, or was given up; absent: not our task
+ * Watches a connection that is not ready. Calls wait as long as nothing has failed: during the first attempt to
+ * connect, and during the first one after a loss. After a failure, calls fail at once until the connection is ready
+ * again.
+ * @param open  opens a connection that is not open, or was given up; absent: the host app opens it
  */
 function createLink(client: RedisLink & Partial<RedisClient>, open?: () => Promise<void>): Link {
   let failure: unknown = null;
@@ -132,24 +133,27 @@ function createLink(client: RedisLink & Partial<RedisClient>, open?: () => Promi
     waiting = null;
   }
   function fail(cause?: unknown) {
-    // An error that is none of the connection.
+    // The error does not concern the connection.
     if (isReady(client)) return;
     const isLost = wasReady && client.isOpen;
     wasReady = false;
-    // After a loss one attempt is waited for.
+    // After a loss, calls wait for one attempt.
     if (isLost) return;
     failure = cause ?? failure ?? new Error('The connection was closed');
     waiting?.reject(notConnected(failure));
     waiting = null;
   }
-  /** A cluster that is opened waits for every node, for ever, even for one that was replaced meanwhile: begin again. */
+  /**
+   * When a cluster is opened, it waits for every node for ever, even for one that was replaced meanwhile. So begin
+   * again.
+   */
   function failNode(cause?: unknown) {
     fail(cause);
     if (isOpening && client.isOpen) client.destroy?.();
   }
 
   client.on('ready', succeed);
-  // A cluster has no `ready`; and it reports the nodes that do not answer, before it asks the next.
+  // A cluster has no event `ready`. It reports nodes that do not respond before it asks the next one.
   client.on('connect', succeed);
   if (client.slots) client.on('node-error', failNode);
   else client.on('error', fail);

@@ -4,7 +4,7 @@ import type { RedisAdapter } from './redis-client.ts';
 import { connectRedis, createScript } from './redis-connection.ts';
 import type { Address, Storage } from './storage.ts';
 
-/** Keys: of each record its kind. Arguments: the ids. */
+/** Keys: the kind of each record. Arguments: the ids. */
 const readScript = `
 local values = {}
 for i, key in ipairs(KEYS) do values[i] = redis.call('HGET', key, ARGV[i]) end
@@ -12,9 +12,9 @@ return values
 `;
 
 /**
- * Keys: of each change its kind, and the ranks of the kind. Arguments, of each change: id, what is expected (\`=\` and the
- * text, \`0\` for nothing, empty for whatever), what is written (\`=\` and the text, \`0\` to remove), its rank or nothing.
- * All that can fail comes before the first write, since a script that fails does not undo what it has done.
+ * Keys: for each change its kind, and the ranks of the kind. Arguments, for each change: the id; the expected value
+ * (\`=\` and the text, \`0\` for none, empty for any); the new value (\`=\` and the text, \`0\` to remove); the rank or
+ * nothing. Everything that can fail comes before the first write, since a script that fails does not undo its writes.
  */
 const commitScript = `
 for i = 1, #KEYS, 2 do
@@ -38,7 +38,9 @@ end
 return 1
 `;
 
-/** Keys: the kind and its ranks. Arguments: the first and the last place. Answers the total, then id, value, id, value … */
+/**
+ * Keys: the kind and its ranks. Arguments: the first and the last place. Returns the total, then id, value, id, value …
+ */
 const listScript = `
 local listed = { redis.call('ZCARD', KEYS[2]) }
 for _, id in ipairs(redis.call('ZRANGE', KEYS[2], ARGV[1], ARGV[2])) do
@@ -49,9 +51,9 @@ return listed
 `;
 
 /**
- * On Redis 6.2 or later, or Valkey: one server, a cluster or sentinels, over the connection of `@keyv/redis`.
- * `{<partition>}:<kind>` is a hash of the records of a kind, `{<partition>}:<kind>:ranks` the order of those that are
- * listed: a partition lies in one slot, every script names all the keys it touches, and nothing is found by a scan.
+ * A storage on Redis 6.2 or later, or Valkey: one server, a cluster or sentinels, over the connection of `@keyv/redis`.
+ * `{<partition>}:<kind>` is a hash of the records of a kind. `{<partition>}:<kind>:ranks` has the order of the listed
+ * ones. A partition is in one slot, every script names all of its keys, and nothing needs a scan.
  */
 export function redisStorage(adapter: RedisAdapter, options: LedgerOptions): Storage {
   const redis = connectRedis(adapter);
@@ -104,12 +106,12 @@ export function redisStorage(adapter: RedisAdapter, options: LedgerOptions): Sto
   };
 }
 
-/** A client may be set to give bytes. */
+/** A client may be configured to return bytes. */
 function textOf(reply: unknown): string | null {
   return reply === null || reply === undefined ? null : String(reply);
 }
 
-/** Tells nothing from a text, whatever the text. */
+/** Marks a text, so that no text looks like "none". */
 function marked(text: string | null): string {
   return text === null ? '0' : `=${text}`;
 }

@@ -3,14 +3,14 @@ import { sqliteLedger } from '../ledger/sqlite.ts';
 import { inNamespace, type SqliteDatabase } from '../sqlite-database.ts';
 import type { Address, Change, Storage } from './storage.ts';
 
-/** Of the Keyv adapter that `sqliteStore` makes. */
+/** The part of the Keyv adapter of `sqliteStore` that we use. */
 export interface SqliteAdapter {
-  /** Keeps apart stores that share a file. Read once. */
+  /** Separates stores that share a file. Read once. */
   namespace?: string | undefined;
   readonly database: SqliteDatabase;
 }
 
-// Texts are compared by their bytes, which is SQLite's own way. A rank of null: not listed.
+// SQLite compares texts by their bytes. A rank of null: not listed.
 const schema = [
   `CREATE TABLE IF NOT EXISTS gateway_records
     (partition TEXT NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, value TEXT NOT NULL, rank INTEGER,
@@ -22,7 +22,7 @@ const schema = [
 const where = 'partition = ? AND kind = ? AND id = ?';
 const whereListed = 'partition = ? AND kind = ? AND rank IS NOT NULL';
 
-/** Records in a table of their own, beside Keyv's. */
+/** A storage in tables of its own, beside Keyv's table. */
 export function sqliteStorage({ namespace, database }: SqliteAdapter, options: LedgerOptions): Storage {
   const inStore = inNamespace(namespace);
   database.define(schema);
@@ -37,7 +37,7 @@ export function sqliteStorage({ namespace, database }: SqliteAdapter, options: L
       database.prepare(`DELETE FROM gateway_records WHERE ${where}`).run(inStore(partition), kind, id);
       return;
     }
-    // SQLite would put something else in the place of half a surrogate pair.
+    // SQLite would replace half a surrogate pair by another character.
     if (!value.isWellFormed()) throw new TypeError('A record must be well-formed text');
     database
       .prepare(
@@ -69,7 +69,7 @@ export function sqliteStorage({ namespace, database }: SqliteAdapter, options: L
       }),
     ledger: sqliteLedger(database, { ...options, namespace }),
     isShared: database.isShared,
-    // The connection is the host app's.
+    // The connection belongs to the host app.
     close: async () => {},
   };
 }

@@ -1,40 +1,40 @@
 import type { Ledger } from '../ledger/ledger.ts';
 
 /**
- * What the collections need of a store: more than Keyv has to offer. A read that fails rejects and is never mistaken for
- * an absence; several records are written at once or not at all; records of a kind are listed without a scan.
+ * The interface between collections and a store. It asks more than Keyv offers: a failed read rejects and never looks
+ * like an absence; several records are written together or not at all; the records of a kind are listed without a scan.
  *
- * One implementation per kind of server, over the connection of a Keyv adapter, and one over any Keyv. All reject with
- * whatever their server threw; `guardStorage` adds the time limit and turns that into a 503.
+ * There is one implementation per kind of server, over the connection of a Keyv adapter, and one over any Keyv. All
+ * reject with the errors of their server. `guardStorage` adds the time limit and turns these errors into a 503.
  */
 export interface Storage {
   readonly kind: 'memory' | 'keyv' | 'sqlite' | 'redis' | 'postgres';
-  /** null: there is no such record. */
+  /** @returns null: there is no such record */
   get(at: Address): Promise<string | null>;
   /** In the order asked. All addresses have the same partition. */
   getMany(at: readonly Address[]): Promise<(string | null)[]>;
   /**
-   * Writes all or nothing, in one step that nobody sees halfway. All addresses have the same partition.
-   * @returns false: an expectation did not hold, and nothing was written
+   * Writes all changes or none, in one atomic step. All addresses have the same partition.
+   * @returns false: an expectation was not met, and nothing was written
    */
   commit(changes: readonly Change[]): Promise<boolean>;
   /** The listed records of a kind, by rank and then by id, in milliseconds whatever else the store holds. */
   list(partition: string, kind: string, page: Page): Promise<Listed>;
   readonly ledger: Ledger;
   /**
-   * Whether two processes on this store see the same money: where they do not, budgets hold per process only. What
-   * `commit` promises then holds per process, too.
+   * Whether all processes on this store share the same money. If not, budgets hold per process only, and the promises
+   * of `commit` also hold per process only.
    */
   readonly isShared: boolean;
-  /** Lets go of what this object opened itself; what the host app opened stays open. */
+  /** Closes what this object opened itself. What the host app opened stays open. */
   close(): Promise<void>;
 }
 
 /**
- * Where a record is.
- * - partition: records of one partition can be written together; in a cluster they lie on one node. A workspace's id,
- *   or the name of something that belongs to no workspace. `[A-Za-z0-9_.-]{1,100}`
- * - kind: what it is, such as `credential`. `[a-z-]{1,30}`
+ * The address of a record.
+ * - partition: records of one partition can be written together; in a cluster they are on one node. The id of a
+ *   workspace, or a name for something that belongs to no workspace. `[A-Za-z0-9_.-]{1,100}`
+ * - kind: the kind of record, such as `credential`. `[a-z-]{1,30}`
  * - id: `[A-Za-z0-9_.-]{1,100}`
  */
 export interface Address {
@@ -45,11 +45,11 @@ export interface Address {
 
 export interface Change {
   at: Address;
-  /** What must be there now for anything to be written: exactly this text; null: nothing. Absent: whatever. */
+  /** The current value that the change requires: exactly this text; null: no record. Absent: any value. */
   expect?: string | null;
   /** null removes the record, also from the list. */
   value: string | null;
-  /** Lists the record under its kind, in ascending order of rank, an integer. Absent: as it is listed, or not. */
+  /** Lists the record under its kind, in ascending order of rank, an integer. Absent: listed as before, or not listed as before. */
   rank?: number;
 }
 
@@ -60,6 +60,6 @@ export interface Page {
 
 export interface Listed {
   records: { id: string; value: string }[];
-  /** How many are listed in all. */
+  /** The total number of listed records. */
   total: number;
 }

@@ -2,18 +2,18 @@ const algorithm = 'AES-GCM';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** AES-256 keys are so long. */
+/** The length of an AES-256 key. */
 export const keyBytes = 32;
 
-/** @param bytes  32; copied */
+/** @param bytes  32 bytes; copied */
 export function importKey(bytes: Uint8Array): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', new Uint8Array(bytes), algorithm, false, ['encrypt', 'decrypt']);
 }
 
 /**
- * AES-256-GCM.
- * @param context  what the bytes belong to; they only open for the same
- * @param nonce    12 bytes, random: never twice with one key
+ * Encrypts with AES-256-GCM.
+ * @param context  the owner of the bytes; they only open for the same text
+ * @param nonce    12 random bytes: never twice with one key
  * @returns the nonce, then ciphertext and tag
  */
 export async function encrypt(key: CryptoKey, bytes: Uint8Array, context: string, nonce: Uint8Array) {
@@ -23,13 +23,13 @@ export async function encrypt(key: CryptoKey, bytes: Uint8Array, context: string
     key,
     copy(bytes),
   );
-  const whole = new Uint8Array(nonceBytes + sealed.byteLength);
-  whole.set(iv);
-  whole.set(new Uint8Array(sealed), nonceBytes);
-  return whole;
+  const joined = new Uint8Array(nonceBytes + sealed.byteLength);
+  joined.set(iv);
+  joined.set(new Uint8Array(sealed), nonceBytes);
+  return joined;
 }
 
-/** null: altered, cut short, of another context or sealed with another key. */
+/** @returns null: altered, cut, of another context, or sealed with another key */
 export async function decrypt(key: CryptoKey, sealed: Uint8Array, context: string): Promise<Uint8Array | null> {
   if (sealed.length < nonceBytes + tagBytes) return null;
   const iv = copy(sealed.subarray(0, nonceBytes));
@@ -37,7 +37,7 @@ export async function decrypt(key: CryptoKey, sealed: Uint8Array, context: strin
     const parameters = { name: algorithm, iv, additionalData: encode(context) };
     return new Uint8Array(await crypto.subtle.decrypt(parameters, key, copy(sealed.subarray(nonceBytes))));
   } catch {
-    // All that WebCrypto says of a failure is that there was one.
+    // WebCrypto gives no details about a failure.
     return null;
   }
 }
@@ -50,7 +50,7 @@ function encode(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);
 }
 
-/** Of memory that is not shared, as WebCrypto wants it. */
+/** A copy in memory that is not shared: WebCrypto requires that. */
 function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }

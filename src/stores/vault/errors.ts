@@ -1,7 +1,7 @@
 import { GatewayError } from '../../base/errors.ts';
 
 /**
- * A stored key that will not open however often it is tried: altered, moved, or sealed with a key that is not there.
+ * A stored key that can never be opened: altered, moved, or sealed with a key that is not configured.
  * @param why  for the log; holds no secret
  */
 export function cannotOpen(why: string): GatewayError {

@@ -8,13 +8,13 @@ import { cannotOpen } from './errors.ts';
 
 interface RingKey {
   id: string;
-  /** Imported when it is first needed. */
+  /** Imports the key at the first use. */
   key: () => Promise<CryptoKey>;
 }
 
 /**
- * Seals data keys with secrets from the configuration. Each stretches by HKDF-SHA256 to a key, and to an id that says
- * nothing of the key.
+ * Seals data keys with secrets from the configuration. HKDF-SHA256 derives from each secret a key, and an id that
+ * reveals nothing about the key.
  * @param secrets      of at least 32 characters; `current` seals, all open
  * @param randomBytes  cryptographically strong
  */
@@ -53,7 +53,7 @@ function ringKey(secret: string): RingKey {
   };
 }
 
-/** Results of different purposes say nothing of one another. */
+/** Results for different purposes reveal nothing about each other. */
 function stretch(secret: string, purpose: string, length: number): Uint8Array {
   return hkdf(sha256, utf8ToBytes(secret.toWellFormed()), utf8ToBytes('model-gateway'), utf8ToBytes(purpose), length);
 }

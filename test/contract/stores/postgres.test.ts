@@ -274,9 +274,9 @@ describeWithPostgres('PostgreSQL', (url) => {
         const types = { getTypeParser: () => (text: string) => ({ text }) };
         await (await open()).commit([{ at: at('a'), value: 'x' }]);
         const storage = await open({ types: types as never });
-        await expect(storage.get(at('a'))).rejects.toThrow(/something else than text/);
-        await expect(storage.commit([{ at: at('a'), value: 'x' }])).rejects.toThrow(/something else than text/);
-        await expect(storage.ledger.expire(newWorkspace(), noonMs)).rejects.toThrow(/something else than text/);
+        await expect(storage.get(at('a'))).rejects.toThrow(/something other than text/);
+        await expect(storage.commit([{ at: at('a'), value: 'x' }])).rejects.toThrow(/something other than text/);
+        await expect(storage.ledger.expire(newWorkspace(), noonMs)).rejects.toThrow(/something other than text/);
         const numbers = { getTypeParser: () => (text: string) => text };
         const other = await open({ types: numbers as never });
         await other.ledger.add(newWorkspace(), randomUUID(), [{ window: limited('daily', 1), nanoUsd: 7 }], noonMs);

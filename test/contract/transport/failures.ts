@@ -122,7 +122,7 @@ export function failurePromises(bench: Bench, oddities: Oddities): void {
         socket.write(`HTTP/1.1 200 OK\r\n${lines}content-length: 2\r\n\r\n{}`);
       });
       const error = await rejection(bench.send(url));
-      expect(error).toMatchObject({ ...anyUpstreamError, reason: 'bad_answer' });
+      expect(error).toMatchObject({ ...anyUpstreamError, reason: 'bad_response' });
       await connections[0]!.closed;
     });
 
@@ -135,7 +135,7 @@ export function failurePromises(bench: Bench, oddities: Oddities): void {
         socket.on('drain', flood);
         flood();
       });
-      expect(await rejection(bench.send(url))).toMatchObject({ ...anyUpstreamError, reason: 'bad_answer' });
+      expect(await rejection(bench.send(url))).toMatchObject({ ...anyUpstreamError, reason: 'bad_response' });
       await connections[0]!.closed;
     });
 

@@ -31,7 +31,7 @@ describe('fetchTransport on its own', () => {
       type: { value: 'opaqueredirect' },
     });
     const error = await rejection(fetchTransport(async () => hidden).send(request(url)));
-    expect(error).toMatchObject({ name: 'UpstreamError', reason: 'bad_answer', status: 502, fault: 'transient' });
+    expect(error).toMatchObject({ name: 'UpstreamError', reason: 'bad_response', status: 502, fault: 'transient' });
   });
 
   it('does not wait for a fetch that ignores its signal, and cancels its late answer', async () => {
@@ -73,7 +73,7 @@ describe('fetchTransport on its own', () => {
     const stream = new ReadableStream({ cancel: () => cancelled.resolve() });
     const large = new Response(stream, { headers: { 'x-large': 'x'.repeat(40_000) } });
     const error = await rejection(fetchTransport(async () => large).send(request(url)));
-    expect(error).toMatchObject({ reason: 'bad_answer', message: 'the headers of the answer are too large' });
+    expect(error).toMatchObject({ reason: 'bad_response', message: 'the headers of the response are too large' });
     await cancelled.promise;
   });
 

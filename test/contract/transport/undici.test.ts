@@ -96,7 +96,7 @@ describe('undiciTransport on its own', () => {
     );
     for (const body of ['zstd', 'compress', 'gzip, gzip, gzip, gzip']) {
       const error = await rejection(transport.send({ ...request(server.url), body }));
-      expect(error).toMatchObject({ name: 'UpstreamError', reason: 'bad_answer', status: 502 });
+      expect(error).toMatchObject({ name: 'UpstreamError', reason: 'bad_response', status: 502 });
     }
     await transport.close?.();
   });
@@ -105,7 +105,7 @@ describe('undiciTransport on its own', () => {
     const transport = undiciTransport();
     const server = await serve(({ socket }) => socket.write(answer('{}', { 'x-large': 'x'.repeat(20_000) })));
     const small = { ...request(server.url), limits: { headerBytes: 10_000 } };
-    expect(await rejection(transport.send(small))).toMatchObject({ reason: 'bad_answer' });
+    expect(await rejection(transport.send(small))).toMatchObject({ reason: 'bad_response' });
     const { headers, body } = await transport.send({ ...small, limits: { headerBytes: 30_000 } });
     expect(headers['x-large']).toHaveLength(20_000);
     await readAll(body);

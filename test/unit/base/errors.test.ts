@@ -42,7 +42,7 @@ describe('an upstream error', () => {
   ] as const)('of status %i is the fault of %s', (status, fault) => {
     expect(new UpstreamError('x', { reason: 'status', status }).fault).toBe(fault);
   });
-  it.each(['network', 'timeout', 'bad_answer'] as const)('of reason %s may pass by itself', (reason) => {
+  it.each(['network', 'timeout', 'bad_response'] as const)('of reason %s may pass by itself', (reason) => {
     expect(new UpstreamError('x', { reason, status: 400 }).fault).toBe('transient');
   });
 });

@@ -128,8 +128,8 @@ it('does without what is built in when it cannot be read, and says so once', asy
   expect(view.model('acme/fast')?.endpoints[0]?.pricing).toBe(null);
   expect(catalog.view(['openai/x'])).toBe(view);
   expect(told).toEqual([
-    'the built-in models cannot be read; they are done without',
-    'the built-in prices cannot be read; they are done without',
+    'the built-in models cannot be read and are not used',
+    'the built-in prices cannot be read and are not used',
   ]);
 });
 

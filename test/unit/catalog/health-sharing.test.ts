@@ -97,7 +97,7 @@ describe('instances on one store', () => {
     const [one, two] = [here.instance('one'), here.instance('two')];
     see(one, 30, { outcome: 'ok', firstTokenMs: 100, tokensPerSecond: 50 });
     see(one, 10, { outcome: 'failed' });
-    one.rest('other key', clock.now() + hour);
+    one.coolDown('other key', clock.now() + hour);
     await meet(here, two);
     const nowMs = clock.now();
     expect(two.view(nowMs).latency(key)).toEqual(one.view(nowMs).latency(key));
@@ -217,7 +217,7 @@ describe('instances on one store', () => {
     const here = place();
     const { clock } = here;
     const [one, two] = [here.instance('one'), here.instance('two')];
-    one.rest(key, clock.now() + hour);
+    one.coolDown(key, clock.now() + hour);
     await meet(here, one, two);
     see(two, 1, { outcome: 'ok' });
     await meet(here, two, one);
@@ -234,8 +234,8 @@ describe('instances on one store', () => {
     const { clock } = here;
     const [one, two] = [here.instance('one'), here.instance('two')];
     const nowMs = clock.now();
-    one.rest(key, nowMs + minute);
-    two.rest(key, nowMs + 2 * minute);
+    one.coolDown(key, nowMs + minute);
+    two.coolDown(key, nowMs + 2 * minute);
     await meet(here, one, two);
     expect(one.view(clock.now()).cooldownUntil(key)).toBe(nowMs + 2 * minute);
     expect(two.view(clock.now()).cooldownUntil(key)).toBe(nowMs + 2 * minute);
@@ -246,7 +246,7 @@ describe('instances on one store', () => {
     const { clock } = here;
     const [one, two] = [here.instance('one'), here.instance('two')];
     see(one, 30, { outcome: 'ok', firstTokenMs: 100, tokensPerSecond: 50 }, ownKey);
-    one.rest(ownKey, clock.now() + minute);
+    one.coolDown(ownKey, clock.now() + minute);
     await meet(here, one, two);
     const view = two.view(clock.now());
     expect([view.latency(ownKey), two.statistics(ownKey, clock.now()).uptime1d]).toEqual([null, null]);
@@ -325,7 +325,7 @@ describe('sharing', () => {
       for (let n = 0; n < 5 + Math.floor(i / 100); n++) {
         one.observe(`provider model-${(i * 7) % 500}`, { outcome: 'ok', firstTokenMs: 10 * 1.1 ** n });
       }
-      one.rest(`rests-${i} model`, here.clock.now() + hour);
+      one.coolDown(`rests-${i} model`, here.clock.now() + hour);
     }
     await meet(here, one, two);
     const nowMs = here.clock.now();
@@ -401,7 +401,7 @@ describe('sharing', () => {
     const { clock } = here;
     const [one, two] = [here.instance('one'), here.instance('two')];
     see(one, 10, { outcome: 'ok', firstTokenMs: 100 });
-    one.rest('other key', clock.now() + hour);
+    one.coolDown('other key', clock.now() + hour);
     const writtenMs = clock.now();
     await meet(here, one);
     const good = (await here.stored('recent'))[0]!.value;

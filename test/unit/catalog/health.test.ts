@@ -216,9 +216,9 @@ describe('rests', () => {
   it('that were asked for last until the later time', () => {
     const { health, view, clock } = setting();
     const nowMs = clock.now();
-    health.rest(key, nowMs + 100);
-    health.rest(key, nowMs + 50);
-    health.rest('other key', nowMs + 70);
+    health.coolDown(key, nowMs + 100);
+    health.coolDown(key, nowMs + 50);
+    health.coolDown('other key', nowMs + 70);
     expect(view().cooldownUntil(key)).toBe(nowMs + 100);
     expect(view().cooldownUntil('other key')).toBe(nowMs + 70);
     expect(health.view(nowMs + 99).cooldownUntil(key)).toBe(nowMs + 100);
@@ -250,7 +250,7 @@ describe('the status', () => {
   });
   it('is degraded while it is left alone for a reason of its own', async () => {
     const { health, statistics, clock } = setting();
-    health.rest(key, clock.now() + minute);
+    health.coolDown(key, clock.now() + minute);
     expect(statistics().status).toBe('degraded');
     await clock.advance(minute);
     expect(statistics().status).toBe('default');
@@ -295,8 +295,8 @@ describe('keys', () => {
     const { health, view, clock } = setting({ maxEndpoints: 10 });
     const untilMs = clock.now() + 1000;
     for (let i = 0; i < 1000; i++) {
-      health.rest(`endpoint-${i}`, untilMs);
-      health.rest('endpoint-0', untilMs + i);
+      health.coolDown(`endpoint-${i}`, untilMs);
+      health.coolDown('endpoint-0', untilMs + i);
     }
     const resting = Array.from({ length: 1000 }, (_, i) => `endpoint-${i}`).filter((one) => view().cooldownUntil(one));
     expect(resting).toHaveLength(10);

@@ -92,7 +92,7 @@ describe('an address', () => {
     ['a redirect', { status: 302, headers: { location: 'https://evil.test' } }, 'expected status 200, came 302'],
     ['an error', { status: 500, text: '{"models":[]}' }, 'expected status 200, came 500'],
     ['an answer to a question that was not asked', { status: 304 }, 'expected status 200, came 304'],
-    ['too much', { text: `"${'x'.repeat(1_000)}"` }, 'the answer is larger than 1000 bytes'],
+    ['too much', { text: `"${'x'.repeat(1_000)}"` }, 'the response is larger than 1000 bytes'],
     ['what is no JSON', { text: '{"key":"sk-secret"' }, 'not valid JSON'],
     ['what is nested too deeply', { text: deep }, 'nested deeper than 20 levels'],
     ['no answer', new UpstreamError('connection refused', { reason: 'network', status: 502 }), 'connection refused'],

@@ -38,7 +38,7 @@ describe('after a failed attempt', () => {
     ['a pause the provider asked for is kept', {}, failure(429, { retryAfterMs: 900 }), { at: 0, delayMs: 900 }],
     ['a pause that is too long: the next', {}, failure(429, { retryAfterMs: 1001 }), { at: 1, delayMs: 0 }],
     ['a time-out is transient', {}, failure(524, { reason: 'timeout' }), { at: 0, delayMs: 75 }],
-    ['a bad response is transient', {}, failure(502, { reason: 'bad_answer' }), { at: 0, delayMs: 75 }],
+    ['a bad response is transient', {}, failure(502, { reason: 'bad_response' }), { at: 0, delayMs: 75 }],
     ["the operator's key was refused: the next", {}, failure(401), { at: 1, delayMs: 0 }],
     ["the operator's key was refused at the last: none", { at: 2 }, failure(403), null],
     ['the model is not there: the next', {}, failure(404), { at: 1, delayMs: 0 }],

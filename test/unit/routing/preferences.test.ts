@@ -4,7 +4,7 @@ import { excludedBy, modelOf, order, planFor, refusalOf, type World } from '../.
 
 const unknownPolicy = { zeroRetention: null, trains: null };
 
-/** Endpoints that differ in all that a preference can ask for; the cheaper come first in a draw that always says the same. */
+/** Endpoints that differ in all that preferences can ask for. The random number is constant: cheaper ones come first. */
 const world: World = {
   models: [
     modelOf('m/1', {

@@ -31,7 +31,7 @@ describe('a sort', () => {
     [{ sort: { by: 'throughput', partition: null } }, ['d', 'a', 'b', 'c', 'e']],
     [{ sort: 'price', order: ['e', 'd'] }, ['e', 'd', 'a', 'b', 'c']],
     [{ sort: 'price', ignore: ['b'], allow_fallbacks: false }, ['c']],
-    // Without a sort it is the default strategy; the draw always says the same here.
+    // Without a sort it is the default strategy; the random number is always the same here.
     [{ sort: null }, ['b', 'c', 'e', 'a', 'd']],
     [{ sort: {} }, ['b', 'c', 'e', 'a', 'd']],
     [{ sort: { by: null, partition: 'none' } }, ['b', 'c', 'e', 'a', 'd']],
@@ -52,9 +52,9 @@ describe('a sort', () => {
       expect(tags).toEqual(expected);
     },
   );
-  it('draws nothing', () => {
+  it('asks for no random number', () => {
     const random = () => {
-      throw new Error('it was drawn');
+      throw new Error('a random number was asked for');
     };
     for (const sort of ['price', 'throughput', 'latency', 'exacto'] as const)
       expect(order(planFor({ ...sorted, facts: { random } }, { provider: { sort } }))).toHaveLength(5);
@@ -125,13 +125,13 @@ describe('the order of several models', () => {
 
 describe('where the request does not say how to sort', () => {
   const sorted = world({ a: { price: 1 }, b: { price: 2 } }, { throughput: { a: 1, b: 2 }, latency: { a: 2, b: 3 } });
-  const byDraw = ['a', 'b'];
+  const byChoice = ['a', 'b'];
 
   it.each<[Partial<ChatRequest>, string | null, string[]]>([
-    [{}, null, byDraw],
+    [{}, null, byChoice],
     [{}, 'throughput', ['b', 'a']],
     [{}, 'price', ['a', 'b']],
-    [{}, 'whatever', byDraw],
+    [{}, 'whatever', byChoice],
     [{ model: 'm/1:floor' }, 'throughput', ['a', 'b']],
     [{ model: 'm/1:nitro' }, 'price', ['b', 'a']],
     [{ model: 'm/1:nitro', provider: { sort: 'price' } }, null, ['a', 'b']],
@@ -142,7 +142,7 @@ describe('where the request does not say how to sort', () => {
     [{ model: 'm/1:nitro', provider: { order: ['a'] } }, 'throughput', ['a', 'b']],
     [{ provider: { sort: 'price' } }, 'throughput', ['a', 'b']],
   ])('%j, workspace %s: %j', (fields, defaultSort, expected) => {
-    // The draw would put the dearer first.
+    // The weighted choice would put the more expensive first.
     const random = (() => {
       let calls = 0;
       return () => (calls++ % 2 === 0 ? 0.0001 : 0.9999);
@@ -151,7 +151,7 @@ describe('where the request does not say how to sort', () => {
   });
   it('a sort of the workspace is not that of a name every object has', () => {
     for (const defaultSort of ['constructor', '__proto__', 'toString', ''])
-      expect(order(planFor({ ...sorted, facts: { defaultSort } }))).toEqual(byDraw);
+      expect(order(planFor({ ...sorted, facts: { defaultSort } }))).toEqual(byChoice);
   });
 });
 

@@ -46,7 +46,7 @@ describe('send', () => {
     const source = scripted('abc', 'def', 'ghi');
     const { body } = await send(answering(source), request, 5);
     await body.read();
-    const expected = { reason: 'bad_answer', status: 502, message: 'the answer is larger than 5 bytes' };
+    const expected = { reason: 'bad_response', status: 502, message: 'the response is larger than 5 bytes' };
     await expect(body.read()).rejects.toMatchObject(expected);
     expect(source.cancelled).toBe(1);
   });
@@ -148,7 +148,7 @@ describe('readText', () => {
   it('takes exactly the limit, and refuses one byte more', async () => {
     expect(await readText(scripted('abc', 'de'), 5)).toBe('abcde');
     const source = scripted('abc', 'def');
-    await expect(readText(source, 5)).rejects.toMatchObject({ reason: 'bad_answer', status: 502 });
+    await expect(readText(source, 5)).rejects.toMatchObject({ reason: 'bad_response', status: 502 });
     expect(source.cancelled).toBe(1);
   });
 
@@ -180,7 +180,7 @@ describe('textAtHand', () => {
   });
 
   it('is refused beyond either limit', async () => {
-    const expected = { reason: 'bad_answer', status: 502, message: 'the answer is larger than 2 bytes' };
+    const expected = { reason: 'bad_response', status: 502, message: 'the response is larger than 2 bytes' };
     for (const limits of [[2, 100] as const, [100, 2] as const]) {
       const body = await through(here(bytesOf('abc')), limits[0]);
       expect(() => textAtHand(body, limits[1])).toThrow(expect.objectContaining(expected));

@@ -70,11 +70,11 @@ describe('an error inside a success', () => {
   it.each([200, 399, 600, 1302, 429.5, '4290', '0x1ad', 'rate_limited', null, [429]])(
     'is a bad response where it names %j, which is no error status',
     (code) => {
-      expect(errorIn({ error: { message: 'No', code } })).toMatchObject({ reason: 'bad_answer', status: 502 });
+      expect(errorIn({ error: { message: 'No', code } })).toMatchObject({ reason: 'bad_response', status: 502 });
     },
   );
   it.each([{ error: { message: 'No' } }, { error: 'No' }, { error: { code: 5 } }])('is found in %j', (body) => {
-    expect(errorIn(body)).toMatchObject({ reason: 'bad_answer', status: 502, fault: 'transient' });
+    expect(errorIn(body)).toMatchObject({ reason: 'bad_response', status: 502, fault: 'transient' });
   });
   it.each([{}, { error: null }, { error: {} }, { error: '' }, { error: false }])('is not found in %j', (body) => {
     expect(errorIn(body)).toBe(null);

@@ -25,11 +25,11 @@ type Method = keyof Ledger;
 export type Fault = (run: () => Promise<unknown>) => Promise<unknown>;
 
 export const away: Fault = async () => {
-  throw new GatewayError('unavailable', 'The store does not answer');
+  throw new GatewayError('unavailable', 'The store does not respond');
 };
 /** Nobody asked it: it has not answered for a while. */
 export const notSent: Fault = async () => {
-  throw new GatewayError('unavailable', 'The store does not answer', { cause: new NotSentError() });
+  throw new GatewayError('unavailable', 'The store does not respond', { cause: new NotSentError() });
 };
 /** It was done, but nobody learns of it. */
 export const replyLost: Fault = async (run) => {

@@ -51,7 +51,7 @@ describe('on a ledger in memory', () => {
     const held = spending.hold({ workspaceId, ...scope }, 60) as Reservation;
     expect(await ledger.expire(workspaceId, clock.now() + 61_000)).toBe(1);
     held.settle({ nanoUsd: 10, byokNanoUsd: 0 });
-    expect(warnings).toEqual(['a hold expired before it was settled; now it is booked as it was']);
+    expect(warnings).toEqual(['a hold expired before it was settled; its actual cost is booked now']);
     expect((await spending.read(workspaceId, 'workspace', noonMs)).daily).toEqual({ spentNanoUsd: 10, heldNanoUsd: 0 });
   });
   it('a close waits for what is still held, and no longer', async () => {

@@ -120,7 +120,7 @@ describe('a settlement that the store does not take', () => {
     const pauses = at.slice(1).map((ms, index) => ms - at[index]!);
     expect(Math.max(...pauses)).toBe(22_500);
     expect(calls.filter(({ method }) => method === 'settle')).toHaveLength(at.length + 1);
-    expect(warnings.filter((warning) => warning.includes('did not take'))).toHaveLength(1);
+    expect(warnings.filter((warning) => warning.includes('did not accept'))).toHaveLength(1);
     expect(clock.pending).toBe(0);
   });
   it('is booked once, though every answer is lost for a while', async () => {

@@ -135,7 +135,7 @@ describe('a guarded storage', () => {
       const { message, metadata, status, cause } = error as GatewayError;
       expect([status, message, metadata]).toEqual([
         503,
-        'The store of this gateway does not answer; try again later',
+        'The store of this gateway does not respond; try again later',
         undefined,
       ]);
       expect([afterMs, clock.pending]).toEqual([0, 0]);
@@ -358,9 +358,9 @@ describe('the circuit of a guarded storage', () => {
       {
         level: 'warn',
         fields: { store: 'redis', part: 'records', error: 'Error ECONNREFUSED' },
-        message: 'store does not answer',
+        message: 'store does not respond',
       },
-      { level: 'info', fields: { store: 'redis', part: 'records' }, message: 'store answers again' },
+      { level: 'info', fields: { store: 'redis', part: 'records' }, message: 'store responds again' },
     ]);
   });
   it('does not mind a logger that throws', async () => {

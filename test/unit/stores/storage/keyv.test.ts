@@ -138,7 +138,7 @@ describe('an outage is never read as not found:', () => {
   ])('a store that gives %s for several keys is not believed', async (_, answer) => {
     const { adapter, open } = scripted();
     const storage = open(new Keyv({ store: Object.assign(adapter, { getMany: async () => answer }) }));
-    await expect(storage.getMany([at('a'), at('b')])).rejects.toThrow('did not answer for every key');
+    await expect(storage.getMany([at('a'), at('b')])).rejects.toThrow('did not respond for every key');
   });
   it('a Keyv that cannot be had is asked for again', async () => {
     const { kv, clock } = scripted();

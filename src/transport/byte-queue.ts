@@ -1,35 +1,39 @@
 import { type ByteSource, joinBytes } from '../base/bytes.ts';
 import type { StopSignal } from '../base/stop.ts';
 
-/** As much as may wait for the reader before the socket is paused, in bytes. */
+/** The number of bytes that may wait for the reader before the socket is paused. */
 const highWaterBytes = 64 * 1024;
 
-/** Who pushes. */
+/** The pushing side, such as a socket. */
 export interface Sender {
-  /** The reader has taken what was here. */
+  /** The reader has taken all buffered bytes. */
   resume(): void;
-  /** The reader wants no more. */
+  /** The reader wants no more bytes. */
   stop(): void;
 }
 
 /**
- * Joins a pushing socket and a pulling reader. A read takes everything that has arrived as one piece, so a reader that
- * falls behind catches up in one step; a pending read is resolved by the very call that brings the bytes.
+ * Joins a pushing socket and a pulling reader. A read takes all bytes that have arrived as one buffer, so a slow reader
+ * catches up with one read. A pending read is resolved by the very call that brings the bytes.
  */
 export class ByteQueue implements ByteSource {
   readonly #signal: StopSignal;
   readonly #sender: Sender;
-  /** Made when it is needed: V8 puts what waits from the beginning among its old objects, and with it what it holds. */
-  #pieces: Uint8Array[] | null = null;
+  /**
+   * Made at the first use. V8 moves an object that is made early and lives long, with its content, to its old objects.
+   */
+  #buffers: Uint8Array[] | null = null;
   #bytes = 0;
   #isEnded = false;
   #isCancelled = false;
   #isPaused = false;
   #failure: { error: unknown } | null = null;
-  #resolvePending: ((piece: Uint8Array | null) => void) | null = null;
+  #resolvePending: ((bytes: Uint8Array | null) => void) | null = null;
   #rejectPending: ((error: unknown) => void) | null = null;
 
-  /** @param signal  checked on each read, so that an abort also reaches bytes that had already arrived */
+  /**
+   * @param signal  checked in each read, so that after an abort the reader also gets no bytes that had arrived before
+   */
   constructor(signal: StopSignal, sender: Sender) {
     this.#signal = signal;
     this.#sender = sender;
@@ -64,16 +68,16 @@ export class ByteQueue implements ByteSource {
     this.#settle(null);
   }
 
-  /** @returns false when the sender should pause; it is told to resume once the reader has taken what is here */
-  push(piece: Uint8Array): boolean {
-    if (this.#isEnded || this.#isCancelled || this.#failure !== null || piece.length === 0) return true;
+  /** @returns false when the sender should pause; `resume` is called once the reader has taken the buffered bytes */
+  push(bytes: Uint8Array): boolean {
+    if (this.#isEnded || this.#isCancelled || this.#failure !== null || bytes.length === 0) return true;
     if (this.#resolvePending !== null) {
-      this.#settle(piece);
+      this.#settle(bytes);
       return true;
     }
-    if (this.#pieces === null) this.#pieces = [piece];
-    else this.#pieces.push(piece);
-    this.#bytes += piece.length;
+    if (this.#buffers === null) this.#buffers = [bytes];
+    else this.#buffers.push(bytes);
+    this.#bytes += bytes.length;
     this.#isPaused = this.#bytes >= highWaterBytes;
     return !this.#isPaused;
   }
@@ -83,7 +87,7 @@ export class ByteQueue implements ByteSource {
     if (this.#bytes === 0) this.#settle(null);
   }
 
-  /** Rejects the reads that follow what is buffered. */
+  /** Rejects the reads that come after the buffered bytes. */
   fail(error: unknown): void {
     if (this.#isEnded || this.#isCancelled || this.#failure !== null) return;
     this.#failure = { error };
@@ -92,31 +96,31 @@ export class ByteQueue implements ByteSource {
     reject?.(error);
   }
 
-  /** Rejects at once and drops what is buffered. */
+  /** Rejects reads at once and drops the buffered bytes. */
   abort(error: unknown): void {
     this.#drop();
     this.fail(error);
   }
 
   #take(): Uint8Array {
-    const taken = joinBytes(this.#pieces ?? []);
+    const taken = joinBytes(this.#buffers ?? []);
     this.#drop();
     if (this.#isPaused) {
       this.#isPaused = false;
-      // May push again before it returns: what was taken is already ours.
+      // `resume` may push again before it returns: `taken` is already complete.
       this.#sender.resume();
     }
     return taken;
   }
 
   #drop(): void {
-    this.#pieces = null;
+    this.#buffers = null;
     this.#bytes = 0;
   }
 
-  #settle(piece: Uint8Array | null): void {
+  #settle(bytes: Uint8Array | null): void {
     const resolve = this.#resolvePending;
     this.#resolvePending = this.#rejectPending = null;
-    resolve?.(piece);
+    resolve?.(bytes);
   }
 }
