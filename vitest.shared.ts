@@ -1,14 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
 import type { ViteUserConfig } from 'vitest/config';
 
-/** Processes that race for a budget, servers that are killed and paused, thousands of random cases: minutes, and every core. */
+/**
+ * Tests of the long run alone, `npm run test:long`: several processes, servers that are killed and paused, peaks of
+ * memory. They take minutes and every core, or need a machine that does nothing else.
+ */
 export const longTests = [
   'test/race/**/*.test.ts',
-  'test/contract/stores/race-*.test.ts',
   'test/contract/stores/*-faults.test.ts',
   'test/contract/stores/*-processes.test.ts',
   'test/contract/stores/redis-cluster.test.ts',
-  'test/flow/explain-property.test.ts',
+  'test/flow/hostile-bombs.test.ts',
+  'test/flow/hostile-memory.test.ts',
 ];
+
+/** Tests of both runs: what imports `test/support/runs.ts`, itself or by way of a suite, does more in the long run. */
+export const testsOfBothRuns = importersOf('test/support/runs.ts').filter((path) => path.endsWith('.test.ts'));
+
+function importersOf(module: string): string[] {
+  const imports = readdirSync('test', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => {
+      const path = join('test', name);
+      const found = readFileSync(path, 'utf8').matchAll(/ from '(\.[^']+)'/g);
+      return { path, imported: [...found].map(([, specifier]) => normalize(join(path, '..', specifier as string))) };
+    });
+  const importers = new Set([normalize(module)]);
+  for (let size = 0; size < importers.size; ) {
+    size = importers.size;
+    for (const { path, imported } of imports) if (imported.some((one) => importers.has(one))) importers.add(path);
+  }
+  return [...importers].map((path) => path.replaceAll('\\', '/'));
+}
 
 /** What both runs have in common. */
 export const shared = {

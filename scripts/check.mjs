@@ -23,11 +23,11 @@ const steps = {
     return { ...noCounts, passed: 1 };
   },
   tests: () => runTests([]),
-  races: () => runTests(['--config', 'vitest.races.config.ts']),
+  long: () => runTests(['--config', 'vitest.long.config.ts']),
 };
 
 /** With their output as it comes. */
-const testSteps = ['tests', 'races'];
+const testSteps = ['tests', 'long'];
 
 const wanted = process.argv.slice(2).filter((argument) => Object.hasOwn(steps, argument));
 const filters = process.argv.slice(2).filter((argument) => !Object.hasOwn(steps, argument));

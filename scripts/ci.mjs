@@ -1,4 +1,4 @@
-// `.ci/run`: the tests, the races, the matrix, each as a newcomer would start it, and each also where one before failed.
+// `.ci/run`: the tests, the long run, the matrix, each as a newcomer would start it, and each also where one before failed.
 // With REQUIRE_SERVICES=1 on the servers they need, which are installed and started where they are missing.
 import { spawn } from 'node:child_process';
 import process from 'node:process';
@@ -8,7 +8,7 @@ import { provideServices } from './services.mjs';
 
 const services = process.env.REQUIRE_SERVICES === '1' ? await provideServices() : { env: {}, stop() {} };
 let counts = noCounts;
-for (const command of ['npm test', 'npm run test:races', 'npm run test:matrix']) {
+for (const command of ['npm test', 'npm run test:long', 'npm run test:matrix']) {
   process.stdout.write(`\n$ ${command}\n`);
   const { code, output } = await run(command);
   const counted = findCounts(output) ?? noCounts;
