@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, normalize } from 'node:path';
+import { join } from 'node:path';
 import type { ViteUserConfig } from 'vitest/config';
 
 /**
@@ -15,23 +15,34 @@ export const longTests = [
   'test/flow/hostile-memory.test.ts',
 ];
 
+/** All modules of the tests. */
+const modules = readdirSync('test', { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts') && !name.startsWith('matrix'))
+  .map((name) => ({ path: join('test', name).replaceAll('\\', '/'), text: readFileSync(join('test', name), 'utf8') }));
+
+/**
+ * Tests that need no worker of their own: importing the sources takes most of the time of many small files. A file that
+ * replaces a module or a global has a worker to itself.
+ */
+export const sharedWorkerTests = modules
+  .filter(({ path }) => /^test\/(?:unit|flow)\/.*\.test\.ts$/.test(path))
+  .filter(({ text }) => !/\bvi\.(?:mock|doMock|stubGlobal|stubEnv|resetModules)\b/.test(text))
+  .map(({ path }) => path);
+
 /** Tests of both runs: what imports `test/support/runs.ts`, itself or by way of a suite, does more in the long run. */
 export const testsOfBothRuns = importersOf('test/support/runs.ts').filter((path) => path.endsWith('.test.ts'));
 
 function importersOf(module: string): string[] {
-  const imports = readdirSync('test', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => {
-      const path = join('test', name);
-      const found = readFileSync(path, 'utf8').matchAll(/ from '(\.[^']+)'/g);
-      return { path, imported: [...found].map(([, specifier]) => normalize(join(path, '..', specifier as string))) };
-    });
-  const importers = new Set([normalize(module)]);
+  const imports = modules.map(({ path, text }) => {
+    const found = [...text.matchAll(/ from '(\.[^']+)'/g)].map(([, specifier]) => specifier as string);
+    return { path, imported: found.map((specifier) => join(path, '..', specifier).replaceAll('\\', '/')) };
+  });
+  const importers = new Set([module]);
   for (let size = 0; size < importers.size; ) {
     size = importers.size;
     for (const { path, imported } of imports) if (imported.some((one) => importers.has(one))) importers.add(path);
   }
-  return [...importers].map((path) => path.replaceAll('\\', '/'));
+  return [...importers];
 }
 
 /** What both runs have in common. */

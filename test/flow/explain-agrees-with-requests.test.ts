@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { checkGateway, requestsEach } from '../support/check-explained.ts';
+import { isLongRun, runs } from '../support/runs.ts';
 
-const gateways = 400;
+const gateways = runs(20, 400);
+/** Other gateways in each run. */
+const firstSeed = runs(10_001, 1);
 
 /** What such requests meet: of each enough to have shown something. */
 const met = [
@@ -23,6 +26,6 @@ met.push(...[200, 400, 402, 404, 502, 503].map((status) => `status ${status}`));
 
 it(`what is explained is what then happens: ${gateways * requestsEach} random requests to ${gateways} random gateways`, async () => {
   const seen = new Map<string, number>();
-  for (let seed = 1; seed <= gateways; seed++) await checkGateway(seed, seen);
-  for (const what of met) expect(seen.get(what) ?? 0, what).toBeGreaterThan(20);
+  for (let at = 0; at < gateways; at++) await checkGateway(firstSeed + at, seen);
+  if (isLongRun) for (const what of met) expect(seen.get(what) ?? 0, what).toBeGreaterThan(20);
 }, 120_000);
