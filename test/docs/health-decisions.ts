@@ -10,7 +10,7 @@ import { chooseStorage } from '../../src/stores/storage/choose.ts';
 import { memoryStorage } from '../../src/stores/storage/memory.ts';
 import { hello, nextTurn, type TestGateway, testGateway, testKey, upstreamKeys } from '../support/gateway.ts';
 import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { newSqliteFile } from '../support/race-stores.ts';
+import { newSqliteFile } from '../support/race/stores.ts';
 import { seeded } from '../support/routing.ts';
 import { chunk, completion, errorBody, sse, textStream } from '../support/upstream.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe } from 'vitest';
-import { testRace } from './race.ts';
+import { testRace } from '../support/race/ledger-story.ts';
 
 describe('on SQLite', () => {
   const folder = mkdtempSync(join(tmpdir(), 'model-gateway-race-sqlite-'));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
-import { type RedisCluster, startRedisCluster } from '../../support/redis-cluster.ts';
-import { describeWithOwnRedis } from '../../support/services.ts';
-import { testRace } from './race.ts';
+import { testRace } from '../support/race/ledger-story.ts';
+import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
+import { describeWithOwnRedis } from '../support/services.ts';
 
 describeWithOwnRedis('on a Redis cluster of three masters', () => {
   let cluster: RedisCluster;

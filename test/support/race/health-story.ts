@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { HealthAnswer, HealthChildPlan, HealthRequest } from './health-child.ts';
-import { type RaceProcess, startProcess } from './race-processes.ts';
-import type { StoreAt } from './race-stores.ts';
+import { type RaceProcess, startProcess } from './processes.ts';
+import type { StoreAt } from './stores.ts';
 
 const good = 'north good';
 const bad = 'north bad';

@@ -1,9 +1,9 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { movableClock, raceGateway } from './race-gateway.ts';
-import { play, smallRequest } from './race-requests.ts';
-import { type RacePlan, raceRecords, runRace } from './race-run.ts';
-import { openStore, type StoreAt } from './race-stores.ts';
+import { movableClock, raceGateway } from './gateway.ts';
+import { play, smallRequest } from './requests.ts';
+import { type RacePlan, raceRecords, runRace } from './run.ts';
+import { openStore, type StoreAt } from './stores.ts';
 
 // A process with a gateway of its own on a shared store: it says when it is ready, is told when to start, and says what
 // came of it.

@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { createGateway, type Gateway } from '../../src/gateway.ts';
-import type { GatewayOptions } from '../../src/options.ts';
-import type { StoreOption } from '../../src/setup/stores.ts';
-import { raceModels, raceProviders, raceTransport } from './race-upstream.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
+import { createGateway, type Gateway } from '../../../src/gateway.ts';
+import type { GatewayOptions } from '../../../src/options.ts';
+import type { StoreOption } from '../../../src/setup/stores.ts';
+import { raceModels, raceProviders, raceTransport } from './upstream.ts';
 
 export const raceManagementKey = 'sk-race-management-0123456789';
 

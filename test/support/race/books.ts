@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { limitToNano } from '../../src/base/money.ts';
-import { type Interval, intervals, windowOf } from '../../src/base/windows.ts';
-import { parseWorkspaceId, type WorkspaceId } from '../../src/call/workspace.ts';
-import type { Gateway } from '../../src/gateway.ts';
-import type { Ledger, Window, WindowState } from '../../src/stores/ledger/ledger.ts';
-import { manage } from './race-gateway.ts';
-import type { Booked } from './race-run.ts';
+import { limitToNano } from '../../../src/base/money.ts';
+import { type Interval, intervals, windowOf } from '../../../src/base/windows.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../../../src/call/workspace.ts';
+import type { Gateway } from '../../../src/gateway.ts';
+import type { Ledger, Window, WindowState } from '../../../src/stores/ledger/ledger.ts';
+import { manage } from './gateway.ts';
+import type { Booked } from './run.ts';
 
 /** What a tenant's requests for `race/own` are sent with. */
 export const ownKey = 'gsk-brought-by-the-workspace-0123456789';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll } from 'vitest';
-import { askPostgres } from '../../support/postgres-client.ts';
-import { describeWithPostgres } from '../../support/services.ts';
-import { testRace } from './race.ts';
+import { askPostgres } from '../support/postgres-client.ts';
+import { testRace } from '../support/race/ledger-story.ts';
+import { describeWithPostgres } from '../support/services.ts';
 
 describeWithPostgres('on PostgreSQL', (url) => {
   const schema = `gateway_test_${randomUUID().slice(0, 8)}`;

@@ -1,6 +1,6 @@
 import { afterEach, describe, it } from 'vitest';
-import { newSqliteFile, type Place } from '../support/race-stores.ts';
-import { raceOn } from '../support/race-story.ts';
+import { raceOn } from '../support/race/gateway-story.ts';
+import { newSqliteFile, type Place } from '../support/race/stores.ts';
 
 describe('gateways in four processes on one SQLite file', { timeout: 240_000 }, () => {
   let place: Place;

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Gateway } from '../../src/gateway.ts';
-import type { Ledger, Window } from '../../src/stores/ledger/ledger.ts';
-import { chooseStorage } from '../../src/stores/storage/choose.ts';
+import type { Gateway } from '../../../src/gateway.ts';
+import type { Ledger, Window } from '../../../src/stores/ledger/ledger.ts';
+import { chooseStorage } from '../../../src/stores/storage/choose.ts';
 import {
   newTenant,
   type Observed,
@@ -11,13 +11,13 @@ import {
   type TenantLimits,
   untilNothingHeld,
   windowsOf,
-} from './race-books.ts';
-import type { ChildPlan } from './race-child.ts';
-import { movableClock, raceGateway } from './race-gateway.ts';
-import { startProcess, startTogether } from './race-processes.ts';
-import { play, smallRequest } from './race-requests.ts';
-import { type RaceResult, raceRecords } from './race-run.ts';
-import { openStore, type StoreAt } from './race-stores.ts';
+} from './books.ts';
+import { movableClock, raceGateway } from './gateway.ts';
+import type { ChildPlan } from './gateway-child.ts';
+import { startProcess, startTogether } from './processes.ts';
+import { play, smallRequest } from './requests.ts';
+import { type RaceResult, raceRecords } from './run.ts';
+import { openStore, type StoreAt } from './stores.ts';
 
 export const racers = 4;
 export const requestsEach = 2_000;
@@ -61,7 +61,7 @@ export async function raceOn(at: StoreAt): Promise<void> {
   const includesByok = tenant.keys.map((key) => key.includesByok);
   const processes = Array.from({ length: racers }, (_, racer) => {
     const race = { keys, includesByok, requests: requestsEach, width, seed: seedOf(racer) };
-    return startProcess<RaceResult>('race-child.ts', { at, nowMs: clock.now(), race } satisfies ChildPlan);
+    return startProcess<RaceResult>('gateway-child.ts', { at, nowMs: clock.now(), race } satisfies ChildPlan);
   });
   try {
     await Promise.all(processes.map(({ ready }) => ready));

@@ -1,10 +1,10 @@
 import process from 'node:process';
-import { systemClock } from '../../src/base/clock.ts';
-import { createHealth, type EndpointStatistics, type Observation } from '../../src/catalog/health.ts';
-import { healthRecords } from '../../src/stores/health-records.ts';
-import { chooseStorage } from '../../src/stores/storage/choose.ts';
-import { guardStorage } from '../../src/stores/storage/guard.ts';
-import { openStore, type StoreAt } from './race-stores.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { createHealth, type EndpointStatistics, type Observation } from '../../../src/catalog/health.ts';
+import { healthRecords } from '../../../src/stores/health-records.ts';
+import { chooseStorage } from '../../../src/stores/storage/choose.ts';
+import { guardStorage } from '../../../src/stores/storage/guard.ts';
+import { openStore, type StoreAt } from './stores.ts';
 
 // A process that sees endpoints do well or badly as it is told, and tells what it knows of them.
 

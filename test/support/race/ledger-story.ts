@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { windowOf } from '../../../src/base/windows.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
 import type { Ledger, LimitedWindow } from '../../../src/stores/ledger/ledger.ts';
-import type { RaceOutcome } from '../../support/race/calls.ts';
-import { readJournal } from '../../support/race/journal.ts';
-import { type LedgerAt, type OpenedLedger, openLedger } from '../../support/race/ledgers.ts';
-import { type RaceProcess, startProcess, startTogether } from '../../support/race/processes.ts';
+import type { RaceOutcome } from './ledger-calls.ts';
+import { readJournal } from './ledger-journal.ts';
+import { type RaceProcess, startProcess, startTogether } from './ledger-processes.ts';
+import { type LedgerAt, type OpenedLedger, openLedger } from './ledgers.ts';
 
 const processCount = 4;
 const callsEach = 2_000;

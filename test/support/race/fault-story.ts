@@ -1,17 +1,17 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Gateway } from '../../src/gateway.ts';
-import { errorBodySchema } from '../../src/schema/envelope.ts';
-import { chooseStorage } from '../../src/stores/storage/choose.ts';
-import type { RequestRecord } from '../../src/telemetry/record.ts';
-import type { Transport } from '../../src/transport/transport.ts';
-import { newTenant, ownKey, statesOf, windowsOf } from './race-books.ts';
-import { manage, movableClock, raceGateway, raceManagementKey } from './race-gateway.ts';
-import { play, raceRequest } from './race-requests.ts';
-import { type Booked, costsIn } from './race-run.ts';
-import type { OpenedStore } from './race-stores.ts';
-import { raceTransport } from './race-upstream.ts';
+import type { Gateway } from '../../../src/gateway.ts';
+import { errorBodySchema } from '../../../src/schema/envelope.ts';
+import { chooseStorage } from '../../../src/stores/storage/choose.ts';
+import type { RequestRecord } from '../../../src/telemetry/record.ts';
+import type { Transport } from '../../../src/transport/transport.ts';
+import { newTenant, ownKey, statesOf, windowsOf } from './books.ts';
+import { manage, movableClock, raceGateway, raceManagementKey } from './gateway.ts';
+import { play, raceRequest } from './requests.ts';
+import { type Booked, costsIn } from './run.ts';
+import type { OpenedStore } from './stores.ts';
+import { raceTransport } from './upstream.ts';
 
 /** What no request may take: three steps of 250 ms at the store, and what a busy machine adds to them. */
 const longestMs = 2_500;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from 'vitest';
-import { raceOn } from '../support/race-story.ts';
+import { raceOn } from '../support/race/gateway-story.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { describeWithOwnRedis } from '../support/services.ts';
 

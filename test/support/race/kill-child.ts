@@ -1,12 +1,12 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chooseStorage } from '../../src/stores/storage/choose.ts';
-import { movableClock, raceGateway } from './race-gateway.ts';
-import { openJournal } from './race-journal.ts';
-import { play, raceRequest, smallRequest } from './race-requests.ts';
-import { costsIn } from './race-run.ts';
-import { openStore, type StoreAt } from './race-stores.ts';
-import { raceTransport } from './race-upstream.ts';
+import { chooseStorage } from '../../../src/stores/storage/choose.ts';
+import { movableClock, raceGateway } from './gateway.ts';
+import { openJournal } from './journal.ts';
+import { play, raceRequest, smallRequest } from './requests.ts';
+import { costsIn } from './run.ts';
+import { openStore, type StoreAt } from './stores.ts';
+import { raceTransport } from './upstream.ts';
 
 // A process that is killed, or lives long enough to be stopped. It notes every step beforehand.
 

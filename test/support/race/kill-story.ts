@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { chooseStorage } from '../../src/stores/storage/choose.ts';
-import { newTenant, observe, untilNothingHeld, windowsOf } from './race-books.ts';
-import { movableClock, raceGateway } from './race-gateway.ts';
-import { isExplained, readJournal } from './race-journal.ts';
-import type { KillPlan } from './race-kill-child.ts';
-import { type RaceProcess, startProcess } from './race-processes.ts';
-import { openStore, type StoreAt } from './race-stores.ts';
+import { chooseStorage } from '../../../src/stores/storage/choose.ts';
+import { newTenant, observe, untilNothingHeld, windowsOf } from './books.ts';
+import { movableClock, raceGateway } from './gateway.ts';
+import { isExplained, readJournal } from './journal.ts';
+import type { KillPlan } from './kill-child.ts';
+import { type RaceProcess, startProcess } from './processes.ts';
+import { openStore, type StoreAt } from './stores.ts';
 
 const kills = 10;
 const leaseMs = 1_000;
@@ -45,7 +45,7 @@ export async function killOn(at: StoreAt): Promise<void> {
   const start = () => {
     const seed = ++started * 1_000_000;
     const plan: KillPlan = { at, nowMs: clock.now(), keys, seed, width: 8, leaseMs, journal };
-    const one = startProcess<Statuses>('race-kill-child.ts', plan);
+    const one = startProcess<Statuses>('kill-child.ts', plan);
     all.push(one);
     return one;
   };

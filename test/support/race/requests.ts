@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import type { Gateway } from '../../src/gateway.ts';
-import { boundPrompt, ceilingOf } from '../../src/pricing/ceiling.ts';
-import type { Provider } from '../../src/providers/provider.ts';
-import type { ChatRequest } from '../../src/schema/chat.ts';
-import { modelOptions } from '../../src/setup/model-options.ts';
-import { configureModels } from '../../src/setup/models.ts';
-import { randomFrom } from './race/calls.ts';
-import { raceModels, seedMessage } from './race-upstream.ts';
+import type { Gateway } from '../../../src/gateway.ts';
+import { boundPrompt, ceilingOf } from '../../../src/pricing/ceiling.ts';
+import type { Provider } from '../../../src/providers/provider.ts';
+import type { ChatRequest } from '../../../src/schema/chat.ts';
+import { modelOptions } from '../../../src/setup/model-options.ts';
+import { configureModels } from '../../../src/setup/models.ts';
+import { randomFrom } from './ledger-calls.ts';
+import { raceModels, seedMessage } from './upstream.ts';
 
 /** A request and what its client will do, drawn from a seed. */
 export interface RaceRequest {

@@ -1,7 +1,7 @@
-import { nanoToUsd } from '../../src/base/money.ts';
-import type { Gateway } from '../../src/gateway.ts';
-import type { RequestRecord } from '../../src/telemetry/record.ts';
-import { type Played, play, type RaceRequest, raceRequest, wrongRefusal } from './race-requests.ts';
+import { nanoToUsd } from '../../../src/base/money.ts';
+import type { Gateway } from '../../../src/gateway.ts';
+import type { RequestRecord } from '../../../src/telemetry/record.ts';
+import { type Played, play, type RaceRequest, raceRequest, wrongRefusal } from './requests.ts';
 
 export interface RacePlan {
   /** The keys requests come with. The first has no limit of its own. */

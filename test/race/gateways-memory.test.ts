@@ -2,9 +2,8 @@ import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/options.ts';
 import { chooseStorage } from '../../src/stores/storage/choose.ts';
-import { newTenant, observe } from '../support/race-books.ts';
-import { movableClock, raceGateway } from '../support/race-gateway.ts';
-import { raceRecords, runRace } from '../support/race-run.ts';
+import { newTenant, observe } from '../support/race/books.ts';
+import { movableClock, raceGateway } from '../support/race/gateway.ts';
 import {
   beforeRaceMs,
   expectFairRace,
@@ -15,7 +14,8 @@ import {
   seedOf,
   width,
   windowsOfRace,
-} from '../support/race-story.ts';
+} from '../support/race/gateway-story.ts';
+import { raceRecords, runRace } from '../support/race/run.ts';
 
 describe('four gateways in one process, on one memory', { timeout: 240_000 }, () => {
   it.each<[string, GatewayOptions['budgets']]>([

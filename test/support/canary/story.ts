@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { StoreOption } from '../../src/setup/stores.ts';
-import { scanFor } from './race-canary-scan.ts';
-import { exerciseAll, mark, operationNames } from './race-canary-scenario.ts';
+import type { StoreOption } from '../../../src/setup/stores.ts';
+import { scanFor } from './scan.ts';
+import { exerciseAll, mark, operationNames } from './scenario.ts';
 
 /** What a store consists of: files, keys, rows, what went over its line. */
 export type RawBytes = Record<string, string | Uint8Array>;

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { WorkspaceId } from '../../../src/call/workspace.ts';
-import { memoryLedger } from '../../../src/stores/ledger/memory.ts';
-import { makeCalls } from '../../support/race/calls.ts';
-import { expectRight, observe, racePlan, raceProcesses } from './race.ts';
+import type { WorkspaceId } from '../../src/call/workspace.ts';
+import { memoryLedger } from '../../src/stores/ledger/memory.ts';
+import { makeCalls } from '../support/race/ledger-calls.ts';
+import { expectRight, observe, racePlan, raceProcesses } from '../support/race/ledger-story.ts';
 
 describe('in memory', () => {
   it('four lines of 2,000 holds each never spend more than a limit, spend what there is, and lose nothing', {

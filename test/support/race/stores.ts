@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeyvPostgres } from '@keyv/postgres';
 import KeyvRedis, { createClient } from '@keyv/redis';
-import { sqliteStore } from '../../adapters/sqlite.ts';
-import type { StoreOption } from '../../src/setup/stores.ts';
-import { askPostgres } from './postgres-client.ts';
+import { sqliteStore } from '../../../adapters/sqlite.ts';
+import type { StoreOption } from '../../../src/setup/stores.ts';
+import { askPostgres } from '../postgres-client.ts';
 
 /** Where several processes find the same store. */
 export type StoreAt =

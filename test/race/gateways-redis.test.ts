@@ -1,6 +1,6 @@
 import { afterEach, it } from 'vitest';
-import { newNamespace, type Place } from '../support/race-stores.ts';
-import { raceOn } from '../support/race-story.ts';
+import { raceOn } from '../support/race/gateway-story.ts';
+import { newNamespace, type Place } from '../support/race/stores.ts';
 import { describeWithRedis } from '../support/services.ts';
 
 describeWithRedis('gateways in four processes on one Redis', (url) => {

@@ -1,6 +1,6 @@
 import { afterEach, it } from 'vitest';
-import { newSchema, type Place } from '../support/race-stores.ts';
-import { raceOn } from '../support/race-story.ts';
+import { raceOn } from '../support/race/gateway-story.ts';
+import { newSchema, type Place } from '../support/race/stores.ts';
 import { describeWithPostgres } from '../support/services.ts';
 
 describeWithPostgres('gateways in four processes on one PostgreSQL', (url) => {

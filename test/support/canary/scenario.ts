@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
-import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { operations } from '../../src/operations/index.ts';
-import type { GatewayOptions } from '../../src/options.ts';
-import type { StoreOption } from '../../src/setup/stores.ts';
-import type { Transport, TransportRequest, TransportResponse } from '../../src/transport/transport.ts';
-import { chunk, completion, type Piece, partsOf, sse, usageChunk } from './upstream.ts';
+import { createGateway, type Gateway } from '../../../src/gateway.ts';
+import { operations } from '../../../src/operations/index.ts';
+import type { GatewayOptions } from '../../../src/options.ts';
+import type { StoreOption } from '../../../src/setup/stores.ts';
+import type { Transport, TransportRequest, TransportResponse } from '../../../src/transport/transport.ts';
+import { chunk, completion, type Piece, partsOf, sse, usageChunk } from '../upstream.ts';
 
 /** In every secret of the scenario, away from the characters a label shows. */
 export const mark = 'Canary5e1f7a9c3b';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@keyv/redis';
 import { afterAll } from 'vitest';
-import { describeWithRedis } from '../../support/services.ts';
-import { testRace } from './race.ts';
+import { testRace } from '../support/race/ledger-story.ts';
+import { describeWithRedis } from '../support/services.ts';
 
 describeWithRedis('on Redis', (url) => {
   const namespace = `model-gateway-test-${randomUUID()}`;

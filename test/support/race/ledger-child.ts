@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeCalls, type RacePlan } from './calls.ts';
-import { type JournalPlan, spendWithJournal } from './journal.ts';
+import { makeCalls, type RacePlan } from './ledger-calls.ts';
+import { type JournalPlan, spendWithJournal } from './ledger-journal.ts';
 import { type LedgerAt, openLedger } from './ledgers.ts';
 
 // A process of its own: it says when it is ready, is told when to start, and says what came of it.
