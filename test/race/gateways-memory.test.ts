@@ -2,7 +2,7 @@ import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/options.ts';
 import { chooseStorage } from '../../src/stores/storage/choose.ts';
-import { newTenant, observe } from '../support/race/books.ts';
+import { newTenant } from '../support/race/books.ts';
 import { movableClock, raceGateway } from '../support/race/gateway.ts';
 import {
   beforeRaceMs,
@@ -15,6 +15,7 @@ import {
   width,
   windowsOfRace,
 } from '../support/race/gateway-story.ts';
+import { observe } from '../support/race/observe.ts';
 import { raceRecords, runRace } from '../support/race/run.ts';
 
 describe('four gateways in one process, on one memory', { timeout: 240_000 }, () => {
@@ -32,7 +33,7 @@ describe('four gateways in one process, on one memory', { timeout: 240_000 }, ()
     // The same memory, seen by somebody else.
     const { ledger } = chooseStorage(store, { clock, timeoutMs: 30_000, onLostHold: 'charge' });
     clock.set(raceStartsMs);
-    const watching = observe(ledger, tenant, windowsOfRace(tenant), clock.now);
+    const watching = observe(ledger, tenant.workspaceId, windowsOfRace(tenant), clock.now);
     const results = await Promise.all(
       Array.from({ length: racers }, async (_, racer) => {
         const records = raceRecords(seedOf(racer), includesByok);

@@ -1,5 +1,5 @@
 import { afterEach, it } from 'vitest';
-import { raceOn } from '../support/race/gateway-story.ts';
+import { raceGatewaysOn } from '../support/race/gateway-story.ts';
 import { newSchema, type Place } from '../support/race/stores.ts';
 import { describeWithPostgres } from '../support/services.ts';
 
@@ -11,6 +11,6 @@ describeWithPostgres('gateways in four processes on one PostgreSQL', (url) => {
     timeout: 240_000,
   }, async () => {
     place = newSchema(await url());
-    await raceOn(place.at);
+    await raceGatewaysOn(place.at);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from 'vitest';
-import { raceOn } from '../support/race/gateway-story.ts';
+import { raceGatewaysOn } from '../support/race/gateway-story.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { describeWithOwnRedis } from '../support/services.ts';
 
@@ -13,6 +13,6 @@ describeWithOwnRedis('gateways in four processes on a cluster of three masters',
   it('overrun no budget, refuse nothing that fits, and keep books to the nano-dollar', {
     timeout: 240_000,
   }, async () => {
-    await raceOn({ kind: 'redis-cluster', rootNodes: cluster.rootNodes, namespace: 'race' });
+    await raceGatewaysOn({ kind: 'redis-cluster', rootNodes: cluster.rootNodes, namespace: 'race' });
   });
 });

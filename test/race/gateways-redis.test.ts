@@ -1,5 +1,5 @@
 import { afterEach, it } from 'vitest';
-import { raceOn } from '../support/race/gateway-story.ts';
+import { raceGatewaysOn } from '../support/race/gateway-story.ts';
 import { newNamespace, type Place } from '../support/race/stores.ts';
 import { describeWithRedis } from '../support/services.ts';
 
@@ -11,6 +11,6 @@ describeWithRedis('gateways in four processes on one Redis', (url) => {
     timeout: 240_000,
   }, async () => {
     place = newNamespace(await url());
-    await raceOn(place.at);
+    await raceGatewaysOn(place.at);
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, it } from 'vitest';
-import { raceOn } from '../support/race/gateway-story.ts';
+import { raceGatewaysOn } from '../support/race/gateway-story.ts';
 import { newSqliteFile, type Place } from '../support/race/stores.ts';
 
 describe('gateways in four processes on one SQLite file', { timeout: 240_000 }, () => {
@@ -8,6 +8,6 @@ describe('gateways in four processes on one SQLite file', { timeout: 240_000 }, 
 
   it('overrun no budget, refuse nothing that fits, and keep books to the nano-dollar', async () => {
     place = await newSqliteFile();
-    await raceOn(place.at);
+    await raceGatewaysOn(place.at);
   });
 });

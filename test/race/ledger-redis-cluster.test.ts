@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { testRace } from '../support/race/ledger-story.ts';
+import { testLedgerRace } from '../support/race/ledger-story.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { describeWithOwnRedis } from '../support/services.ts';
 
@@ -9,5 +9,5 @@ describeWithOwnRedis('on a Redis cluster of three masters', () => {
     cluster = (await startRedisCluster()) as RedisCluster;
   }, 60_000);
   afterAll(() => cluster?.stop());
-  testRace(async () => ({ kind: 'redis-cluster', rootNodes: cluster.rootNodes, namespace: 'gateway' }));
+  testLedgerRace(async () => ({ kind: 'redis-cluster', rootNodes: cluster.rootNodes, namespace: 'gateway' }));
 });

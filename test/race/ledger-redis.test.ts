@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from '@keyv/redis';
 import { afterAll } from 'vitest';
-import { testRace } from '../support/race/ledger-story.ts';
+import { testLedgerRace } from '../support/race/ledger-story.ts';
 import { describeWithRedis } from '../support/services.ts';
 
 describeWithRedis('on Redis', (url) => {
@@ -14,5 +14,5 @@ describeWithRedis('on Redis', (url) => {
     }
     client.destroy();
   });
-  testRace(async () => ({ kind: 'redis', url: await url(), namespace }));
+  testLedgerRace(async () => ({ kind: 'redis', url: await url(), namespace }));
 });

@@ -3,7 +3,7 @@ import { limitToNano } from '../../../src/base/money.ts';
 import { type Interval, intervals, windowOf } from '../../../src/base/windows.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../../../src/call/workspace.ts';
 import type { Gateway } from '../../../src/gateway.ts';
-import type { Ledger, Window, WindowState } from '../../../src/stores/ledger/ledger.ts';
+import type { Ledger, LimitedWindow, Window, WindowState } from '../../../src/stores/ledger/ledger.ts';
 import { manage } from './gateway.ts';
 import type { Booked } from './run.ts';
 
@@ -69,6 +69,14 @@ export function windowsOf({ keys }: Tenant, instants: readonly number[]): Window
   return [...windows.values()];
 }
 
+/** The same windows, each with the limit that the tenant has there. */
+export function limited({ limits }: Tenant, windows: readonly Window[]): LimitedWindow[] {
+  return windows.map((window) => {
+    const found = limits.find((one) => one.account === window.account && one.interval === window.interval);
+    return { ...window, limitNanoUsd: found?.limitNanoUsd ?? Number.POSITIVE_INFINITY };
+  });
+}
+
 /** What the books have to say of these windows when all is settled. */
 export function statesOf({ keys }: Tenant, windows: readonly Window[], booked: readonly Booked[]): WindowState[] {
   return windows.map(({ account, startMs, endMs }) => {
@@ -82,67 +90,6 @@ export function statesOf({ keys }: Tenant, windows: readonly Window[], booked: r
     const cost = ({ nanoUsd, byokNanoUsd }: Booked) => nanoUsd + (countsByok ? byokNanoUsd : 0);
     return { spentNanoUsd: ofWindow.reduce((sum, one) => sum + cost(one), 0), heldNanoUsd: 0 };
   });
-}
-
-export interface Observed {
-  reads: number;
-  /** The most that was held at once by the workspace. */
-  highestHeldNanoUsd: number;
-  /** What should not be possible. */
-  wrong: string[];
-}
-
-/**
- * Reads the books all the time, as somebody else on the same store, until it is stopped.
- * @param options  `mayLapse`: what is charged of a hold that has expired may become less when it is settled after all
- */
-export function observe(
-  ledger: Ledger,
-  tenant: Tenant,
-  windows: readonly Window[],
-  now: () => number,
-  { mayExpire = false }: { mayExpire?: boolean } = {},
-): { stop(): Promise<Observed> } {
-  const observed: Observed = { reads: 0, highestHeldNanoUsd: 0, wrong: [] };
-  const limitsOf = windows.map(
-    ({ account, interval }) =>
-      tenant.limits.find((limit) => limit.account === account && limit.interval === interval)?.limitNanoUsd ??
-      Number.POSITIVE_INFINITY,
-  );
-  let isOver = false;
-
-  async function look(): Promise<void> {
-    let before: WindowState[] = [];
-    while (!isOver) {
-      const states = await ledger.read(tenant.workspaceId, windows, now());
-      observed.reads++;
-      for (const [at, { spentNanoUsd, heldNanoUsd }] of states.entries()) {
-        const limit = limitsOf[at] as number;
-        const { account, interval } = windows[at] as Window;
-        const note = (what: string) => observed.wrong.push(`${account} ${interval}: ${what}`);
-        if (spentNanoUsd + heldNanoUsd > limit) note(`${spentNanoUsd} + ${heldNanoUsd} > ${limit}`);
-        if (spentNanoUsd < 0 || heldNanoUsd < 0) note(`${spentNanoUsd} spent, ${heldNanoUsd} held`);
-        const spentBefore = before[at]?.spentNanoUsd ?? 0;
-        if (spentNanoUsd < spentBefore && !mayExpire) note(`${spentNanoUsd} spent after ${spentBefore}`);
-        if (account === 'workspace') {
-          observed.highestHeldNanoUsd = Math.max(observed.highestHeldNanoUsd, heldNanoUsd);
-        }
-      }
-      before = states;
-      await sleep(2);
-    }
-  }
-
-  const looking = look();
-  // Told to whoever stops it.
-  looking.catch(() => undefined);
-  return {
-    async stop() {
-      isOver = true;
-      await looking;
-      return observed;
-    },
-  };
 }
 
 /** @throws Error when something is still held after so long */

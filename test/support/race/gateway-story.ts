@@ -1,19 +1,11 @@
 import { expect } from 'vitest';
 import type { Gateway } from '../../../src/gateway.ts';
-import type { Ledger, Window } from '../../../src/stores/ledger/ledger.ts';
+import type { Ledger, LimitedWindow } from '../../../src/stores/ledger/ledger.ts';
 import { chooseStorage } from '../../../src/stores/storage/choose.ts';
-import {
-  newTenant,
-  type Observed,
-  observe,
-  statesOf,
-  type Tenant,
-  type TenantLimits,
-  untilNothingHeld,
-  windowsOf,
-} from './books.ts';
+import { limited, newTenant, statesOf, type Tenant, type TenantLimits, untilNothingHeld, windowsOf } from './books.ts';
 import { movableClock, raceGateway } from './gateway.ts';
 import type { ChildPlan } from './gateway-child.ts';
+import { type Observed, observe } from './observe.ts';
 import { startProcess, startTogether } from './processes.ts';
 import { play, smallRequest } from './requests.ts';
 import { type RaceResult, raceRecords } from './run.ts';
@@ -43,14 +35,15 @@ export const limits: TenantLimits = {
   ],
 };
 
-export const windowsOfRace = (tenant: Tenant): Window[] => windowsOf(tenant, [raceStartsMs, midnightMs]);
+export const windowsOfRace = (tenant: Tenant): LimitedWindow[] =>
+  limited(tenant, windowsOf(tenant, [raceStartsMs, midnightMs]));
 
 /**
  * Four processes with a gateway each spend the budgets of one workspace, through every kind of luck with providers and
  * clients, while a fifth watches: at no time more is spent and held than any limit, in the end the books are what the
  * processes recorded, and nothing stands in the way of what is left.
  */
-export async function raceOn(at: StoreAt): Promise<void> {
+export async function raceGatewaysOn(at: StoreAt): Promise<void> {
   const opened = openStore(at, { busyTimeoutMs: 30_000 });
   const clock = movableClock(beforeRaceMs);
   const own = raceRecords(0);
@@ -69,7 +62,7 @@ export async function raceOn(at: StoreAt): Promise<void> {
     await untilNothingHeld(storage.ledger, tenant, windowsOfRace(tenant), clock.now);
     const startAtMs = await startTogether(processes, raceStartsMs);
     clock.set(raceStartsMs - (startAtMs - Date.now()));
-    const watching = observe(storage.ledger, tenant, windowsOfRace(tenant), clock.now);
+    const watching = observe(storage.ledger, tenant.workspaceId, windowsOfRace(tenant), clock.now);
     const results = await Promise.all(processes.map(({ result }) => result));
     const observed = await watching.stop();
     await expectFairRace({ tenant, results, observed, ledger: storage.ledger, gateway, own, now: clock.now });

@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { chooseStorage } from '../../../src/stores/storage/choose.ts';
-import { newTenant, observe, untilNothingHeld, windowsOf } from './books.ts';
+import { limited, newTenant, untilNothingHeld, windowsOf } from './books.ts';
 import { movableClock, raceGateway } from './gateway.ts';
 import { isExplained, readJournal } from './journal.ts';
 import type { KillPlan } from './kill-child.ts';
+import { observe } from './observe.ts';
 import { type RaceProcess, startProcess } from './processes.ts';
 import { openStore, type StoreAt } from './stores.ts';
 
@@ -57,7 +58,9 @@ export async function killOn(at: StoreAt): Promise<void> {
     const others = [start(), start(), start()];
     let victim = start();
     await Promise.all([...others, victim].map(go));
-    const watching = observe(storage.ledger, tenant, windows, clock.now, { mayExpire: true });
+    const watching = observe(storage.ledger, tenant.workspaceId, limited(tenant, windows), clock.now, {
+      mayExpire: true,
+    });
     for (let kill = 0; kill < kills; kill++) {
       const next = start();
       await next.ready;

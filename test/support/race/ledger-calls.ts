@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
 import type { Ledger, LimitedWindow, WindowState } from '../../../src/stores/ledger/ledger.ts';
+import { randomFrom } from './random.ts';
 
-export interface RacePlan {
+export interface LedgerRacePlan {
   workspaceId: WorkspaceId;
   windows: readonly LimitedWindow[];
   calls: number;
@@ -38,7 +39,7 @@ const dearestNanoUsd = 2_000;
  * Calls with random ceilings and costs, some of which ask for more, are given up, are asked twice, are never ended, or
  * too late.
  */
-export async function makeCalls(ledger: Ledger, plan: RacePlan): Promise<RaceOutcome> {
+export async function makeCalls(ledger: Ledger, plan: LedgerRacePlan): Promise<RaceOutcome> {
   const { workspaceId, windows, seed } = plan;
   const random = randomFrom(seed);
   const outcome: RaceOutcome = {
@@ -141,15 +142,4 @@ function isRefusal(amountNanoUsd: number, windows: readonly LimitedWindow[], sta
     const { spentNanoUsd, heldNanoUsd } = states[at] as WindowState;
     return spentNanoUsd + heldNanoUsd + amountNanoUsd > limitNanoUsd;
   });
-}
-
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

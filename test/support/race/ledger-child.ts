@@ -1,16 +1,17 @@
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeCalls, type RacePlan } from './ledger-calls.ts';
-import { type JournalPlan, spendWithJournal } from './ledger-journal.ts';
-import { type LedgerAt, openLedger } from './ledgers.ts';
+import { type LedgerRacePlan, makeCalls } from './ledger-calls.ts';
+import { type LedgerSpending, spendWithJournal } from './ledger-spending.ts';
+import { openLedger } from './ledgers.ts';
+import type { StoreAt } from './stores.ts';
 
 // A process of its own: it says when it is ready, is told when to start, and says what came of it.
 
-export type ChildPlan = { at: LedgerAt } & ({ race: RacePlan } | { journal: JournalPlan });
+export type LedgerChildPlan = { at: StoreAt } & ({ race: LedgerRacePlan } | { spending: LedgerSpending });
 
-const plan: ChildPlan = JSON.parse(process.argv[2] ?? '');
+const plan: LedgerChildPlan = JSON.parse(process.argv[2] ?? '');
 const { ledger, close } = openLedger(plan.at);
-const first = 'race' in plan ? plan.race : plan.journal;
+const first = 'race' in plan ? plan.race : plan.spending;
 // What a first use takes, such as a connection, is over before the start.
 await ledger.read(first.workspaceId, first.windows, Date.now());
 
@@ -25,7 +26,7 @@ process.on('message', async (message: { startAtMs: number } | 'stop') => {
   const result =
     'race' in plan
       ? await makeCalls(ledger, plan.race)
-      : await spendWithJournal(ledger, plan.journal, () => isOver).then(() => 'stopped');
+      : await spendWithJournal(ledger, plan.spending, () => isOver).then(() => 'stopped');
   await close();
   process.send?.({ result }, () => process.disconnect?.());
 });

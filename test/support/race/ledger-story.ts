@@ -7,10 +7,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { windowOf } from '../../../src/base/windows.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
 import type { Ledger, LimitedWindow } from '../../../src/stores/ledger/ledger.ts';
+import { readJournal } from './journal.ts';
 import type { RaceOutcome } from './ledger-calls.ts';
-import { readJournal } from './ledger-journal.ts';
-import { type RaceProcess, startProcess, startTogether } from './ledger-processes.ts';
-import { type LedgerAt, type OpenedLedger, openLedger } from './ledgers.ts';
+import type { LedgerChildPlan } from './ledger-child.ts';
+import { type OpenedLedger, openLedger } from './ledgers.ts';
+import { observe } from './observe.ts';
+import { type RaceProcess, startProcess, startTogether } from './processes.ts';
+import type { StoreAt } from './stores.ts';
 
 const processCount = 4;
 const callsEach = 2_000;
@@ -43,31 +46,6 @@ export const allRaceWindows = (): LimitedWindow[] => [
   ...raceProcesses.map((process) => raceWindows(process)[2] as LimitedWindow),
 ];
 
-export interface Observed {
-  reads: number;
-  /** The most that was held at once. */
-  mostHeldNanoUsd: number;
-  violations: string[];
-}
-
-/** Looks at all windows over and over: at no time more is spent and held than the limit. */
-export async function observe(ledger: Ledger, workspaceId: WorkspaceId, isOver: () => boolean): Promise<Observed> {
-  const windows = allRaceWindows();
-  const observed: Observed = { reads: 0, mostHeldNanoUsd: 0, violations: [] };
-  while (!isOver()) {
-    const states = await ledger.read(workspaceId, windows, Date.now());
-    observed.reads++;
-    for (const [at, { spentNanoUsd, heldNanoUsd }] of states.entries()) {
-      const { account, interval, limitNanoUsd: limit } = windows[at] as LimitedWindow;
-      observed.mostHeldNanoUsd = Math.max(observed.mostHeldNanoUsd, heldNanoUsd);
-      const isWithin = spentNanoUsd >= 0 && heldNanoUsd >= 0 && spentNanoUsd + heldNanoUsd <= limit;
-      if (!isWithin) observed.violations.push(`${account} ${interval}: ${spentNanoUsd} + ${heldNanoUsd} of ${limit}`);
-    }
-    await sleep(1);
-  }
-  return observed;
-}
-
 /** What must be so when all calls are over. */
 export async function expectRight(ledger: Ledger, workspaceId: WorkspaceId, outcomes: readonly RaceOutcome[]) {
   const windows = allRaceWindows();
@@ -99,8 +77,8 @@ export async function expectRight(ledger: Ledger, workspaceId: WorkspaceId, outc
 }
 
 /** The race of real processes on one ledger. @param place  a ledger that nobody else uses */
-export function testRace(place: () => Promise<LedgerAt>): void {
-  let at: LedgerAt;
+export function testLedgerRace(place: () => Promise<StoreAt>): void {
+  let at: StoreAt;
   let opened: OpenedLedger;
   const processes = new Set<RaceProcess>();
   const folder = mkdtempSync(join(tmpdir(), 'model-gateway-race-'));
@@ -116,8 +94,8 @@ export function testRace(place: () => Promise<LedgerAt>): void {
     await opened?.close();
     rmSync(folder, { recursive: true, force: true });
   });
-  const start = (plan: Parameters<typeof startProcess>[0]) => {
-    const started = startProcess(plan);
+  const start = (plan: LedgerChildPlan) => {
+    const started = startProcess('ledger-child.ts', plan);
     processes.add(started);
     return started;
   };
@@ -127,15 +105,14 @@ export function testRace(place: () => Promise<LedgerAt>): void {
       const { ledger } = opened;
       const workspaceId = randomUUID() as WorkspaceId;
       const started = raceProcesses.map((process) => start({ at, race: racePlan(workspaceId, process) }));
-      await startTogether(started);
-      let isOver = false;
-      const observing = observe(ledger, workspaceId, () => isOver);
-      const outcomes = await Promise.all(started.map(({ result }) => result as Promise<RaceOutcome>)).finally(() => {
-        isOver = true;
-      });
-      const observed = await observing;
-      expect(observed.violations).toEqual([]);
-      expect([observed.reads > 50, observed.mostHeldNanoUsd > 0], JSON.stringify(observed)).toEqual([true, true]);
+      await startTogether(started, Date.now());
+      const watching = observe(ledger, workspaceId, allRaceWindows(), Date.now, { mayExpire: true });
+      const outcomes = await Promise.all(started.map(({ result }) => result as Promise<RaceOutcome>)).finally(
+        watching.stop,
+      );
+      const observed = await watching.stop();
+      expect(observed.wrong).toEqual([]);
+      expect([observed.reads > 50, observed.highestHeldNanoUsd > 0], JSON.stringify(observed)).toEqual([true, true]);
       await expectRight(ledger, workspaceId, outcomes);
       await ledger.forget(workspaceId);
     });
@@ -152,15 +129,15 @@ export function testRace(place: () => Promise<LedgerAt>): void {
         const journal = join(folder, `${journals.length}.journal`);
         journals.push(journal);
         const plan = { workspaceId, windows, width, seed: randomInt(2 ** 31), leaseMs, journal };
-        return { ...start({ at, journal: plan }), journal };
+        return { ...start({ at, spending: plan }), journal };
       };
       const survivors = [spender(3), spender(3), spender(3)];
       // All are ready before the first begins: on a busy machine a process takes its time to start.
       const victims = Array.from({ length: 10 }, () => spender(8));
       await Promise.all(victims.map(({ ready }) => ready));
-      await startTogether(survivors);
+      await startTogether(survivors, Date.now());
       for (const victim of victims) {
-        await startTogether([victim]);
+        await startTogether([victim], Date.now());
         await untilSteps(victim.journal, 40 + randomInt(20));
         victim.child.kill('SIGKILL');
         await expect(victim.result).rejects.toThrow('SIGKILL');
@@ -171,18 +148,18 @@ export function testRace(place: () => Promise<LedgerAt>): void {
       const nowMs = Date.now() + leaseMs;
       for (const { heldNanoUsd } of await ledger.read(workspaceId, windows, nowMs)) expect(heldNanoUsd).toBe(0);
 
-      const noted = journals.flatMap(readJournal);
+      const noted = journals.flatMap((journal) => readJournal(journal).holds);
       let [spentNanoUsd, charged, inDoubt] = [0, 0, 0];
-      for (const { id, status, ceilingNanoUsd, actualNanoUsd } of noted) {
+      for (const { id, status, amountNanoUsd, actualNanoUsd } of noted) {
         if (status === 'settled') spentNanoUsd += actualNanoUsd;
         if (status === 'settled' || status === 'released' || status === 'refused') continue;
         inDoubt++;
         // Changes nothing where the ceiling was charged, and nothing where the hold has been ended.
-        const ended = await ledger.settle(workspaceId, id, ceilingNanoUsd, nowMs);
+        const ended = await ledger.settle(workspaceId, id, amountNanoUsd, nowMs);
         if (status === 'held') expect(ended).toBe('late');
         if (ended === 'late') {
           charged++;
-          spentNanoUsd += ceilingNanoUsd;
+          spentNanoUsd += amountNanoUsd;
         } else {
           expect(ended).toBe('unknown');
           spentNanoUsd += status === 'settling' ? actualNanoUsd : 0;
@@ -201,9 +178,9 @@ export function testRace(place: () => Promise<LedgerAt>): void {
 
 /** Until a process has noted so many steps. */
 async function untilSteps(journal: string, count: number): Promise<void> {
-  for (let targets = 0; targets < 3_000; targets++) {
+  for (let looks = 0; looks < 3_000; looks++) {
     try {
-      if (readJournal(journal).length >= count) return;
+      if (readJournal(journal).holds.length >= count) return;
     } catch {
       // It has not begun.
     }

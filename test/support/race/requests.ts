@@ -5,7 +5,7 @@ import type { Provider } from '../../../src/providers/provider.ts';
 import type { ChatRequest } from '../../../src/schema/chat.ts';
 import { modelOptions } from '../../../src/setup/model-options.ts';
 import { configureModels } from '../../../src/setup/models.ts';
-import { randomFrom } from './ledger-calls.ts';
+import { randomFrom } from './random.ts';
 import { raceModels, seedMessage } from './upstream.ts';
 
 /** A request and what its client will do, drawn from a seed. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayOptions } from '../../../src/options.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../../src/transport/transport.ts';
 import { chunk, completion, partsOf, sse, usageChunk } from '../upstream.ts';
-import { randomFrom } from './ledger-calls.ts';
+import { randomFrom } from './random.ts';
 
 // Providers that answer as unreliable ones do. What they do is drawn from the seed that the request names, so that a
 // request fares the same in every run, however the others go.
