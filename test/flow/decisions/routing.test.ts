@@ -1,11 +1,10 @@
-import { expect } from 'vitest';
-import type { ByokCredential } from '../../src/call/facts.ts';
-import { defaultWorkspaceId } from '../../src/call/workspace.ts';
-import type { ChatRequest } from '../../src/schema/chat.ts';
-import { hello, type TestGateway, testGateway, testPricing } from '../support/gateway.ts';
-import { type EndpointSketch, modelOf, modelsOf, order, planFor, seeded, type World } from '../support/routing.ts';
-import { completion, errorBody } from '../support/upstream.ts';
-import { quoted } from './markdown.ts';
+import { describe, expect, it } from 'vitest';
+import type { ByokCredential } from '../../../src/call/facts.ts';
+import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
+import type { ChatRequest } from '../../../src/schema/chat.ts';
+import { hello, type TestGateway, testGateway, testPricing } from '../../support/gateway.ts';
+import { type EndpointSketch, modelOf, modelsOf, order, planFor, seeded, type World } from '../../support/routing.ts';
+import { completion, errorBody } from '../../support/upstream.ts';
 
 const pair = { model: 'acme/pair', messages: hello };
 const failure = { status: 500, body: errorBody('Broken') };
@@ -53,9 +52,8 @@ async function servers(tested: TestGateway, fields: object = {}, count = 12): Pr
 
 const tools: ChatRequest['tools'] = [{ type: 'function', function: { name: 'f' } }];
 
-/** By the words a row begins with. */
-export const routingChecks: Record<string, (answer: string) => Promise<void>> = {
-  async 'What an endpoint costs'() {
+describe('what is decided of routing', () => {
+  it('What an endpoint costs', async () => {
     const priced = (prompt: string, completion: string) => ({ prompt, completion });
     const { gateway } = testGateway({
       models: [
@@ -75,8 +73,8 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       ['up/b', 2],
       ['up/a', 2.25],
     ]);
-  },
-  async 'Free endpoints, and those of unknown price'() {
+  });
+  it('Free endpoints, and those of unknown price', async () => {
     const random = seeded(1);
     const world = one({ any: {}, dear: { price: 5 }, nil: { price: 0 }, some: {}, zero: { price: 0 } });
     const firsts: Record<string, number> = { nil: 0, zero: 0 };
@@ -93,8 +91,8 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     const unpriced = one({ a: {}, b: {}, c: {} });
     for (let draw = 0; draw < 20; draw++)
       expect(order(planFor({ ...unpriced, facts: { random } }))).toEqual(['a', 'b', 'c']);
-  },
-  async '`session_id`'() {
+  });
+  it('`session_id`', async () => {
     const tested = drawing(undefined);
     expect((await servers(tested)).size).toBe(2);
     const session = { session_id: 's' };
@@ -106,8 +104,8 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     expect(moved).not.toBe(drawn);
     await tested.clock.advance(60_000);
     expect(await servers(tested, session)).toEqual(new Set([moved]));
-  },
-  async 'Conversations without a session'() {
+  });
+  it('Conversations without a session', async () => {
     for (const [cacheRead, cached, isKept] of [
       ['0.0000005', 8, true],
       ['0.0000005', 0, false],
@@ -123,8 +121,8 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       if (isKept) expect(seen).toContain(first);
       expect((await servers(tested, { messages: [{ role: 'user', content: 'Other' }] })).size).toBe(2);
     }
-  },
-  async 'Several instances, and the endpoint of a session'() {
+  });
+  it('Several instances, and the endpoint of a session', async () => {
     const [first, second] = [drawing(undefined, 1), drawing(undefined, 2)];
     const drawn: (string | undefined)[] = [];
     for (let n = 0; n < 12; n++) {
@@ -140,16 +138,16 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       drawn[0] === 'Up' ? 'Alt' : 'Up',
       drawn[0],
     ]);
-  },
-  async '`order`, and what a conversation is kept at'() {
+  });
+  it('`order`, and what a conversation is kept at', async () => {
     const tested = drawing(undefined);
     const session = { session_id: 's' };
     const drawn = await servedBy(tested, session);
     const other = drawn === 'Up' ? 'Alt' : 'Up';
     expect(await servedBy(tested, { ...session, provider: { order: [other.toLowerCase()] } })).toBe(other);
     expect(await servedBy(tested, session)).toBe(drawn);
-  },
-  async 'An endpoint that lacks'(answer) {
+  });
+  it('An endpoint that lacks', async () => {
     const needing: Record<string, { able: EndpointSketch; unable: EndpointSketch; fields: Partial<ChatRequest> }> = {
       tools: {
         able: { supportedParameters: ['tools'] },
@@ -173,7 +171,6 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       },
       output: { able: { maxCompletionTokens: 200 }, unable: { maxCompletionTokens: 100 }, fields: { max_tokens: 150 } },
     };
-    expect(answer.replaceAll('`', '')).toContain(`${Object.keys(needing).slice(0, 3).join(', ')}, kinds of content`);
     for (const [what, { able, unable, fields }] of Object.entries(needing)) {
       const world = one({ unable: { price: 0.001, ...unable }, able: { price: 1_000, ...able } });
       expect([what, order(planFor(world, fields))]).toEqual([what, ['able', 'unable']]);
@@ -192,8 +189,8 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     const strict = { tools, provider: { require_parameters: true } };
     const { able, unable } = needing.tools as (typeof needing)[string];
     expect(order(planFor(one({ unable, able }), strict))).toEqual(['able']);
-  },
-  async 'An outage, under'() {
+  });
+  it('An outage, under', async () => {
     const world = one({ a: { price: 0.001 }, b: { price: 1_000 } }, { health: { outages: ['a'] } });
     expect(order(planFor(world))).toEqual(['b', 'a']);
     for (const provider of [{ sort: 'price' }, { order: ['a', 'b'] }] satisfies ChatRequest['provider'][])
@@ -208,8 +205,8 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       ).toEqual(['a', 'b']);
     // Of equal use for tools.
     expect(order(planFor(world, { provider: { sort: 'exacto' } }))).toEqual(['b', 'a']);
-  },
-  async '`sort` by what was not measured'() {
+  });
+  it('`sort` by what was not measured', async () => {
     const endpoints = { dear: { price: 3 }, cheap: { price: 1 }, slow: { price: 9 }, fast: { price: 8 } };
     for (const [sort, figures] of [
       ['latency', { slow: 9_000, fast: 10 }],
@@ -218,8 +215,8 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       const world = one(endpoints, { health: { [sort]: figures } });
       expect(order(planFor(world, { provider: { sort } }))).toEqual(['fast', 'slow', 'cheap', 'dear']);
     }
-  },
-  async 'Which sort holds'() {
+  });
+  it('Which sort holds', async () => {
     const world = one(
       { quick: { price: 5 }, many: { price: 6 }, cheap: { price: 1 } },
       { health: { latency: { quick: 10 }, throughput: { many: 100 } }, facts: { defaultSort: 'latency' } },
@@ -238,14 +235,14 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     upstream.always({ body: completion() });
     const set = await call('PATCH', '/workspaces/default', { default_provider_sort: 'beauty' });
     expect([set.status, (await post(pair)).status]).toEqual([200, 200]);
-  },
-  async 'A suffix of a model that is not listed'() {
+  });
+  it('A suffix of a model that is not listed', async () => {
     const { post, upstream } = testGateway();
     upstream.always({ body: completion() });
     for (const model of ['up/any:free', 'up/any:nitro', 'acme/fast:nitro']) await post({ model, messages: hello });
     expect(upstream.sent.map(({ body }) => body.model)).toEqual(['any:free', 'any:nitro', 'up-fast']);
-  },
-  async '`:free`'() {
+  });
+  it('`:free`', async () => {
     const free = { promptPicoUsd: 0, completionPicoUsd: 0 };
     const world = one({
       free: { pricing: free },
@@ -255,8 +252,8 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       unknown: {},
     });
     expect(order(planFor(world, { model: 'm/1:free' }))).toEqual(['free']);
-  },
-  async '`:extended`, `:thinking`'(answer) {
+  });
+  it('`:extended`, `:thinking`', async () => {
     const world = one({ long: { contextLength: 9 }, short: { contextLength: 8 }, same: { contextLength: 9 }, any: {} });
     expect(order(planFor(world, { model: 'm/1:extended' }))).toEqual(['long', 'same']);
     const endpoints = [
@@ -267,18 +264,17 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     upstream.always({ body: completion() });
     for (const fields of [{}, { reasoning: { effort: 'high' } }])
       await post({ model: 'acme/both:thinking', messages: hello, ...fields });
-    const [effort] = quoted(answer).slice(-1);
     expect(upstream.sent.map(({ body }) => [body.model, body.reasoning_effort])).toEqual([
-      ['thinks', effort],
+      ['thinks', 'medium'],
       ['thinks', 'high'],
     ]);
-  },
-  async '`:online`'() {
+  });
+  it('`:online`', async () => {
     const { post, upstream } = testGateway();
     const { status, json } = await post({ model: 'acme/fast:online', messages: hello });
     expect([status, json.error.message, upstream.sent.length]).toEqual([400, 'plugin not available: web', 0]);
-  },
-  async 'Which models'() {
+  });
+  it('Which models', async () => {
     const at = (slug: string, created?: number, where = 'a', family?: string) =>
       modelOf(slug, { [where]: {} }, { ...(created && { created }), ...(family && { family }) });
     const latest = { model: '~m/sonnet-latest' };
@@ -288,8 +284,8 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     expect(chosen([...dated, at('m/sonnet-4.1')])).toEqual(['m/sonnet-4.5']);
     expect(chosen([...dated, at('m/sonnet-5', 60, 'b')])).toEqual(['m/sonnet-4']);
     expect(chosen([...dated, at('m/another', 60, 'a', 'sonnet')])).toEqual(['m/another']);
-  },
-  async 'What `service/auto` goes by'(answer) {
+  });
+  it('What `service/auto` goes by', async () => {
     const auto = (cost_quality_tradeoff: number): Partial<ChatRequest> => ({
       model: 'service/auto',
       plugins: [{ id: 'auto-router', cost_quality_tradeoff }],
@@ -300,12 +296,12 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     // Unrated: at 5, √c - c is most a quarter of the way, which on a log scale is at 10.
     const unrated = [1, 10, 100, 1_000, 10_000].map((price) => at(`m/${price}`, price));
     expect([first(unrated, 0), first(unrated, 5), first(unrated, 10)]).toEqual(['m/10000', 'm/10', 'm/1']);
-    expect(modelsOf(planFor({ models: unrated }, auto(5)))).toHaveLength(Number(/(\d+) models/.exec(answer)?.[1]));
+    expect(modelsOf(planFor({ models: unrated }, auto(5)))).toHaveLength(3);
     // Rated: what costs ten times as much loses a quarter of the scale to 10,000.
     const rated = [at('m/1', 1, 0.2), at('m/10', 10, 0.4), at('m/10000', 10_000, 0)];
     expect([first(rated, 5), first(rated, 4)]).toEqual(['m/1', 'm/10']);
-  },
-  async 'What `service/free` goes by'(answer) {
+  });
+  it('What `service/free` goes by', async () => {
     const free = ['a', 'b', 'c', 'd', 'e'].map((name) =>
       modelOf(`m/${name}`, { a: { price: 0, supportedParameters: ['tools'] } }),
     );
@@ -318,12 +314,12 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     const seen = new Set<string>();
     for (let draw = 0; draw < 100; draw++) {
       const chosen = modelsOf(planFor({ models, facts: { random } }, { model: 'service/free', tools }));
-      expect(chosen).toHaveLength(Number(/(\d+) of/.exec(answer)?.[1]));
+      expect(chosen).toHaveLength(3);
       for (const slug of chosen) seen.add(slug);
     }
     expect([...seen].sort()).toEqual(free.map(({ slug }) => slug));
-  },
-  async 'Authors of the router models'() {
+  });
+  it('Authors of the router models', async () => {
     for (const [model, status] of [
       ['service/auto', 200],
       ['acme/auto', 200],
@@ -333,8 +329,8 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
       upstream.always({ body: completion() });
       expect([model, (await post({ model, messages: hello })).status]).toEqual([model, status]);
     }
-  },
-  async '`allow_fallbacks: false`'() {
+  });
+  it('`allow_fallbacks: false`', async () => {
     const own = (id: string): ByokCredential => ({
       id,
       provider: 'a',
@@ -351,5 +347,5 @@ export const routingChecks: Record<string, (answer: string) => Promise<void>> = 
     expect(targets.map(({ endpoint, credential }) => [endpoint.modelSlug, endpoint.tag, credential])).toEqual([
       ['m/1', 'a', { kind: 'byok', provider: 'a', id: 'first', workspaceId: defaultWorkspaceId }],
     ]);
-  },
-};
+  });
+});

@@ -2,16 +2,15 @@ import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keyv } from 'keyv';
-import { expect } from 'vitest';
-import { openDataFolder } from '../../adapters/data-folder.ts';
-import { sqliteStore } from '../../adapters/sqlite.ts';
-import { randomIds } from '../../src/base/ids.ts';
-import { sha256Hex } from '../../src/base/secrets.ts';
-import { createGateway } from '../../src/gateway.ts';
-import { type GatewayOptions, OptionsError } from '../../src/options.ts';
-import { hello, managementKey, type TestGateway, testGateway, testKey, upstreamKeys } from '../support/gateway.ts';
-import { completion, errorBody } from '../support/upstream.ts';
-import { quoted } from './markdown.ts';
+import { describe, expect, it } from 'vitest';
+import { openDataFolder } from '../../../adapters/data-folder.ts';
+import { sqliteStore } from '../../../adapters/sqlite.ts';
+import { randomIds } from '../../../src/base/ids.ts';
+import { sha256Hex } from '../../../src/base/secrets.ts';
+import { createGateway } from '../../../src/gateway.ts';
+import { type GatewayOptions, OptionsError } from '../../../src/options.ts';
+import { hello, managementKey, type TestGateway, testGateway, testKey, upstreamKeys } from '../../support/gateway.ts';
+import { completion, errorBody } from '../../support/upstream.ts';
 
 const secrets = { current: 'a master secret of the tests, which is long enough' };
 const other = 'another master secret of the tests, also long enough';
@@ -93,9 +92,8 @@ async function dead(store: Keyv, options: Partial<GatewayOptions> = {}) {
   return { tested, response };
 }
 
-/** By the words a row begins with. */
-export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
-  async 'What is held before a request'() {
+describe('what is decided of tenants, money and stores', () => {
+  it('What is held before a request', async () => {
     const tested = gateway();
     await put(tested, { daily: 10, monthly: 10 });
     const limited = await key(tested, { limit: 10 });
@@ -112,15 +110,14 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     await tested.call('PATCH', `/keys/${limited.hash}`, { limit: 1e-9 });
     const refused = await tested.post(ask, limited.headers);
     expect(refused.json.error.metadata).toMatchObject({ scope: 'key', held_usd: 10 * worstUsd });
-  },
-  async 'Output that nobody limits'(answer) {
+  });
+  it('Output that nobody limits', async () => {
     const tested = gateway();
     await put(tested, { daily: 10 });
     await tested.post({ ...ask, max_tokens: undefined });
-    const [, said = ''] = /\(([\d,]+)\)/.exec(answer) ?? [];
-    expect(tested.upstream.sent[0]?.body.max_tokens).toBe(Number(said.replace(',', '')));
-  },
-  async 'A try that is too dear'() {
+    expect(tested.upstream.sent[0]?.body.max_tokens).toBe(16_384);
+  });
+  it('A try that is too dear', async () => {
     const tested = gateway({ retry: { attemptsPerEndpoint: 1 } });
     await put(tested, { daily: 2 * worstUsd });
     tested.upstream.answer({ status: 500, body: errorBody('No') });
@@ -135,16 +132,16 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     ]);
     await put(tested, { lifetime: 1e-6 });
     expect((await tested.post(ask, limited.headers)).json.error.metadata).toMatchObject({ scope: 'workspace' });
-  },
-  async 'Lowering the largest output'() {
+  });
+  it('Lowering the largest output', async () => {
     for (const shrinkToFit of [false, true]) {
       const tested = gateway({ budgets: { shrinkToFit } });
       await put(tested, { daily: worstUsd / 2 });
       expect((await tested.post(ask)).status).toBe(shrinkToFit ? 200 : 402);
       if (shrinkToFit) expect(tested.upstream.sent[0]?.body.max_tokens).toBe(50);
     }
-  },
-  async 'No known price'() {
+  });
+  it('No known price', async () => {
     for (const unknownPrice of ['refuse', 'allow'] as const) {
       const tested = gateway({ budgets: { unknownPrice } });
       await put(tested, { daily: 1e-6 });
@@ -153,8 +150,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     const tested = gateway();
     await put(tested, { daily: 1 });
     expect((await tested.post({ ...ask, model: 'acme/free', models: ['acme/fast'] })).json.model).toBe('acme/fast');
-  },
-  async 'Service tiers'() {
+  });
+  it('Service tiers', async () => {
     const tested = gateway();
     const statuses = async () => {
       const seen = [];
@@ -165,8 +162,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(await statuses()).toEqual([200, 200, 200, 200, 200]);
     await put(tested, { daily: 1 });
     expect(await statuses()).toEqual([400, 400, 200, 200, 200]);
-  },
-  async 'Which windows a request counts in'() {
+  });
+  it('Which windows a request counts in', async () => {
     const tested = gateway();
     await put(tested, { daily: 1 });
     await tested.clock.advance(86_400_000 - (tested.clock.now() % 86_400_000) - 1);
@@ -176,8 +173,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     expect((await tested.post(ask)).json.error.metadata).toMatchObject({ interval: 'daily', spent_usd: 0 });
     await put(tested, { monthly: 1e-9 });
     expect((await tested.post(ask)).json.error.metadata).toMatchObject({ interval: 'monthly', spent_usd: costUsd });
-  },
-  async 'A limit that is changed'() {
+  });
+  it('A limit that is changed', async () => {
     const tested = gateway();
     await tested.post(ask);
     await put(tested, { daily: 1 });
@@ -188,8 +185,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     await tested.post(ask);
     await put(tested, { daily: 1e-9 });
     expect((await tested.post(ask)).json.error.metadata).toMatchObject({ spent_usd: 4 * costUsd });
-  },
-  async 'What is in flight when a budget is made'() {
+  });
+  it('What is in flight when a budget is made', async () => {
     const tested = gateway();
     await put(tested, { daily: 1 });
     tested.upstream.answer({ body: completion(), afterMs: 1_000 });
@@ -203,9 +200,9 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       interval: 'lifetime',
       spent_usd: 2 * costUsd,
     });
-  },
-  async 'What a process held that died'(answer) {
-    const leaseMs = Number(/Charged (\d+) s/.exec(answer)?.[1]) * 1_000;
+  });
+  it('What a process held that died', async () => {
+    const leaseMs = 60_000;
     for (const onLostHold of ['charge', 'release'] as const) {
       const store = new Keyv();
       const options = onLostHold === 'charge' ? {} : { budgets: { onLostHold } };
@@ -216,8 +213,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       await tested.clock.advance(1);
       expect(await sumsOf(tested)).toEqual({ spent_usd: onLostHold === 'charge' ? worstUsd : 0, held_usd: 0 });
     }
-  },
-  async 'A settlement that comes after'() {
+  });
+  it('A settlement that comes after', async () => {
     const store = new Keyv();
     const late = await dead(store);
     const tested = gateway({ store });
@@ -226,8 +223,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     expect((await late.tested.run(late.response)).status).toBe(200);
     await late.tested.gateway.close();
     expect(await sumsOf(tested)).toEqual({ spent_usd: costUsd, held_usd: 0 });
-  },
-  async 'A provider that bills more'() {
+  });
+  it('A provider that bills more', async () => {
     const warnings: string[] = [];
     const logger = {
       info: () => undefined,
@@ -241,8 +238,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     expect((await tested.post(ask)).status).toBe(200);
     expect(await sumsOf(tested)).toEqual({ spent_usd: 0.008, held_usd: 0 });
     expect(warnings).toContain('a call cost more than was held for it');
-  },
-  async 'What failed attempts cost'() {
+  });
+  it('What failed attempts cost', async () => {
     const tested = gateway({ retry: { attemptsPerEndpoint: 1 } });
     await put(tested, { daily: 1 });
     const usage = { prompt_tokens: 1, completion_tokens: 20, total_tokens: 21 };
@@ -251,9 +248,9 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     tested.upstream.answer({ body: { id: 'x', object: 'chat.completion', choices: [], usage } });
     await tested.post(ask);
     expect(await sumsOf(tested)).toEqual({ spent_usd: 0.00016, held_usd: 0 });
-  },
-  async 'What is spent where nothing is limited'(answer) {
-    const flushMs = Number(/within (\d+) s/.exec(answer)?.[1]) * 1_000;
+  });
+  it('What is spent where nothing is limited', async () => {
+    const flushMs = 1_000;
     const store = new Keyv();
     const [first, second] = [gateway({ store }), gateway({ store })];
     const { headers } = await key(first);
@@ -263,8 +260,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(await seen()).toBe(0);
     await first.clock.advance(1);
     expect(await seen()).toBe(costUsd);
-  },
-  async "Through a workspace's own credentials"() {
+  });
+  it("Through a workspace's own credentials", async () => {
     const priced = [{ slug: 'acme/fast', endpoints: [{ provider: 'groq', model: 'm', pricing }] }];
     for (const includeByok of [false, true]) {
       const tested = gateway({ secrets, providers: groq, models: priced, budgets: { includeByok } });
@@ -279,13 +276,13 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       expect((await tested.post(ask, blind.headers)).status).toBe(200);
       expect((await tested.post(ask, counting.headers)).status).toBe(402);
     }
-  },
-  async 'How much a limit can be'(answer) {
+  });
+  it('How much a limit can be', async () => {
     const tested = gateway();
     const path = '/workspaces/default/budgets/daily';
     const shown = async (limit_usd: number) => (await tested.call('PUT', path, { limit_usd })).json.data?.limit_usd;
     expect(await shown(0.0000000019)).toBe(0.000000001);
-    const most = Number(/to ([\d,]+) USD/.exec(answer)?.[1]?.replaceAll(',', ''));
+    const most = 9_000_000;
     expect([await shown(most), await shown(most + 1), await shown(9e-10), await shown(0)]).toEqual([
       most,
       undefined,
@@ -294,8 +291,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     ]);
     const { headers } = await key(tested, { limit: 0 });
     expect((await tested.post(ask, headers)).status).toBe(402);
-  },
-  async 'What is left of a key'() {
+  });
+  it('What is left of a key', async () => {
     const tested = gateway();
     const { hash, headers } = await key(tested, { limit: 1 });
     await tested.post(ask, headers);
@@ -306,9 +303,9 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       usage: costUsd,
       limit_remaining: 1 - costUsd,
     });
-  },
-  async 'A store that does not answer'(answer) {
-    const [waitMs, failures, probeMs] = (answer.match(/\d+/g) ?? []).slice(1).map(Number) as [number, number, number];
+  });
+  it('A store that does not answer', async () => {
+    const [waitMs, failures, probeMs] = [250, 5, 100];
     const store = new Keyv();
     let isStuck = true;
     const { get } = store.store;
@@ -328,8 +325,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(await tookMs()).toEqual([503, 0]);
     await tested.clock.advance(1);
     expect(await tookMs()).toEqual([200, 0]);
-  },
-  async 'A Keyv that has no atomic way'() {
+  });
+  it('A Keyv that has no atomic way', async () => {
     const warnings: string[] = [];
     const logger = {
       info: () => undefined,
@@ -356,8 +353,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     gateway({ store: foreign(), logger, ledger });
     gateway({ store: new Keyv(), logger });
     expect(warnings).toHaveLength(1);
-  },
-  async 'A Keyv with `encryption`'() {
+  });
+  it('A Keyv with `encryption`', async () => {
     const encryption = { encrypt: async (text: string) => text, decrypt: async (text: string) => text };
     const sqlite = sqliteStore(':memory:');
     for (const [store, isRefused] of [
@@ -369,8 +366,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       else expect(open).not.toThrow();
     }
     await sqlite.disconnect();
-  },
-  async 'Records of a store that make no sense'() {
+  });
+  it('Records of a store that make no sense', async () => {
     const rows = new Map<string, unknown>();
     const tested = gateway({ store: new Keyv({ store: rows }) });
     const { hash } = await key(tested, { name: 'a name that is secret' });
@@ -382,44 +379,43 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     expect([broken.status, broken.text.includes('secret')]).toEqual([500, false]);
     expect((await tested.call('DELETE', `/keys/${hash}`)).status).toBe(200);
     expect((await tested.call('GET', `/keys/${hash}`)).status).toBe(404);
-  },
-  async 'What `serve` seals with'(answer) {
+  });
+  it('What `serve` seals with', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'model-gateway-decisions-'));
     const [first, second] = [openDataFolder(folder), openDataFolder(folder)];
     expect(first.secret).toMatch(/^.{32,}$/);
     expect(second.secret).toBe(first.secret);
-    const mode = Number.parseInt(/mode (\d+)/.exec(answer)?.[1] as string, 8);
-    if (process.platform !== 'win32') expect(statSync(join(folder, 'secret')).mode & 0o777).toBe(mode);
+    if (process.platform !== 'win32') expect(statSync(join(folder, 'secret')).mode & 0o777).toBe(0o600);
     expect(existsSync(join(folder, 'gateway.db'))).toBe(true);
     for (const { store } of [first, second]) await store?.disconnect();
     rmSync(folder, { recursive: true });
-  },
-  async 'No master key'() {
+  });
+  it('No master key', async () => {
     const refused = await gateway().call('POST', '/byok', { provider: 'groq', key: 'gsk-0123456789' });
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, null]);
     expect(refused.json.error.message).toContain('`secrets`');
-  },
-  async Labels(answer) {
-    const [first, last, least] = (answer.match(/\d+/g) ?? []).map(Number) as [number, number, number];
+  });
+  it('Labels', async () => {
+    const [first, last, least] = [5, 4, 20];
     const tested = gateway({ secrets });
     const text = 'abcdefghijklmnopqrstuvwxyz';
     for (const [length, label] of [
       [least, `${text.slice(0, first)}...${text.slice(0, least).slice(-last)}`],
-      [least - 1, quoted(answer)[0]],
+      [least - 1, '...'],
     ] as const) {
       const made = await tested.call('POST', '/byok', { provider: 'groq', key: text.slice(0, length) });
       expect(made.json.data.label).toBe(label);
     }
-  },
-  async 'Order of credentials'() {
+  });
+  it('Order of credentials', async () => {
     const tested = gateway({ secrets, providers: groq, models: [], retry: { attemptsPerEndpoint: 1 } });
     await bring(tested, { is_fallback: true }, {}, {});
     tested.upstream.always({ status: 401, body: errorBody('No') });
     await tested.post(own);
     expect(keysUsed(tested)).toEqual([1, 2, 'operator', 0]);
-  },
-  async 'A credential that the provider refuses'(answer) {
-    const cooldownMs = Number(/rests for (\d+) s/.exec(answer)?.[1]) * 1_000;
+  });
+  it('A credential that the provider refuses', async () => {
+    const cooldownMs = 60_000;
     for (const status of [401, 402, 403, 429]) {
       const tested = gateway({ secrets, providers: groq, models: [] });
       await bring(tested, {});
@@ -427,14 +423,17 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       const from = tested.clock.now();
       for (let call = 0; call < 2; call++) expect((await tested.post(own)).status).toBe(200);
       expect(tested.clock.now()).toBe(from);
-      const rests = status !== 429;
-      expect([status, keysUsed(tested)]).toEqual([status, rests ? [0, 'operator', 'operator'] : [0, 'operator', 0]]);
+      const isInCooldown = status !== 429;
+      expect([status, keysUsed(tested)]).toEqual([
+        status,
+        isInCooldown ? [0, 'operator', 'operator'] : [0, 'operator', 0],
+      ]);
       await tested.clock.advance(cooldownMs);
       await tested.post(own);
       expect(keysUsed(tested).at(-1)).toBe(0);
     }
-  },
-  async 'A credential that does not open'(answer) {
+  });
+  it('A credential that does not open', async () => {
     const store = new Keyv();
     await bring(gateway({ store, secrets, providers: groq, models: [] }), {});
     const warnings: string[] = [];
@@ -444,7 +443,7 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       error: () => undefined,
     };
     const tested = gateway({ store, secrets: { current: other }, providers: groq, models: [], logger });
-    const cooldownMs = Number(/for (\d+) s/.exec(answer)?.[1]) * 1_000;
+    const cooldownMs = 60_000;
     for (const [waitMs, logged] of [
       [0, 1],
       [cooldownMs - 1, 1],
@@ -455,8 +454,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       expect(warnings.filter((text) => text.includes('cannot be opened'))).toHaveLength(logged);
     }
     expect(keysUsed(tested)).toEqual(['operator', 'operator', 'operator']);
-  },
-  async 'Lists of a credential'() {
+  });
+  it('Lists of a credential', async () => {
     for (const [restriction, isUsed] of [
       [{ allowed_user_ids: null }, true],
       [{ allowed_user_ids: [] }, false],
@@ -470,15 +469,15 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       await tested.post(own);
       expect([restriction, keysUsed(tested)]).toEqual([restriction, [isUsed ? 0 : 'operator']]);
     }
-  },
-  async 'How many credentials'(answer) {
+  });
+  it('How many credentials', async () => {
     const tested = gateway({ secrets, limits: { credentials: 2 } });
     await bring(tested, {}, {});
     expect((await tested.call('POST', '/byok', { provider: 'groq', key: 'gsk-0123456789' })).status).toBe(400);
-    const { optionsSchema } = await import('../../src/options.ts');
-    expect(optionsSchema().parse({ apiKeys: [{ key: testKey }] }).limits.credentials).toBe(Number.parseInt(answer, 10));
-  },
-  async "Somebody else's workspace"() {
+    const { optionsSchema } = await import('../../../src/options.ts');
+    expect(optionsSchema().parse({ apiKeys: [{ key: testKey }] }).limits.credentials).toBe(500);
+  });
+  it("Somebody else's workspace", async () => {
     const tested = gateway({ secrets });
     const { id } = (await tested.call('POST', '/workspaces', { name: 'x', slug: 'x' })).json.data;
     const { headers } = await key(tested, { workspace_id: id, permissions: ['management'] });
@@ -494,8 +493,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       expect([found.status, found.text]).toEqual([404, missing.text]);
       expect((await tested.call('GET', theirs as string)).status).toBe(200);
     }
-  },
-  async 'Who makes workspaces'() {
+  });
+  it('Who makes workspaces', async () => {
     const make = async (tested: TestGateway, headers = {}) =>
       (await tested.call('POST', '/workspaces', { name: 'x', slug: 'x' }, headers)).status;
     expect(await make(gateway())).toBe(201);
@@ -508,8 +507,8 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     const caller = { permissions: ['management'] as const };
     expect(await make(gateway({ authenticate: () => caller }))).toBe(201);
     expect(await make(gateway({ authenticate: () => ({ ...caller, workspaceId: 'mine' }) }))).toBe(403);
-  },
-  async 'The default workspace'() {
+  });
+  it('The default workspace', async () => {
     const ids = [];
     for (let instance = 0; instance < 2; instance++) {
       const { call } = gateway();
@@ -517,13 +516,13 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       expect((await call('DELETE', '/workspaces/default')).status).toBe(400);
     }
     expect(ids[0]).toBe(ids[1]);
-  },
-  async Slugs() {
+  });
+  it('Slugs', async () => {
     const { call } = gateway();
     const make = async (slug: string) => (await call('POST', '/workspaces', { name: 'x', slug })).status;
     expect([await make('acme'), await make('acme'), await make(crypto.randomUUID())]).toEqual([201, 400, 400]);
-  },
-  async 'Deleting a workspace'() {
+  });
+  it('Deleting a workspace', async () => {
     const tested = gateway({ secrets });
     const { call } = tested;
     const { id } = (await call('POST', '/workspaces', { name: 'x', slug: 'x' })).json.data;
@@ -541,14 +540,14 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
     const bound = { permissions: ['management'] as const, workspaceId: id as string };
     const late = gateway({ store: new Keyv(), authenticate: () => bound });
     expect((await late.call('GET', `/workspaces/${id}`)).status).toBe(404);
-  },
-  async '`created_by`'() {
+  });
+  it('`created_by`', async () => {
     const made = async (tested: TestGateway) =>
       (await tested.call('POST', '/workspaces', { name: 'x', slug: 'x' })).json.data.created_by;
     expect(await made(gateway())).toBe(`key:${sha256Hex(managementKey).slice(0, 8)}`);
     expect(await made(gateway({ authenticate: () => ({ permissions: ['management'], userId: 'ada' }) }))).toBe('ada');
-  },
-  async 'A key that is disabled or expired'() {
+  });
+  it('A key that is disabled or expired', async () => {
     const tested = gateway();
     const expires_at = new Date(tested.clock.now() + 1_000).toISOString();
     const [off, late] = [await key(tested), await key(tested, { expires_at })];
@@ -559,19 +558,5 @@ export const tenantChecks: Record<string, (answer: string) => Promise<void>> = {
       [401, 'The API key is disabled'],
       [401, 'The API key has expired'],
     ]);
-  },
-};
-
-/** Rows about how something is built, by what shows that it still is. */
-export const tenantMeans: Record<string, [path: string, shows: RegExp]> = {
-  'Records on Redis, PostgreSQL and SQLite': [
-    'src/stores/storage/choose.ts',
-    /redisStorage\(adapter[\s\S]*postgresStorage\(adapter[\s\S]*sqliteStorage\(adapter/,
-  ],
-  SQLite: ['adapters/sqlite-database.ts', /getBuiltinModule\?\.\('node:sqlite'\)/],
-  'What SQLite survives': ['adapters/sqlite-database.ts', /journal_mode = WAL'[\s\S]*synchronous = NORMAL'/],
-  'What a provider key is sealed with': [
-    'src/stores/vault.ts',
-    /function contextOf\(\{ workspaceId, provider, credentialId \}/,
-  ],
-};
+  });
+});

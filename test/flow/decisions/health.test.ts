@@ -1,18 +1,18 @@
-import { expect } from 'vitest';
-import { sqliteStore } from '../../adapters/sqlite.ts';
-import type { Target } from '../../src/call/plan.ts';
-import { createHealth, type Health, type HealthDeps, type Observation } from '../../src/catalog/health.ts';
-import { resolveOptions } from '../../src/options.ts';
-import { createHedging } from '../../src/pipeline/hedging.ts';
-import { healthRecords } from '../../src/stores/health-records.ts';
-import { memoryLedger } from '../../src/stores/ledger/memory.ts';
-import { chooseStorage } from '../../src/stores/storage/choose.ts';
-import { memoryStorage } from '../../src/stores/storage/memory.ts';
-import { hello, nextTurn, type TestGateway, testGateway, testKey, upstreamKeys } from '../support/gateway.ts';
-import { type ManualClock, manualClock } from '../support/manual-clock.ts';
-import { newSqliteFile } from '../support/race/stores.ts';
-import { seeded } from '../support/routing.ts';
-import { chunk, completion, errorBody, sse, textStream } from '../support/upstream.ts';
+import { describe, expect, it } from 'vitest';
+import { sqliteStore } from '../../../adapters/sqlite.ts';
+import type { Target } from '../../../src/call/plan.ts';
+import { createHealth, type Health, type HealthDeps, type Observation } from '../../../src/catalog/health.ts';
+import { resolveOptions } from '../../../src/options.ts';
+import { createHedging } from '../../../src/pipeline/hedging.ts';
+import { healthRecords } from '../../../src/stores/health-records.ts';
+import { memoryLedger } from '../../../src/stores/ledger/memory.ts';
+import { chooseStorage } from '../../../src/stores/storage/choose.ts';
+import { memoryStorage } from '../../../src/stores/storage/memory.ts';
+import { hello, nextTurn, type TestGateway, testGateway, testKey, upstreamKeys } from '../../support/gateway.ts';
+import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
+import { newSqliteFile } from '../../support/race/stores.ts';
+import { seeded } from '../../support/routing.ts';
+import { chunk, completion, errorBody, sse, textStream } from '../../support/upstream.ts';
 
 const ask = { model: 'acme/fast', messages: hello };
 const failure = { status: 500, body: errorBody('Broken') };
@@ -73,10 +73,9 @@ async function hedged(tested: TestGateway, slowMs: number, meanwhile?: () => Pro
 
 const hedge = { enabled: true, afterMs: 1_000, maxShare: 1 };
 
-/** By the words a row begins with. */
-export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
-  async 'What an outage is'(answer) {
-    const [percent, seconds] = (answer.match(/\d+/g) ?? []).map(Number) as [number, number];
+describe('what is decided of health, hedging and explain', () => {
+  it('What an outage is', async () => {
+    const [percent, seconds] = [20, 30];
     const hasOutage = (fails: number, oks: number, limits = 0) => {
       const { health, clock } = healthOf();
       see(health, fails, failed);
@@ -93,8 +92,8 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(health.view(clock.now()).hasOutage(key)).toBe(true);
     await clock.advance(5_001);
     expect(health.view(clock.now()).hasOutage(key)).toBe(false);
-  },
-  async 'When a stream counts'() {
+  });
+  it('When a stream counts', async () => {
     const start = sse(chunk({ content: 'Hi' }));
     const tested = testGateway(once);
     const stream = { ...ask, stream: true };
@@ -112,10 +111,9 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
       await open.run(response.text());
     }
     expect((await shown(open)).uptime_last_5m).toBe(100);
-  },
-  async 'What counts neither for nor against'(answer) {
-    const statuses = (answer.match(/\d{3}/g) ?? []).map(Number);
-    expect(statuses.length).toBeGreaterThan(1);
+  });
+  it('What counts neither for nor against', async () => {
+    const statuses = [429, 400, 404, 413, 422];
     for (const status of [...statuses, 500, 401]) {
       const tested = testGateway({ ...once, retry: { maxAttempts: 1, cooldownMs: 0 } });
       for (let n = 0; n < 5; n++) {
@@ -127,10 +125,9 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
       tested.upstream.answer({ body: completion() });
       expect([status, (await tested.post(ask)).status]).toEqual([status, counts ? 503 : 200]);
     }
-  },
-  async 'Failures in a row'(answer) {
-    const found = /After (\d+) .* for (\d+) s, .* up to (\d+) s/.exec(answer) ?? [];
-    const [failures, firstS, mostS] = found.slice(1).map(Number) as [number, number, number];
+  });
+  it('Failures in a row', async () => {
+    const [failures, firstS, mostS] = [5, 5, 60];
     const tested = testGateway(once);
     const { post, upstream, clock } = tested;
     const fail = async (status = 502) => {
@@ -156,8 +153,8 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     expect((await post(ask)).status).toBe(503);
     expect((await tested.run(probe)).status).toBe(200);
     expect((await post(ask)).status).toBe(200);
-  },
-  async 'A 429 to the attempt'() {
+  });
+  it('A 429 to the attempt', async () => {
     const { health, clock } = healthOf();
     see(health, 5, failed);
     await clock.advance(5_000);
@@ -167,8 +164,8 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     expect([health.started(key), health.started(key)]).toEqual([true, false]);
     health.observe(key, failed);
     expect(health.view(clock.now()).cooldownUntil(key)).toBe(clock.now() + 10_000);
-  },
-  async 'What ends a rest early'() {
+  });
+  it('What ends a rest early', async () => {
     const { health, clock } = healthOf();
     const untilMs = clock.now() + 60_000;
     health.started(key);
@@ -178,9 +175,9 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     health.started(key);
     health.observe(key, ok);
     expect(health.view(clock.now()).cooldownUntil(key)).toBe(undefined);
-  },
-  async '`status` of an endpoint'(answer) {
-    const [half, most] = (answer.match(/(\d+) %/g) ?? []).map((part) => Number.parseInt(part, 10)) as [number, number];
+  });
+  it('`status` of an endpoint', async () => {
+    const [half, most] = [50, 95];
     const statusOf = async (arrange: (health: Health, clock: ManualClock) => void | Promise<void>) => {
       const { health, clock } = healthOf();
       await arrange(health, clock);
@@ -202,10 +199,9 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
       await clock.advance(360_000);
     };
     expect(await statusOf(rested)).toBe('degraded');
-  },
-  async 'From how many on'(answer) {
-    const found = /^(\d+) .* (\d+)$/.exec(answer) ?? [];
-    const [least, leastP95] = found.slice(1).map(Number) as [number, number];
+  });
+  it('From how many on', async () => {
+    const [least, leastP95] = [5, 20];
     const knownAfter = (count: number) => {
       const { health, clock } = healthOf();
       see(health, count, { outcome: 'ok', firstTokenMs: 10, tokensPerSecond: 10 });
@@ -221,9 +217,9 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(knownAfter(least - 1)).toEqual({ all: false, any: false, p95: null });
     expect(knownAfter(least)).toEqual({ all: true, any: true, p95: null });
     expect([knownAfter(leastP95 - 1).p95, knownAfter(leastP95).p95]).toEqual([null, expect.any(Number)]);
-  },
-  async 'How exact percentiles'(answer) {
-    const most = Number(/(\d+) %/.exec(answer)?.[1]) / 100;
+  });
+  it('How exact percentiles', async () => {
+    const most = 0.19;
     const random = seeded(1);
     let worst = 0;
     const spread = Array.from({ length: 100 }, () =>
@@ -248,8 +244,8 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     }
     expect(worst).toBeLessThan(most + 0.005);
     expect(worst).toBeGreaterThan(most - 0.02);
-  },
-  async "What a workspace's own credential meets"() {
+  });
+  it("What a workspace's own credential meets", async () => {
     const tested = testGateway({
       retry: { maxAttempts: 1 },
       secrets: { current: 'a master secret of the tests, which is long enough' },
@@ -280,9 +276,8 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     ]);
     const days = [key, ownKey].map((of) => two.statistics(of, clock.now()).uptime1d);
     expect(days).toEqual([100, null]);
-  },
-  async 'Which instances tell each other'(answer) {
-    expect(answer).toMatch(/Redis, PostgreSQL or SQLite/);
+  });
+  it('Which instances tell each other', async () => {
     const options = { clock: manualClock(), timeoutMs: 250, onLostHold: 'charge' as const };
     const shares = (store: object | undefined) => healthRecords(chooseStorage(store, options)) !== null;
     // By their shape: what is behind them is not asked here.
@@ -303,9 +298,9 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(two.view(clock.now()).cooldownUntil(key)).toBeGreaterThan(clock.now());
     await clock.advance(5_000);
     expect([one.started(key), two.started(key), two.started(key)]).toEqual([true, true, false]);
-  },
-  async 'When a stream is hedged'(answer) {
-    const [percent, , samples, share, saved] = (answer.match(/\d+/g) ?? []).map(Number) as number[];
+  });
+  it('When a stream is hedged', async () => {
+    const [percent, samples, share, saved] = [95, 20, 5, 10];
     const off = testGateway();
     await hedged(off, 9_000);
     expect(off.upstream.sent).toHaveLength(1);
@@ -319,15 +314,15 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     }
     const { health, clock } = healthOf();
     const settings = resolveOptions({ apiKeys: [{ key: testKey }], hedge: { enabled: true } }).hedge;
-    expect([settings.afterMs, settings.maxShare]).toEqual([null, (share as number) / 100]);
+    expect([settings.afterMs, settings.maxShare]).toEqual([null, share / 100]);
     const hedging = createHedging(health, { ...settings, afterMs: 7_000 });
     const step = {
       endpoint: { providerSlug: 'up', tag: 'up', upstreamModel: 'm' },
       credential: { kind: 'operator' },
     } as Target;
     for (let n = 1; n <= 100; n++) {
-      if (n === (samples as number)) expect(hedging.patienceMs(step, clock.now())).toBe(7_000);
-      health.observe(key, { firstTokenMs: n <= (percent as number) ? 100 : 4_000 });
+      if (n === samples) expect(hedging.patienceMs(step, clock.now())).toBe(7_000);
+      health.observe(key, { firstTokenMs: n <= percent ? 100 : 4_000 });
     }
     await clock.advance(1_000);
     expect(hedging.patienceMs(step, clock.now())).toBeLessThan(120);
@@ -339,9 +334,9 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     };
     expect(take()).toBe(saved);
     for (let n = 0; n < 100; n++) hedging.patienceMs(step, clock.now());
-    expect(Math.abs(take() - (share as number))).toBeLessThanOrEqual(1);
-  },
-  async 'What a hedged stream costs'(answer) {
+    expect(Math.abs(take() - share)).toBeLessThanOrEqual(1);
+  });
+  it('What a hedged stream costs', async () => {
     const inBudget = async (limit_usd: number) => {
       const tested = testGateway({ hedge });
       await tested.call('PUT', '/workspaces/default/budgets/daily', { limit_usd });
@@ -356,7 +351,7 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     expect(held).toBeCloseTo(2 * holdUsd, 9);
     const [record] = plenty.records;
     expect(record?.attempts.map(({ provider, status }) => [provider, status])).toEqual([
-      ['Up', Number(/status (\d+)/.exec(answer)?.[1])],
+      ['Up', 499],
       ['Alt', 200],
     ]);
     const late = record?.attempts[0]?.costNanoUsd ?? 0;
@@ -367,8 +362,8 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     const scarce = await inBudget(1.5 * holdUsd);
     await hedged(scarce, 9_000);
     expect([scarce.upstream.sent.length, scarce.records[0]?.provider]).toEqual([1, 'Up']);
-  },
-  async 'What `explain` answers'() {
+  });
+  it('What `explain` answers', async () => {
     const tested = testGateway(once);
     const { call, upstream, post } = tested;
     const explain = async (fields: object) => {
@@ -392,8 +387,8 @@ export const healthChecks: Record<string, (answer: string) => Promise<void>> = {
     upstream.answer(...Array.from({ length: 5 }, () => failure));
     for (let n = 0; n < 5; n++) await post(ask);
     expect(await explain({})).toEqual([200, 503]);
-  },
-};
+  });
+});
 
 /** What would be held for a request. */
 async function holdOf({ call }: TestGateway, fields: object = streaming): Promise<{ holdUsd: number }> {

@@ -1,16 +1,15 @@
 // Loaded beforehand: a gateway loads it when it is first needed, which takes time that a manual clock knows nothing of.
 import { calcPrice } from '@pydantic/genai-prices';
-import { expect } from 'vitest';
-import { snapshot } from '../../src/catalog/snapshot.ts';
-import { createGateway } from '../../src/gateway.ts';
-import { presentationOf } from '../../src/operations/compat.ts';
-import { type GatewayOptions, OptionsError } from '../../src/options.ts';
-import { type ListPrices, listPrices } from '../../src/pricing/list-prices.ts';
-import { priceUsage } from '../../src/pricing/price.ts';
-import { hello, type TestGateway, testGateway, testKey, testPricing, upstreamKeys } from '../support/gateway.ts';
-import { manualClock } from '../support/manual-clock.ts';
-import { completion } from '../support/upstream.ts';
-import { quoted } from './markdown.ts';
+import { describe, expect, it } from 'vitest';
+import { snapshot } from '../../../src/catalog/snapshot.ts';
+import { createGateway } from '../../../src/gateway.ts';
+import { presentationOf } from '../../../src/operations/compat.ts';
+import { type GatewayOptions, OptionsError } from '../../../src/options.ts';
+import { type ListPrices, listPrices } from '../../../src/pricing/list-prices.ts';
+import { priceUsage } from '../../../src/pricing/price.ts';
+import { hello, type TestGateway, testGateway, testKey, testPricing, upstreamKeys } from '../../support/gateway.ts';
+import { manualClock } from '../../support/manual-clock.ts';
+import { completion } from '../../support/upstream.ts';
 
 const nowMs = manualClock().now();
 const openai = { openai: { apiKey: 'sk-openai-0123456789' } };
@@ -40,9 +39,8 @@ function listOf(price: object, match: object = { starts_with: 'acme-1' }, isElse
 const usual = { input_mtok: 2, output_mtok: 8 };
 const slugs = (json: { data: { id: string }[] }) => json.data.map(({ id }) => id);
 
-/** By the words a row begins with. */
-export const catalogueChecks: Record<string, (answer: string) => Promise<void>> = {
-  async 'A document that was never read'(answer) {
+describe('what is decided of the catalogue and listings', () => {
+  it('A document that was never read', async () => {
     let reads = 0;
     const tested = gateway({
       providers: { up, sandbox: {} },
@@ -60,7 +58,7 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
       statuses.push(await statusOf(tested, model));
     expect(statuses).toEqual([503, 503, 200, 200]);
     expect(reads).toBe(1);
-    const pauseMs = Number(/after (\d+) s/.exec(answer)?.[1]) * 1_000;
+    const pauseMs = 5_000;
     // The sandbox takes its time.
     await tested.clock.advance(fromMs + pauseMs - 1 - tested.clock.now());
     await statusOf(tested, 'acme/fast');
@@ -68,8 +66,8 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
     await tested.clock.advance(1);
     await statusOf(tested, 'acme/fast');
     expect(reads).toBe(2);
-  },
-  async 'A model that several sources name'() {
+  });
+  it('A model that several sources name', async () => {
     const slug = 'openai/gpt-oss-20b';
     const policy = { zeroRetention: true };
     const document = [
@@ -92,8 +90,8 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
     expect([shown.description, shown.name]).toEqual(['Told', known?.name]);
     expect(await statusOf(tested, slug, { provider: { zdr: true } })).toBe(404);
     expect(snapshot).not.toMatch(/dataPolicy|zeroRetention|zdr/);
-  },
-  async 'A slug that occurs twice'() {
+  });
+  it('A slug that occurs twice', async () => {
     const model = { slug: 'acme/fast', endpoints: [{ provider: 'up', model: 'm' }] };
     const providers = { up };
     const open = (models: (typeof model)[]) => createGateway({ providers, models, apiKeys: [{ key: testKey }] });
@@ -103,8 +101,8 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
     await expect(gateway({ providers, models: [], catalog: { source } }).gateway.catalog.refresh()).rejects.toThrow(
       'expected a slug that no other model has',
     );
-  },
-  async 'Which entry of the price list'() {
+  });
+  it('Which entry of the price list', async () => {
     const list = listOf(usual);
     const isFound = (name: string) => list.find('openai', name, nowMs) !== null;
     const releases = ['acme-1', 'acme-1-20261101', 'acme-1-2026-11-01', 'acme-1@20261101', 'acme-1-001', 'acme-1-v1:0'];
@@ -114,16 +112,15 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
     expect(listOf(usual, { regex: '.*' }).find('openai', 'whatever', nowMs)).toBe(null);
     expect(listPrices(calcPrice).find('up', 'gpt-4.1-nano', nowMs)).toBe(null);
     expect(listPrices(calcPrice).find('openai', 'gpt-4.1-nano', nowMs)).toMatchObject({ promptPicoUsd: 100_000 });
-  },
-  async 'A price of 0 in the price list'(answer) {
+  });
+  it('A price of 0 in the price list', async () => {
     const priceOf = (price: object) => listOf(price).find('openai', 'acme-1', nowMs);
     expect([priceOf({ input_mtok: 0, output_mtok: 0 }), priceOf({ input_mtok: 2, output_mtok: 0 })]).toEqual([
       null,
       null,
     ]);
     expect(priceOf(usual)).not.toBe(null);
-    const tiers = quoted(answer);
-    expect(tiers).toEqual(['flex', 'priority']);
+    const tiers = ['flex', 'priority'];
     const tested = gateway({
       providers: openai,
       models: [
@@ -148,8 +145,8 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
       null,
       null,
     ]);
-  },
-  async 'Listed prices of long prompts'() {
+  });
+  it('Listed prices of long prompts', async () => {
     const list = listOf({ input_mtok: { base: 1, tiers: [{ start: 1_000, price: 3 }] }, output_mtok: 8 });
     const pricing = list.find('openai', 'acme-1', nowMs);
     const costs = [1_000, 1_001].map(
@@ -158,8 +155,8 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
         priceUsage({ prompt_tokens, completion_tokens: 0, total_tokens: prompt_tokens }, pricing).totalNanoUsd,
     );
     expect(costs).toEqual([1_000_000, 3_003_000]);
-  },
-  async 'A built-in provider with another `baseUrl`'() {
+  });
+  it('A built-in provider with another `baseUrl`', async () => {
     const costs: unknown[] = [];
     for (const baseUrl of [undefined, 'https://proxy.test/v1']) {
       const providers = { openai: { ...openai.openai, ...(baseUrl && { baseUrl }) } };
@@ -169,8 +166,8 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
       costs.push(json.usage?.cost);
     }
     expect(costs).toEqual([expect.any(Number), costs[0]]);
-  },
-  async 'A built-in model whose author'() {
+  });
+  it('A built-in model whose author', async () => {
     const slug = 'meta-llama/llama-4-maverick';
     const deepinfra = { apiKey: 'sk-0123456789' };
     for (const [providers, name] of [
@@ -181,14 +178,14 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
       expect(await statusOf(tested, slug)).toBe(200);
       expect(tested.upstream.sent[0]?.body.model).toBe(name);
     }
-  },
-  async 'Credentials in the URL'() {
+  });
+  it('Credentials in the URL', async () => {
     const open = (source: string) => () => gateway({ catalog: { source } });
     expect(open('https://x.test/models.json')).not.toThrow();
     expect(open('https://ada:red-secret@x.test/models.json')).toThrow(OptionsError);
     expect(open('https://ada:red-secret@x.test/models.json')).not.toThrow(/red-secret/);
-  },
-  async 'What the listings show'() {
+  });
+  it('What the listings show', async () => {
     const at = (provider: string, kind: 'text' | 'image' = 'text') => ({
       slug: `acme/${provider}-${kind}`,
       outputModalities: [kind],
@@ -213,8 +210,8 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
       ['acme/up-text', 'acme/up-image', 'acme/groq-text'],
       ['groq', 'up'],
     ]);
-  },
-  async 'Which price stands for a model'(answer) {
+  });
+  it('Which price stands for a model', async () => {
     const priced = (variant: string, prompt: number, answerPrice: number) => ({
       provider: 'up',
       model: variant,
@@ -237,20 +234,20 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
       catalog: nothingBuiltIn,
     });
     const { json } = await call('GET', '/models');
-    const [unknown] = quoted(answer);
+    const unknown = '-1';
     expect(json.data.map(({ pricing }: { pricing: object }) => pricing)).toEqual([
       { prompt: '2', completion: '1', request: '0', image: '0' },
       { prompt: unknown, completion: unknown, request: unknown, image: unknown },
     ]);
-  },
-  async 'Facts of a model'(answer) {
+  });
+  it('Facts of a model', async () => {
     const { call } = gateway({
       models: [{ slug: 'acme/bare', endpoints: [{ provider: 'up', model: 'm' }] }],
       catalog: nothingBuiltIn,
     });
     const [model] = (await call('GET', '/models')).json.data;
     const [endpoint] = (await call('GET', '/models/acme/bare/endpoints')).json.data.endpoints;
-    expect([model.created, endpoint.context_length, endpoint.quantization]).toEqual([0, 0, quoted(answer).at(-1)]);
+    expect([model.created, endpoint.context_length, endpoint.quantization]).toEqual([0, 0, 'unknown']);
     for (const filter of [
       'context=1',
       'min_price=0',
@@ -265,8 +262,8 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
       const { status, json } = await call('GET', `/models?${filter}`);
       expect([filter, status, json.data]).toEqual([filter, 200, []]);
     }
-  },
-  async 'Listings in the order'() {
+  });
+  it('Listings in the order', async () => {
     const models = ['b', 'c', 'a'].map((name) => ({
       slug: `acme/${name}`,
       endpoints: [{ provider: 'up', model: name }],
@@ -276,10 +273,10 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
       expect(slugs((await call('GET', `/models?sort=${sort}`)).json)).toEqual(models.map(({ slug }) => slug));
     }
     expect((await call('GET', '/models?use_rss=true')).status).toBe(400);
-  },
-  async "With `compat: 'openrouter'`"(answer) {
+  });
+  it("With `compat: 'openrouter'`", async () => {
     const { endpointStatus } = presentationOf('openrouter');
-    const numbers = quoted(answer).map(Number);
+    const numbers = [0, -1, -2, -10];
     expect((['default', 'degraded', 'down', 'disabled'] as const).map(endpointStatus)).toEqual(numbers);
     const { call } = gateway({ compat: 'openrouter' });
     const { json } = await call('GET', '/models/acme/fast/endpoints');
@@ -295,5 +292,5 @@ export const catalogueChecks: Record<string, (answer: string) => Promise<void>> 
       );
       expect(Object.keys(json).filter((name) => name.endsWith('_metadata'))).toEqual([field]);
     }
-  },
-};
+  });
+});
