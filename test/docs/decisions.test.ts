@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readDoc, root, tableRows } from './markdown.ts';
@@ -16,31 +16,42 @@ const built: Record<string, RegExp> = {
   'src/stores/vault.ts': /function contextOf\(\{ workspaceId, provider, credentialId \}/,
 };
 
-/** The link of a row: `[title of the test](../path of its file)`; of a source file, its path is the title. */
-function linkOf(cells: readonly string[]): { title: string; path: string } {
-  const [, title = '', path = ''] = /^\[(.*)\]\(\.\.\/([^)]*)\)$/.exec(cells[3] ?? '') ?? [];
-  return { title, path };
+/** The links of a row: `[title of the test](../path of its file)`; of a source file, its path is the title. */
+function linksOf(cells: readonly string[]): { title: string; path: string }[] {
+  const links = (cells[3] ?? '').matchAll(/\[((?:[^\]]|\](?!\())*)\]\(\.\.\/([^)]*)\)/g);
+  return [...links].map(([, title = '', path = '']) => ({ title, path }));
 }
 
 /** What stands as the title of a test or of a table of tests in a file. */
 function titlesIn(path: string): string[] {
   const calls = readDoc(path).matchAll(
-    /\bit(?:\.\w+)*\b[^\n'"`]*?[(\s](?:'((?:[^'\\\n]|\\.)*)'|"([^"\n]*)"|`([^`\n]*)`)/g,
+    /^\s*(?:it(?:\.\w+)*|(?:it\b.*)?\]?\))\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"([^"\n]*)"|`([^`\n]*)`)/gm,
   );
   return [...calls].map(([, single, double, template]) => (single ?? double ?? template ?? '').replaceAll('\\', ''));
 }
 
 describe('docs/decisions.md', () => {
-  it.each(rows.map(({ cells }) => [cells[0] as string, linkOf(cells)] as const))(
+  it.each(rows.map(({ cells }) => [cells[0] as string, linksOf(cells)] as const))(
     'links to what shows it: %s',
-    (_, { title, path }) => {
-      expect(existsSync(join(root, path)) && path, `"${title}" is to link to a test by its title`).toBeTruthy();
-      if (title === path) expect(readDoc(path)).toMatch(built[path] as RegExp);
-      else expect(titlesIn(path)).toContain(title);
+    (_, links) => {
+      expect(links).not.toEqual([]);
+      for (const { title, path } of links) {
+        expect([path, existsSync(join(root, path))]).toEqual([path, true]);
+        if (title === path) expect(readDoc(path)).toMatch(built[path] as RegExp);
+        else expect(titlesIn(path)).toContain(title);
+      }
     },
   );
-  it('names every source file that is looked into, once or more', () => {
-    const linked = new Set(rows.map(({ cells }) => linkOf(cells).path));
+  it('links to every source file that is looked into', () => {
+    const linked = new Set(rows.flatMap(({ cells }) => linksOf(cells)).map(({ path }) => path));
     expect(Object.keys(built).filter((path) => !linked.has(path))).toEqual([]);
+  });
+  it('links to every test of a decision', () => {
+    const linked = rows.flatMap(({ cells }) => linksOf(cells));
+    for (const name of readdirSync(join(root, 'test/flow/decisions'))) {
+      const path = `test/flow/decisions/${name}`;
+      const titles = linked.filter((one) => one.path === path).map(({ title }) => title);
+      expect(titles.toSorted()).toEqual(titlesIn(path).toSorted());
+    }
   });
 });
