@@ -16,7 +16,16 @@ const bin = (path) => join(root, 'node_modules', path);
 
 /** Quick ones run beside each other with their output held back; tests run alone, with its output as it comes. */
 const steps = {
-  types: () => runQuietly('types', [bin('typescript/bin/tsc'), '--noEmit', '--project', root]),
+  types: () =>
+    runQuietly('types', [
+      bin('typescript/bin/tsc'),
+      '--noEmit',
+      '--incremental',
+      '--tsBuildInfoFile',
+      join(cache, 'types.tsbuildinfo'),
+      '--project',
+      root,
+    ]),
   lint: () => runQuietly('lint', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings']),
   build: async () => {
     ensureBuilt({ types: true });
