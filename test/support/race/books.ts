@@ -7,8 +7,8 @@ import type { Ledger, LimitedWindow, Window, WindowState } from '../../../src/st
 import { manage } from './gateway.ts';
 import type { Booked } from './run.ts';
 
-/** What a tenant's requests for `race/own` are sent with. */
-export const ownKey = 'gsk-brought-by-the-workspace-0123456789';
+/** What a tenant's requests for `race/byok` are sent with. */
+export const byokKey = 'gsk-brought-by-the-workspace-0123456789';
 
 /** A workspace that several processes spend the budgets of. */
 export interface Tenant {
@@ -33,7 +33,7 @@ export interface TenantLimits {
 
 export async function newTenant(gateway: Gateway, { budgets, keys }: TenantLimits): Promise<Tenant> {
   const { data } = await manage(gateway, 'POST', '/workspaces', { name: 'Race', slug: `race-${crypto.randomUUID()}` });
-  const own = { provider: 'groq', key: ownKey, workspace_id: data.id };
+  const own = { provider: 'groq', key: byokKey, workspace_id: data.id };
   const { data: credential } = await manage(gateway, 'POST', '/byok', own);
   const workspaceId = parseWorkspaceId(data.id) as WorkspaceId;
   const tenant: Tenant = { workspaceId, credentialId: credential.id, keys: [], limits: [] };

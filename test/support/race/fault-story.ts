@@ -6,7 +6,7 @@ import { errorBodySchema } from '../../../src/schema/envelope.ts';
 import { chooseStorage } from '../../../src/stores/storage/choose.ts';
 import type { RequestRecord } from '../../../src/telemetry/record.ts';
 import type { Transport } from '../../../src/transport/transport.ts';
-import { newTenant, ownKey, statesOf, windowsOf } from './books.ts';
+import { byokKey, newTenant, statesOf, windowsOf } from './books.ts';
 import { manage, movableClock, raceGateway, raceManagementKey } from './gateway.ts';
 import { play, raceRequest } from './requests.ts';
 import { type Booked, costsIn } from './run.ts';
@@ -91,7 +91,7 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
       'spend with a limit of the key': spend(limited, 200),
       'spend what is not there': spend(poor.keys[0]?.key as string, 402, { model: 'race/one', models: undefined }),
       'spend with a key that is switched off': spend(disabled.key, 401),
-      'spend through a credential': spend(first, 200, { model: 'race/own', models: undefined, max_tokens: 20 }),
+      'spend through a credential': spend(first, 200, { model: 'race/byok', models: undefined, max_tokens: 20 }),
       'read the key': read('/key', ({ data }: { data: { limit: number } }) => data.limit === 1_000, limited),
       'read a key': read(`/keys/${rich.keys[0]?.hash}`, ({ data }: { data: { disabled: boolean } }) => !data.disabled),
       'list keys': read(`/keys?workspace_id=${rich.workspaceId}`, ({ data }: { data: object[] }) => data.length === 2),
@@ -134,8 +134,8 @@ function checkedTransport(wrong: unknown[]): Transport {
   const { send } = raceTransport({ isReliable: true });
   return {
     send(request) {
-      const isOwn = new URL(request.url).host === 'groq.test';
-      if (isOwn && request.headers.authorization !== `Bearer ${ownKey}`)
+      const isByok = new URL(request.url).host === 'groq.test';
+      if (isByok && request.headers.authorization !== `Bearer ${byokKey}`)
         wrong.push({ sentWith: 'the wrong credential' });
       return send(request);
     },

@@ -5,7 +5,7 @@ import { play, smallRequest } from './requests.ts';
 import { type RacePlan, raceRecords, runRace } from './run.ts';
 import { openStore, type StoreAt } from './stores.ts';
 
-// A process with a gateway of its own on a shared store: it says when it is ready, is told when to start, and says what
+// A process with a gateway of its own on a shared store: it reports when it is ready, gets the time to start, and reports what
 // came of it.
 
 export interface ChildPlan {

@@ -6,7 +6,7 @@ import { chooseStorage } from '../../../src/stores/storage/choose.ts';
 import { guardStorage } from '../../../src/stores/storage/guard.ts';
 import { openStore, type StoreAt } from './stores.ts';
 
-// A process that sees endpoints do well or badly as it is told, and tells what it knows of them.
+// A process that sees endpoints do well or badly as its plan says, and reports what it knows of them.
 
 export interface HealthChildPlan {
   at: StoreAt;
@@ -34,7 +34,7 @@ const storage = guardStorage(chooseStorage(opened.store, { clock, timeoutMs: 5_0
 });
 const records = healthRecords(storage);
 if (!records) throw new Error('nothing is shared on this store');
-// A rest that is not over before the others hear of it.
+// A cooldown that is not over before the others hear of it.
 const cooldown = { failuresToCooldown: 3, cooldownMs: 30_000 };
 const health = createHealth({ clock, cooldown, sharing: { records, instance: () => instance, logger: null } });
 

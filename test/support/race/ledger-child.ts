@@ -5,7 +5,7 @@ import { type LedgerSpending, spendWithJournal } from './ledger-spending.ts';
 import { openLedger } from './ledgers.ts';
 import type { StoreAt } from './stores.ts';
 
-// A process of its own: it says when it is ready, is told when to start, and says what came of it.
+// A process of its own: it reports when it is ready, gets the time to start, and reports what came of it.
 
 export type LedgerChildPlan = { at: StoreAt } & ({ race: LedgerRacePlan } | { spending: LedgerSpending });
 

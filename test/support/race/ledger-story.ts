@@ -53,16 +53,16 @@ export async function expectRight(ledger: Ledger, workspaceId: WorkspaceId, outc
   const nowMs = Date.now() + 10 * 60_000;
   while ((await ledger.expire(workspaceId, nowMs)) > 0);
   const states = await ledger.read(workspaceId, windows, nowMs);
-  const told = JSON.stringify(outcomes.map(({ wrong, ...counts }) => counts));
+  const summary = JSON.stringify(outcomes.map(({ wrong, ...counts }) => counts));
   expect(outcomes.flatMap(({ wrong }) => wrong)).toEqual([]);
   const spentNanoUsd = outcomes.reduce((sum, outcome) => sum + outcome.spentNanoUsd, 0);
-  expect(states, told).toEqual([
+  expect(states, summary).toEqual([
     { spentNanoUsd, heldNanoUsd: 0 },
     { spentNanoUsd, heldNanoUsd: 0 },
     ...outcomes.map((outcome) => ({ spentNanoUsd: outcome.spentNanoUsd, heldNanoUsd: 0 })),
   ]);
   expect(spentNanoUsd).toBeLessThanOrEqual(limitNanoUsd);
-  expect(spentNanoUsd, told).toBeGreaterThanOrEqual(0.98 * limitNanoUsd);
+  expect(spentNanoUsd, summary).toBeGreaterThanOrEqual(0.98 * limitNanoUsd);
   // Nothing stands in the way of what is left, and there is not one nano more.
   const shared = raceWindows(0).slice(0, 2);
   const hold = (amountNanoUsd: number) =>
@@ -72,7 +72,7 @@ export async function expectRight(ledger: Ledger, workspaceId: WorkspaceId, outc
   expect((await hold(left)).isHeld).toBe(true);
   // All that was to be tried out has happened, oftener than once.
   for (const sort of ['held', 'refused', 'extended', 'released', 'lost', 'late'] as const) {
-    expect([sort, outcomes.reduce((sum, outcome) => sum + outcome[sort], 0) > 10], told).toEqual([sort, true]);
+    expect([sort, outcomes.reduce((sum, outcome) => sum + outcome[sort], 0) > 10], summary).toEqual([sort, true]);
   }
 }
 
@@ -144,7 +144,7 @@ export function testLedgerRace(place: () => Promise<StoreAt>): void {
       }
       for (const { child } of survivors) child.send('stop');
       for (const { result } of survivors) expect(await result).toBe('stopped');
-      // As if the lease had passed: the server is told what time it is.
+      // As if the lease had passed: the server gets the time with each call.
       const nowMs = Date.now() + leaseMs;
       for (const { heldNanoUsd } of await ledger.read(workspaceId, windows, nowMs)) expect(heldNanoUsd).toBe(0);
 
@@ -165,12 +165,12 @@ export function testLedgerRace(place: () => Promise<StoreAt>): void {
           spentNanoUsd += status === 'settling' ? actualNanoUsd : 0;
         }
       }
-      const told = `${noted.length} holds, ${inDoubt} in doubt, ${charged} charged`;
-      expect(await ledger.read(workspaceId, windows, nowMs), told).toEqual(
+      const summary = `${noted.length} holds, ${inDoubt} in doubt, ${charged} charged`;
+      expect(await ledger.read(workspaceId, windows, nowMs), summary).toEqual(
         windows.map(() => ({ spentNanoUsd, heldNanoUsd: 0 })),
       );
       // There was something in the middle of which they were killed.
-      expect([inDoubt > 10, charged > 10], told).toEqual([true, true]);
+      expect([inDoubt > 10, charged > 10], summary).toEqual([true, true]);
       await ledger.forget(workspaceId);
     });
   });

@@ -6,17 +6,17 @@ export interface Line {
   port: number;
   /** How long what is sent from now on takes, each way. */
   delayMs: number;
-  /** All that was said on it so far, both ways. */
+  /** All bytes it carried so far, both ways. */
   heard(): Buffer;
   /** Resets every connection there is. */
   reset(): void;
   stop(): void;
 }
 
-/** @param options  `isRecorded`: what is said is kept */
+/** @param options  `isRecorded`: the bytes are kept */
 export async function startLine(to: number, { isRecorded = false }: { isRecorded?: boolean } = {}): Promise<Line> {
   const sockets = new Set<Socket>();
-  const said: Buffer[] = [];
+  const carried: Buffer[] = [];
   const server = createServer((client) => {
     const upstream = connect(to, '127.0.0.1');
     for (const [from, into] of [
@@ -26,7 +26,7 @@ export async function startLine(to: number, { isRecorded = false }: { isRecorded
       sockets.add(from);
       let queue = Promise.resolve();
       from.on('data', (data) => {
-        if (isRecorded) said.push(Buffer.from(data));
+        if (isRecorded) carried.push(Buffer.from(data));
         const waited = sleep(line.delayMs);
         // In order, though the delay may have changed meanwhile.
         queue = queue.then(() => waited).then(() => void into.write(data));
@@ -42,7 +42,7 @@ export async function startLine(to: number, { isRecorded = false }: { isRecorded
   const line: Line = {
     port: (server.address() as { port: number }).port,
     delayMs: 0,
-    heard: () => Buffer.concat(said),
+    heard: () => Buffer.concat(carried),
     reset() {
       for (const socket of sockets) socket.resetAndDestroy();
     },

@@ -17,8 +17,8 @@ export interface RaceRequest {
   /** What each endpoint that may serve it may cost at most. Integer nano-USD. */
   ceilingsNanoUsd: number[];
   /** true: it may go through the workspace's own credential. */
-  isOwn: boolean;
-  leaves: null | { afterMs: number } | { afterPieces: number };
+  isByok: boolean;
+  leaves: null | { afterMs: number } | { afterChunks: number };
   /** How long the client lets the gateway work; null: as long as it likes. */
   timeoutMs: number | null;
 }
@@ -39,7 +39,7 @@ export function raceRequest(seed: number, keys: number): RaceRequest {
         : named < 0.7
           ? ['race/capped']
           : named < 0.85
-            ? ['race/own']
+            ? ['race/byok']
             : ['race/one', 'race/two'];
   const stream = isOneOf(0.5);
   const isUncapped = slugs[0] === 'race/capped' && isOneOf(0.5);
@@ -51,13 +51,13 @@ export function raceRequest(seed: number, keys: number): RaceRequest {
     session_id: `request-${seed}`,
     ...(isUncapped ? {} : { [isOneOf(0.5) ? 'max_tokens' : 'max_completion_tokens']: 1 + upTo(299) }),
   };
-  const leaves = isOneOf(0.08) ? { afterMs: upTo(12) } : stream && isOneOf(0.12) ? { afterPieces: 1 + upTo(3) } : null;
+  const leaves = isOneOf(0.08) ? { afterMs: upTo(12) } : stream && isOneOf(0.12) ? { afterChunks: 1 + upTo(3) } : null;
   return {
     seed,
     body,
     keyAt: upTo(keys - 1),
     ceilingsNanoUsd: ceilingsOf(body),
-    isOwn: slugs[0] === 'race/own',
+    isByok: slugs[0] === 'race/byok',
     leaves,
     timeoutMs: isOneOf(0.03) ? 1 + upTo(9) : null,
   };
@@ -66,7 +66,7 @@ export function raceRequest(seed: number, keys: number): RaceRequest {
 /** The smallest request there is, unless more is asked. */
 export function smallRequest(seed: number, maxTokens = 1): RaceRequest {
   const body = { model: 'race/one', messages: [seedMessage(seed)], stream: false, max_tokens: maxTokens };
-  return { seed, body, keyAt: 0, ceilingsNanoUsd: ceilingsOf(body), isOwn: false, leaves: null, timeoutMs: null };
+  return { seed, body, keyAt: 0, ceilingsNanoUsd: ceilingsOf(body), isByok: false, leaves: null, timeoutMs: null };
 }
 
 export function ceilingsOf(body: Record<string, unknown>): number[] {
@@ -86,7 +86,7 @@ export interface Played {
   generationId: string | null;
   // biome-ignore lint/suspicious/noExplicitAny: of any answer
   error: any;
-  /** As the client is told; null where it is not. */
+  /** As reported to the client; null where it is not. */
   costUsd: number | null;
   startedAtMs: number;
   tookMs: number;
@@ -124,7 +124,7 @@ export async function play({ fetch }: Gateway, request: RaceRequest, key: string
       const { error = null, usage } = json;
       return seen(response.status, { generationId, error, costUsd: usage?.cost ?? null });
     }
-    const text = await readFor(response, leaves && 'afterPieces' in leaves ? leaves.afterPieces : null);
+    const text = await readFor(response, leaves && 'afterChunks' in leaves ? leaves.afterChunks : null);
     if (text === null) return seen(0, { generationId });
     const last = lastChunk(text);
     return seen(last.error?.code ?? 200, {
@@ -141,12 +141,12 @@ export async function play({ fetch }: Gateway, request: RaceRequest, key: string
 }
 
 /** @returns null: the client has left before the end */
-async function readFor({ body }: Response, pieces: number | null): Promise<string | null> {
+async function readFor({ body }: Response, chunks: number | null): Promise<string | null> {
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   const decoder = new TextDecoder();
   let text = '';
   for (let count = 0; ; count++) {
-    if (count === pieces) {
+    if (count === chunks) {
       await reader.cancel();
       return null;
     }
@@ -164,7 +164,7 @@ function lastChunk(text: string): any {
 
 /** What is wrong with a 402; null: it says how things stood, and that the request did not fit. */
 export function wrongRefusal(
-  { ceilingsNanoUsd, isOwn }: RaceRequest,
+  { ceilingsNanoUsd, isByok }: RaceRequest,
   { error }: Played,
   keyIncludesByok: boolean,
 ): string | null {
@@ -176,7 +176,7 @@ export function wrongRefusal(
   ];
   const room = limit - spent - held;
   // Through the workspace's own credential it costs nothing that this limit counts.
-  const isFree = isOwn && !(scope === 'key' && keyIncludesByok);
+  const isFree = isByok && !(scope === 'key' && keyIncludesByok);
   const least = isFree ? 0 : Math.min(...ceilingsNanoUsd);
   if ([limit, spent, held].some((nanoUsd) => nanoUsd < 0 || Number.isNaN(nanoUsd))) return `says ${error.message}`;
   if (room < 0) return `more was spent and held than the limit: ${error.message}`;

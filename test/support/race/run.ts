@@ -34,7 +34,7 @@ export interface RaceResult {
   /** Requests that were counted here, since no provider did. */
   estimated: number;
   /** Requests that went through the workspace's own credential and cost something. */
-  ownBill: number;
+  byokBilled: number;
   /** What should not have happened. */
   wrong: string[];
 }
@@ -59,8 +59,16 @@ export function costsIn({ costNanoUsd, attempts, usage }: RequestRecord) {
 
 /** Takes the records of a gateway, and looks at its answers beside them. */
 export function raceRecords(seed: number, includesByok: readonly boolean[] = []) {
-  const result: RaceResult = { seed, statuses: {}, booked: [], paidFailures: 0, estimated: 0, ownBill: 0, wrong: [] };
-  const costs = new Map<string, { toldNanoUsd: number; servedNanoUsd: number }>();
+  const result: RaceResult = {
+    seed,
+    statuses: {},
+    booked: [],
+    paidFailures: 0,
+    estimated: 0,
+    byokBilled: 0,
+    wrong: [],
+  };
+  const costs = new Map<string, { reportedNanoUsd: number; servedNanoUsd: number }>();
 
   return {
     result,
@@ -72,10 +80,10 @@ export function raceRecords(seed: number, includesByok: readonly boolean[] = [])
       }
       const { nanoUsd, byokNanoUsd, failedByokNanoUsd, servedNanoUsd } = costsIn(record);
       // What a provider has put on the workspace's own bill for nothing is none of ours.
-      costs.set(id, { toldNanoUsd: costNanoUsd - failedByokNanoUsd, servedNanoUsd });
+      costs.set(id, { reportedNanoUsd: costNanoUsd - failedByokNanoUsd, servedNanoUsd });
       if (isEstimated) result.estimated++;
       result.paidFailures += attempts.filter((attempt) => attempt.costNanoUsd > 0).length;
-      if (byokNanoUsd > 0) result.ownBill++;
+      if (byokNanoUsd > 0) result.byokBilled++;
       if (costNanoUsd > 0) result.booked.push({ apiKeyHash, receivedAtMs, nanoUsd, byokNanoUsd });
     },
     see(request: RaceRequest, played: Played): void {
@@ -88,11 +96,11 @@ export function raceRecords(seed: number, includesByok: readonly boolean[] = [])
         if (wrong !== null) note(wrong);
       }
       const recorded = costs.get(generationId ?? '');
-      if (costUsd !== null && (recorded === undefined || costUsd !== nanoToUsd(recorded.toldNanoUsd))) {
-        note(`the client was told ${costUsd} USD, and ${recorded?.toldNanoUsd} nano-USD were recorded`);
+      if (costUsd !== null && (recorded === undefined || costUsd !== nanoToUsd(recorded.reportedNanoUsd))) {
+        note(`the client got ${costUsd} USD, and ${recorded?.reportedNanoUsd} nano-USD were recorded`);
       }
       // What is on the workspace's own bill is held by nobody but the keys that count it.
-      if (recorded && !request.isOwn && recorded.servedNanoUsd > Math.max(...request.ceilingsNanoUsd)) {
+      if (recorded && !request.isByok && recorded.servedNanoUsd > Math.max(...request.ceilingsNanoUsd)) {
         note(`it has cost ${recorded.servedNanoUsd}, more than ${request.ceilingsNanoUsd.join(', ')}`);
       }
     },

@@ -32,7 +32,7 @@ export const raceModels = [
     ],
   },
   // The workspace has brought a credential for this one.
-  { slug: 'race/own', endpoints: [{ provider: 'groq', model: 'own', pricing: dear }] },
+  { slug: 'race/byok', endpoints: [{ provider: 'groq', model: 'own', pricing: dear }] },
   // The caller names no largest output: the endpoint's counts.
   {
     slug: 'race/capped',
@@ -58,7 +58,7 @@ interface Asked {
 }
 
 /** Of a hundred requests, how many are answered how. */
-const whole: [share: number, answer: (asked: Asked) => Answer][] = [
+const completeResponses: [share: number, answer: (asked: Asked) => Answer][] = [
   [52, (asked) => ({ body: completion({ usage: usageOf(asked) }) })],
   [10, ({ upTo }) => ({ body: withoutUsage(completion({}, { content: words(upTo(60)) })) })],
   [10, ({ random }) => failure(random)],
@@ -128,7 +128,7 @@ function words(count: number): string {
 export interface RaceUpstream {
   /** Of the pauses in an answer: long enough for requests to meet, short enough for thousands. Default 6. */
   longestPauseMs?: number;
-  /** true: every answer is whole, and says what was used. */
+  /** true: every response is complete and reports its usage. */
   isReliable?: boolean;
 }
 
@@ -145,7 +145,7 @@ export function raceTransport({ longestPauseMs = 6, isReliable = false }: RaceUp
       const maxTokens = asked.max_completion_tokens ?? asked.max_tokens;
       // Where a budget is set, no provider is left to decide how much it writes.
       if (!Number.isInteger(maxTokens)) throw new Error(`${asked.model} was asked for any number of tokens`);
-      const answers = asked.stream ? streams : whole;
+      const answers = asked.stream ? streams : completeResponses;
       const answer = pick(isReliable ? answers.slice(0, 1) : answers, random)({ random, upTo, maxTokens });
       await paused(upTo(longestPauseMs), request.signal);
       if (Array.isArray(answer.body) && answer.body.length === 1 && answer.body[0] === 'breaks')
