@@ -22,12 +22,13 @@ const modules = readdirSync('test', { recursive: true, encoding: 'utf8' })
 
 /**
  * Tests that need no worker of their own: importing the sources takes most of the time of many small files. A file that
- * replaces a module or a global has a worker to itself.
+ * replaces a module or a global, or looks at a first import, has a worker to itself.
  */
 export const sharedWorkerTests = modules
   .filter(({ path }) => /^test\/(?:unit|flow)\/.*\.test\.ts$/.test(path))
   .filter(({ text }) => !/\bvi\.(?:mock|doMock|stubGlobal|stubEnv|resetModules)\b/.test(text))
-  .map(({ path }) => path);
+  .map(({ path }) => path)
+  .filter((path) => path !== 'test/unit/import.test.ts');
 
 /** Tests of both runs: what imports `test/support/runs.ts`, itself or by way of a suite, does more in the long run. */
 export const testsOfBothRuns = importersOf('test/support/runs.ts').filter((path) => path.endsWith('.test.ts'));
