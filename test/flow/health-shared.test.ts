@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { sqliteStore } from '../../adapters/sqlite.ts';
 import { hello, type TestGateway, testGateway } from '../support/gateway.ts';
-import { newSqliteFile } from '../support/race-stores.ts';
+import { newSqliteFile } from '../support/race/stores.ts';
 import { completion, errorBody } from '../support/upstream.ts';
 
 const endings: (() => Promise<void>)[] = [];

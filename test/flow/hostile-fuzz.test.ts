@@ -4,11 +4,12 @@ import { bytesOf, chunkOf, done, event, stop, text, usageEvent, usual } from '..
 import { settle } from '../support/manual-clock.ts';
 import { readSaidStream } from '../support/recordings.ts';
 import { piecesOf, replayGateway } from '../support/replay.ts';
+import { runs } from '../support/runs.ts';
 
 // Bound by the machine, which may have other things to do.
 vi.setConfig({ testTimeout: 60_000 });
 
-const rounds = Number(process.env.FUZZ_ROUNDS ?? 1500);
+const rounds = Number(process.env.FUZZ_ROUNDS ?? runs(400, 1500));
 
 /** Numbers in [0, 1), the same in every run (mulberry32). */
 function seeded(seed: number): () => number {

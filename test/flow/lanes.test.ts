@@ -4,6 +4,7 @@ import { openaiChat } from '../../src/dialects/openai-chat.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import type { ChatChunk } from '../../src/schema/chunk.ts';
 import { hello, readStream, type TestGateway, testGateway } from '../support/gateway.ts';
+import { runs } from '../support/runs.ts';
 import { chunk, recut, sse, textStream, usageChunk } from '../support/upstream.ts';
 
 /** The same provider twice: one whose events may be copied, and one whose every event is decoded. */
@@ -136,7 +137,7 @@ describe('the two lanes', () => {
         const pieces = recut(wire, size);
         expect(await read(passthrough, pieces)).toEqual(await read(decoded, pieces));
       }),
-      { numRuns: 200 },
+      { numRuns: runs(60, 200) },
     );
   }, 60_000);
   it('say the same when the events change in more than their text', async () => {

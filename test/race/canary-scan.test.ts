@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scanFor } from '../support/race-canary-scan.ts';
+import { scanFor } from '../support/canary/scan.ts';
 
 const mark = 'Canary1a2b3c4d+/=?&"\\~';
 const { find } = scanFor(['Nowhere0123456789', mark]);

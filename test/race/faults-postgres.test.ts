@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type OwnPostgres, ownPostgres } from '../support/own-postgres.ts';
 import { askPostgres, connectTo } from '../support/postgres-client.ts';
-import { survivesFault } from '../support/race-fault-story.ts';
-import { type Line, startLine } from '../support/race-line.ts';
-import { openStore } from '../support/race-stores.ts';
+import { survivesFault } from '../support/race/fault-story.ts';
+import { type Line, startLine } from '../support/race/line.ts';
+import { openStore } from '../support/race/stores.ts';
 import { describeWithOwnPostgres } from '../support/services.ts';
 
 describeWithOwnPostgres('gateways whose PostgreSQL', (programs) => {

@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { type SqliteStore, sqliteStore } from '../../adapters/sqlite.ts';
-import { survivesFault } from '../support/race-fault-story.ts';
-import type { OpenedStore } from '../support/race-stores.ts';
+import { survivesFault } from '../support/race/fault-story.ts';
+import type { OpenedStore } from '../support/race/stores.ts';
 
 describe('gateways whose SQLite file', { timeout: 120_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'model-gateway-race-sqlite-'));

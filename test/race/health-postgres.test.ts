@@ -1,6 +1,6 @@
 import { afterEach, it } from 'vitest';
-import { shareHealthOn } from '../support/health-story.ts';
-import { newSchema, type Place } from '../support/race-stores.ts';
+import { shareHealthOn } from '../support/race/health-story.ts';
+import { newSchema, type Place } from '../support/race/stores.ts';
 import { describeWithPostgres } from '../support/services.ts';
 
 describeWithPostgres('processes on one PostgreSQL', (url) => {

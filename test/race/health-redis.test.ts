@@ -1,6 +1,6 @@
 import { afterEach, it } from 'vitest';
-import { shareHealthOn } from '../support/health-story.ts';
-import { newNamespace, type Place } from '../support/race-stores.ts';
+import { shareHealthOn } from '../support/race/health-story.ts';
+import { newNamespace, type Place } from '../support/race/stores.ts';
 import { describeWithRedis } from '../support/services.ts';
 
 describeWithRedis('processes on one Redis', (url) => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, it } from 'vitest';
-import { shareHealthOn } from '../support/health-story.ts';
-import { newSqliteFile, type Place } from '../support/race-stores.ts';
+import { shareHealthOn } from '../support/race/health-story.ts';
+import { newSqliteFile, type Place } from '../support/race/stores.ts';
 
 describe('processes on one SQLite file', () => {
   let place: Place;

@@ -1,6 +1,6 @@
 import { afterEach, it } from 'vitest';
-import { killOn } from '../support/race-kill-story.ts';
-import { newSchema, type Place } from '../support/race-stores.ts';
+import { killOn } from '../support/race/kill-story.ts';
+import { newSchema, type Place } from '../support/race/stores.ts';
 import { describeWithPostgres } from '../support/services.ts';
 
 describeWithPostgres('of four processes on one PostgreSQL', (url) => {

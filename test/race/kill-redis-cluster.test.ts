@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, it } from 'vitest';
-import { killOn } from '../support/race-kill-story.ts';
+import { killOn } from '../support/race/kill-story.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis-cluster.ts';
 import { describeWithOwnRedis } from '../support/services.ts';
 

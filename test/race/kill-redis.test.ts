@@ -1,6 +1,6 @@
 import { afterEach, it } from 'vitest';
-import { killOn } from '../support/race-kill-story.ts';
-import { newNamespace, type Place } from '../support/race-stores.ts';
+import { killOn } from '../support/race/kill-story.ts';
+import { newNamespace, type Place } from '../support/race/stores.ts';
 import { describeWithRedis } from '../support/services.ts';
 
 describeWithRedis('of four processes on one Redis', (url) => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, it } from 'vitest';
-import { killOn } from '../support/race-kill-story.ts';
-import { newSqliteFile, type Place } from '../support/race-stores.ts';
+import { killOn } from '../support/race/kill-story.ts';
+import { newSqliteFile, type Place } from '../support/race/stores.ts';
 
 describe('of four processes on one SQLite file', { timeout: 240_000 }, () => {
   let place: Place;

@@ -15,6 +15,7 @@ import {
   tenEndpoints,
 } from '../../bench/routing/world.ts';
 import { createGateway, type RequestRecord } from '../../src/index.ts';
+import { runs } from '../support/runs.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const kept: RoutingFindings = JSON.parse(readFileSync(join(root, 'bench/routing/results.json'), 'utf8'));
@@ -124,14 +125,15 @@ describe('the world of the simulation', () => {
 });
 
 describe('the simulation', () => {
-  const scenario: Scenario = { ...strategyScenario, seed: 7, requests: 600 };
+  const scenario: Scenario = { ...strategyScenario, seed: 7, requests: runs(150, 600) };
 
-  it.each(Object.entries<Strategy>({ ...strategies, hedging: hedges.on }))(
+  const allStrategies: Record<string, Strategy> = { ...strategies, hedging: hedges.on };
+  it.each(Object.entries(runs({ default: strategies.default, hedging: hedges.on }, allStrategies)))(
     'gives the same numbers for the same seed: %s',
     async (_, strategy) => {
       const first = await simulate(createGateway, scenario, strategy);
       expect(await simulate(createGateway, scenario, strategy)).toEqual(first);
-      expect(first.requests).toBe(600);
+      expect(first.requests).toBe(scenario.requests);
       expect(first.firstTokenMs).toHaveLength(first.succeeded);
       expect(first.attempts).toBeGreaterThanOrEqual(first.requests);
     },
@@ -146,7 +148,7 @@ describe('the simulation', () => {
       ...hedges.on,
       options: { ...hedges.on.options, onRecord: (one: RequestRecord) => records.push(one) },
     };
-    const stalling = { ...scenario, ...hedgeScenario, stalls: 0.1, requests: 1000 };
+    const stalling = { ...scenario, ...hedgeScenario, stalls: 0.1, requests: runs(500, 1000) };
     const usageCounter = await simulate(createGateway, stalling, strategy);
     const attempts = records.flatMap((record) => record.attempts);
     expect(records).toHaveLength(usageCounter.requests);

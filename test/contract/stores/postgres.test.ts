@@ -8,6 +8,7 @@ import { expireBatch, keepEndedMs, keepWindowsMs } from '../../../src/stores/led
 import { postgresStorage } from '../../../src/stores/storage/postgres.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { askPostgres, connectTo } from '../../support/postgres-client.ts';
+import { isLongRun } from '../../support/runs.ts';
 import { describeWithPostgres } from '../../support/services.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 import { at, budget, names, type Task } from './postgres-child.ts';
@@ -124,7 +125,7 @@ describeWithPostgres('PostgreSQL', (url) => {
     });
 
     describe('tables and functions', () => {
-      it('are made by four processes at the same instant, each of which can go on', async () => {
+      it.runIf(isLongRun)('are made by four processes at the same instant, each of which can go on', async () => {
         const fresh = newSchema();
         schemas.add(fresh);
         expect(await together('begin', fresh)).toEqual([true, true, true, true]);
@@ -406,26 +407,30 @@ describeWithPostgres('PostgreSQL', (url) => {
       });
     });
 
-    it('lists a page of 1,000 records among 200,000 foreign ones in milliseconds', { timeout: 60_000 }, async () => {
-      const storage = await open({ table: 'many', max: 1 });
-      await storage.get(at('a'));
-      // Of a partition the server then expects half of all: it would read the whole table rather than an index.
-      await ask(`INSERT INTO ${schema}.many_records (namespace, partition, kind, id, value, rank)
+    it.runIf(isLongRun)(
+      'lists a page of 1,000 records among 200,000 foreign ones in milliseconds',
+      { timeout: 60_000 },
+      async () => {
+        const storage = await open({ table: 'many', max: 1 });
+        await storage.get(at('a'));
+        // Of a partition the server then expects half of all: it would read the whole table rather than an index.
+        await ask(`INSERT INTO ${schema}.many_records (namespace, partition, kind, id, value, rank)
         SELECT '', CASE WHEN n <= 1000 THEN 'mine' ELSE 'theirs' END, 'thing', 'id-' || n, repeat('x', 200), n
         FROM generate_series(1, 201000) AS n`);
-      await ask(`ANALYZE ${schema}.many_records`);
-      const times: number[] = [];
-      for (let turn = 0; turn < 20; turn++) {
-        const startMs = performance.now();
-        const { total, records } = await storage.list('mine', 'thing', { offset: turn * 50, limit: 50 });
-        times.push(performance.now() - startMs);
-        expect([total, records.length]).toEqual([1_000, 50]);
-      }
-      // Reading all of the table takes ten times as long; other tests are using the machine.
-      expect(times.sort((a, b) => a - b)[10]).toBeLessThan(15);
-    });
+        await ask(`ANALYZE ${schema}.many_records`);
+        const times: number[] = [];
+        for (let turn = 0; turn < 20; turn++) {
+          const startMs = performance.now();
+          const { total, records } = await storage.list('mine', 'thing', { offset: turn * 50, limit: 50 });
+          times.push(performance.now() - startMs);
+          expect([total, records.length]).toEqual([1_000, 50]);
+        }
+        // Reading all of the table takes ten times as long; other tests are using the machine.
+        expect(times.sort((a, b) => a - b)[10]).toBeLessThan(15);
+      },
+    );
 
-    describe('four processes', () => {
+    describe.runIf(isLongRun)('four processes', () => {
       it('that want the same names share them out, and leave nothing of what they did not get', async () => {
         const fresh = newSchema();
         schemas.add(fresh);

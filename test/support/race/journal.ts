@@ -1,70 +1,109 @@
-import { randomUUID } from 'node:crypto';
 import { openSync, readFileSync, writeSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { WorkspaceId } from '../../../src/call/workspace.ts';
-import type { Ledger, LimitedWindow } from '../../../src/stores/ledger/ledger.ts';
-import { randomFrom } from './calls.ts';
+import type { Ledger } from '../../../src/stores/ledger/ledger.ts';
 
-/** What a process that may be killed at any moment has written down of a hold. */
-export interface Noted {
+/** Notes what a process that may be killed at any moment is about to do, and what has come of it. */
+export interface Journal {
+  note(...words: readonly (string | number)[]): void;
+  /** The same ledger, every step noted before it is taken and after. */
+  watched(ledger: Ledger): Ledger;
+}
+
+export function openJournal(path: string): Journal {
+  // With O_APPEND several processes write to one file, each line whole; what the system has taken survives a kill.
+  const file = openSync(path, 'a');
+  const note: Journal['note'] = (...words) => void writeSync(file, `${words.join(' ')}\n`);
+  return {
+    note,
+    watched: (ledger) => ({
+      ...ledger,
+      async hold(request) {
+        note('asked', request.id, request.amountNanoUsd);
+        const outcome = await ledger.hold(request);
+        note(outcome.isHeld ? 'held' : 'refused', request.id);
+        return outcome;
+      },
+      async settle(workspaceId, id, actualNanoUsd, nowMs) {
+        note('settling', id, actualNanoUsd);
+        const outcome = await ledger.settle(workspaceId, id, actualNanoUsd, nowMs);
+        note(outcome === 'unknown' ? 'lost' : 'settled', id);
+        return outcome;
+      },
+      async release(workspaceId, id, nowMs) {
+        note('releasing', id);
+        const outcome = await ledger.release(workspaceId, id, nowMs);
+        note('released', id);
+        return outcome;
+      },
+    }),
+  };
+}
+
+/** What the journals say of a hold. */
+export interface NotedHold {
   id: string;
-  ceilingNanoUsd: number;
+  amountNanoUsd: number;
   /** `asked`, `settling` and `releasing`: no answer was seen, so that it may have come to pass or not. */
-  status: 'asked' | 'refused' | 'held' | 'settling' | 'settled' | 'releasing' | 'released';
+  status: 'asked' | 'refused' | 'held' | 'settling' | 'settled' | 'lost' | 'releasing' | 'released';
   actualNanoUsd: number;
 }
 
-export interface JournalPlan {
-  workspaceId: WorkspaceId;
-  windows: readonly LimitedWindow[];
-  width: number;
-  seed: number;
-  leaseMs: number;
-  journal: string;
+export interface NotedBooks {
+  holds: NotedHold[];
+  /** Sum of the costs that the gateways recorded, but for what went through credentials of the workspace. */
+  recordedNanoUsd: number;
 }
 
-/** Holds and ends without end, noting each step before it is taken and after. */
-export async function spendWithJournal(ledger: Ledger, plan: JournalPlan, isOver: () => boolean): Promise<void> {
-  const { workspaceId, windows, seed, leaseMs } = plan;
-  const random = randomFrom(seed);
-  const upTo = (most: number) => Math.floor(random() * (most + 1));
-  const file = openSync(plan.journal, 'a');
-  // Written is written: what the system has taken survives the process.
-  const note = (...words: (string | number)[]) => void writeSync(file, `${words.join(' ')}\n`);
-
-  const work = async () => {
-    while (!isOver()) {
-      const id = randomUUID();
-      const ceiling = upTo(2_000);
-      const nowMs = Date.now();
-      note('asked', id, ceiling);
-      const request = { id, workspaceId, amountNanoUsd: ceiling, windows, nowMs, leaseUntilMs: nowMs + leaseMs };
-      const { isHeld } = await ledger.hold(request);
-      note(isHeld ? 'held' : 'refused', id, 0);
-      if (!isHeld) continue;
-      await sleep(upTo(10));
-      if (random() < 0.15) {
-        note('releasing', id, 0);
-        await ledger.release(workspaceId, id, Date.now());
-        note('released', id, 0);
-        continue;
-      }
-      const actual = upTo(ceiling);
-      note('settling', id, actual);
-      await ledger.settle(workspaceId, id, actual, Date.now());
-      note('settled', id, actual);
-    }
-  };
-  await Promise.all(Array.from({ length: plan.width }, work));
-}
-
-export function readJournal(path: string): Noted[] {
-  const noted = new Map<string, Noted>();
+export function readJournal(path: string): NotedBooks {
+  const holds = new Map<string, NotedHold>();
+  let recordedNanoUsd = 0;
   // A line that was cut is of a step that was not taken.
   for (const line of readFileSync(path, 'utf8').split('\n').slice(0, -1)) {
-    const [status, id, amount] = line.split(' ') as [Noted['status'], string, string];
-    const before = noted.get(id) ?? { id, ceilingNanoUsd: Number(amount), actualNanoUsd: 0, status };
-    noted.set(id, { ...before, status, actualNanoUsd: status === 'asked' ? 0 : Number(amount) });
+    const [what, id, amount = '0'] = line.split(' ') as [NotedHold['status'] | 'recorded', string, string?];
+    if (what === 'recorded') {
+      recordedNanoUsd += Number(amount);
+      continue;
+    }
+    const hold = holds.get(id) ?? { id, amountNanoUsd: Number(amount), status: what, actualNanoUsd: 0 };
+    hold.status = what;
+    if (what === 'settling') hold.actualNanoUsd = Number(amount);
+    holds.set(id, hold);
   }
-  return [...noted.values()];
+  return { holds: [...holds.values()], recordedNanoUsd };
+}
+
+/** What may have been booked for a hold once its lease is over, where what is lost is charged. */
+export function possibleNanoUsd({ status, amountNanoUsd, actualNanoUsd }: NotedHold): number[] {
+  switch (status) {
+    case 'refused':
+    case 'released':
+      return [0];
+    case 'settled':
+      return [actualNanoUsd];
+    case 'settling':
+      return [...new Set([actualNanoUsd, amountNanoUsd])];
+    case 'held':
+      return [amountNanoUsd];
+    case 'asked':
+    case 'releasing':
+      return [0, amountNanoUsd];
+    default:
+      return [];
+  }
+}
+
+/** So many sums are looked at, at most; where more is uncertain, the sum has to lie between the least and the most. */
+const maxSums = 1_000_000;
+
+/** Whether a sum is made of one of the possible amounts of each hold. */
+export function isExplained(sumNanoUsd: number, holds: readonly NotedHold[]): boolean {
+  const possible = holds.map(possibleNanoUsd);
+  const least = possible.reduce((sum, amounts) => sum + Math.min(...amounts), 0);
+  const open = possible
+    .filter(({ length }) => length > 1)
+    .map((amounts) => Math.max(...amounts) - Math.min(...amounts));
+  const beyond = sumNanoUsd - least;
+  if (2 ** open.length > maxSums) return beyond >= 0 && beyond <= open.reduce((sum, nanoUsd) => sum + nanoUsd, 0);
+  let sums = [0];
+  for (const nanoUsd of open) sums = sums.flatMap((sum) => [sum, sum + nanoUsd]);
+  return sums.includes(beyond);
 }

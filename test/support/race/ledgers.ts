@@ -5,13 +5,7 @@ import type { Ledger } from '../../../src/stores/ledger/ledger.ts';
 import { postgresStorage } from '../../../src/stores/storage/postgres.ts';
 import { redisStorage } from '../../../src/stores/storage/redis.ts';
 import { sqliteStorage } from '../../../src/stores/storage/sqlite.ts';
-
-/** Where several processes find the same ledger. */
-export type LedgerAt =
-  | { kind: 'sqlite'; path: string }
-  | { kind: 'redis'; url: string; namespace: string }
-  | { kind: 'redis-cluster'; rootNodes: { url: string }[]; namespace: string }
-  | { kind: 'postgres'; url: string; schema: string };
+import type { StoreAt } from './stores.ts';
 
 export interface OpenedLedger {
   ledger: Ledger;
@@ -20,7 +14,8 @@ export interface OpenedLedger {
 
 const options = { onLostHold: 'charge' } as const;
 
-export function openLedger(at: LedgerAt): OpenedLedger {
+/** The ledger of a store, without the gateway's own limits of time around it. */
+export function openLedger(at: StoreAt): OpenedLedger {
   if (at.kind === 'sqlite') {
     // Four writers that never rest, on a busy machine: the wait for the lock is no part of what is tested.
     const store = sqliteStore({ path: at.path, busyTimeoutMs: 60_000 });

@@ -1,18 +1,17 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { ChildPlan } from './child.ts';
 
-export interface RaceProcess {
+export interface RaceProcess<Result = unknown> {
   child: ChildProcess;
   /** When it waits to be started. */
   ready: Promise<void>;
   /** What it says in the end. Rejects when it ends otherwise. */
-  result: Promise<unknown>;
+  result: Promise<Result>;
 }
 
 /** A process that ends with its test, however that ends: it lives for as long as the channel to this one. */
-export function startProcess(plan: ChildPlan): RaceProcess {
-  const child = fork(join(import.meta.dirname, 'child.ts'), [JSON.stringify(plan)], {
+export function startProcess<Result>(script: string, plan: object): RaceProcess<Result> {
+  const child = fork(join(import.meta.dirname, script), [JSON.stringify(plan)], {
     execArgv: ['--conditions=model-gateway-source'],
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
@@ -21,8 +20,8 @@ export function startProcess(plan: ChildPlan): RaceProcess {
     errors = (errors + data).slice(-4_000);
   });
   const ready = Promise.withResolvers<void>();
-  const result = Promise.withResolvers<unknown>();
-  child.on('message', (message: 'ready' | { result: unknown }) => {
+  const result = Promise.withResolvers<Result>();
+  child.on('message', (message: 'ready' | { result: Result }) => {
     if (message === 'ready') ready.resolve();
     else result.resolve(message.result);
   });
@@ -37,9 +36,14 @@ export function startProcess(plan: ChildPlan): RaceProcess {
   return { child, ready: ready.promise, result: result.promise };
 }
 
-/** Lets all go at the same instant, when all are ready. */
-export async function startTogether(processes: readonly RaceProcess[]): Promise<void> {
+/**
+ * Lets all go at the same instant, when all are ready.
+ * @param nowMs  what their clocks say then
+ * @returns when that is, by the clock of the system
+ */
+export async function startTogether(processes: readonly RaceProcess[], nowMs: number): Promise<number> {
   await Promise.all(processes.map(({ ready }) => ready));
   const startAtMs = Date.now() + 100;
-  for (const { child } of processes) child.send({ startAtMs });
+  for (const { child } of processes) child.send({ startAtMs, nowMs });
+  return startAtMs;
 }

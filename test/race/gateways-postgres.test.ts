@@ -1,0 +1,16 @@
+import { afterEach, it } from 'vitest';
+import { raceGatewaysOn } from '../support/race/gateway-story.ts';
+import { newSchema, type Place } from '../support/race/stores.ts';
+import { describeWithPostgres } from '../support/services.ts';
+
+describeWithPostgres('gateways in four processes on one PostgreSQL', (url) => {
+  let place: Place;
+  afterEach(() => place?.clear());
+
+  it('overrun no budget, refuse nothing that fits, and keep books to the nano-dollar', {
+    timeout: 240_000,
+  }, async () => {
+    place = newSchema(await url());
+    await raceGatewaysOn(place.at);
+  });
+});

@@ -1,0 +1,431 @@
+import { inspect } from 'node:util';
+import { createGateway, type Gateway } from '../../../src/gateway.ts';
+import { operations } from '../../../src/operations/index.ts';
+import type { GatewayOptions } from '../../../src/options.ts';
+import type { StoreOption } from '../../../src/setup/stores.ts';
+import type { Transport, TransportRequest, TransportResponse } from '../../../src/transport/transport.ts';
+import { chunk, completion, type Piece, partsOf, sse, usageChunk } from '../upstream.ts';
+
+/** In every secret of the scenario, away from the characters a label shows. */
+export const mark = 'Canary5e1f7a9c3b';
+
+/** With what URLs, JSON and base64 spell otherwise. */
+const secret = (name: string) => `sk-${name}-${mark}+/="\\~&<${mark}-end`;
+const secrets = {
+  north: secret('north'),
+  south: secret('south'),
+  groq: secret('groq'),
+  inference: secret('inference').replaceAll('"', "'"),
+  management: secret('management').replaceAll('"', "'"),
+  own: secret('own'),
+  replaced: secret('replaced'),
+  account: JSON.stringify({ type: 'service_account', private_key: `-----BEGIN-----\n${mark}\n-----END-----` }),
+  master: `master-one-${mark}-0123456789-0123456789`,
+  nextMaster: `master-two-${mark}-0123456789-0123456789`,
+};
+
+/** Everything that anybody was told, and where. */
+export interface Told {
+  where: string;
+  text: string;
+}
+
+export interface Heard {
+  told: Told[];
+  /** Secrets that were made on the way: shown once, to whoever asked for them. */
+  made: string[];
+  /** The operations that have succeeded at least once. */
+  succeeded: Set<string>;
+}
+
+/** How a provider that means no harm shows the key it was sent. */
+const spellings: Record<string, (key: string) => string> = {
+  plain: (key) => key,
+  header: (key) => `Authorization: Bearer ${key}`,
+  curl: (key) => `curl -H 'authorization: Bearer ${key}' https://north.test`,
+  twice: (key) => `${key}${key}`,
+  base64: (key) => Buffer.from(key).toString('base64'),
+  basic: (key) => `Basic ${Buffer.from(`user:${key}`).toString('base64')}`,
+  base64url: (key) => Buffer.from(key).toString('base64url'),
+  url: (key) => `https://north.test/?key=${encodeURIComponent(key)}`,
+  json: (key) => JSON.stringify({ authorization: key }),
+};
+
+type Place = (
+  shown: string,
+  json: (value: unknown) => string,
+) => { status?: number; headers?: Record<string, string>; body: Piece[] };
+
+const streamOf = (...events: string[]): Piece[] => [
+  sse(chunk({ role: 'assistant', content: '' })),
+  ...events,
+  sse(chunk({}, 'stop')),
+  sse(usageChunk()),
+  sse('[DONE]'),
+];
+
+/** Where it shows it. */
+const places: Record<string, Place> = {
+  'error 401': (shown, json) => ({ status: 401, body: [json({ error: { message: `Wrong: ${shown}`, code: shown } })] }),
+  'error 400': (shown, json) => ({
+    status: 400,
+    body: [json({ error: { message: shown, type: shown, param: shown } })],
+  }),
+  'error 429': (shown, json) => ({
+    status: 429,
+    headers: { 'x-ratelimit-key': shown },
+    body: [json({ detail: shown })],
+  }),
+  'error 500': (shown) => ({ status: 500, body: [`<html><title>${shown}</title></html>`] }),
+  'error text': (shown) => ({ status: 403, body: [`${'x'.repeat(240)}${shown}`] }),
+  answer: (shown, json) => ({
+    headers: { 'x-api-key': shown, 'set-cookie': `key=${shown}` },
+    body: [json(completion({ system_fingerprint: shown, service_tier: shown }, { content: shown, reasoning: shown }))],
+  }),
+  tools: (shown, json) => ({
+    body: [
+      json(
+        completion({}, { tool_calls: [{ id: shown, type: 'function', function: { name: 'f', arguments: shown } }] }),
+      ),
+    ],
+  }),
+  'broken answer': (shown, json) => ({
+    body: [json(completion({}, { content: shown })).slice(0, -20), { breaks: true }],
+  }),
+  stream: (shown, json) => ({ body: streamOf(`data: ${json(chunk({ content: shown }))}\n\n`) }),
+  'stream, cut anywhere': (shown, json) => ({
+    body: [...streamOf(`data: ${json(chunk({ content: shown }))}\n\n`).join('')].reduce<string[]>((cut, one, at) => {
+      if (at % 7 === 0) cut.push('');
+      cut[cut.length - 1] += one;
+      return cut;
+    }, []),
+  }),
+  'stream of tools': (shown, json) => ({
+    body: streamOf(
+      `data: ${json(chunk({ tool_calls: [{ index: 0, id: shown, function: { name: 'f', arguments: shown } }] }))}\n\n`,
+    ),
+  }),
+  'comment in a stream': (shown) => ({ body: streamOf(`: ${shown}\n\n`, sse(chunk({ content: 'Hi' }))) }),
+  'error before a stream': (shown, json) => ({
+    body: [`data: ${json({ error: { message: shown, code: shown } })}\n\n`],
+  }),
+  'error in a stream': (shown, json) => ({
+    body: [sse(chunk({ content: 'Hi' })), `data: ${json({ error: { message: shown, code: shown } })}\n\n`],
+  }),
+};
+
+/** Says what it was sent, in the spelling and at the place that the first message names; fails as networks do. */
+function echoTransport(heard: Heard): Transport & { sentKeys: Set<string> } {
+  const sentKeys = new Set<string>();
+  return {
+    sentKeys,
+    async send(request: TransportRequest): Promise<TransportResponse> {
+      const body = JSON.parse(typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body));
+      const key = (request.headers.authorization ?? '').replace('Bearer ', '');
+      sentKeys.add(key);
+      // It is for the header alone.
+      heard.told.push({ where: 'a body sent upstream', text: JSON.stringify(body) });
+      const [spelling = '', place = ''] = String(body.messages[0].content).split(' at ');
+      if (spelling === 'throw') throw new TypeError(`Headers.append: "Bearer ${key}" is an invalid header value`);
+      if (spelling === 'reset') throw Object.assign(new Error(`connect ECONNRESET ${key}`), { code: 'ECONNRESET' });
+      const spell = spellings[spelling];
+      const answer = spell && places[place]?.(spell(key), place === 'answer' ? escapedJson : JSON.stringify);
+      const { headers, pieces } = partsOf({
+        body: answer?.body ?? completion(),
+        ...(answer?.headers ? { headers: answer.headers } : {}),
+      });
+      if (answer && !answer.body[0]?.toString().startsWith('data:')) headers['content-type'] = 'application/json';
+      const rest = [...pieces] as Piece[];
+      return {
+        status: answer?.status ?? 200,
+        headers,
+        body: {
+          async read() {
+            const piece = rest.shift();
+            if (piece === undefined) return null;
+            if (typeof piece !== 'string')
+              throw Object.assign(new Error(`read ECONNRESET ${key}`), { code: 'ECONNRESET' });
+            return new TextEncoder().encode(piece);
+          },
+          cancel: () => undefined,
+        },
+      };
+    },
+  };
+}
+
+/** As servers in PHP and Go write it. */
+function escapedJson(value: unknown): string {
+  return JSON.stringify(value)
+    .replaceAll('/', '\\/')
+    .replace(/[&<>]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+}
+
+/** Exercises every operation, and everything that may go wrong with one, on a store. Secrets are in all places for them. */
+export async function exerciseAll(store: StoreOption): Promise<Heard> {
+  const heard: Heard = { told: [], made: [], succeeded: new Set() };
+  const tell = (where: string, what: unknown) =>
+    // All of it: also what an error holds, and why.
+    void heard.told.push({
+      where,
+      text: inspect(what, { depth: 20, showHidden: true, maxStringLength: null, breakLength: 1e9 }),
+    });
+  const log = (level: string) => (fields: object, message: string) => {
+    tell(`log, ${level}`, [fields, message]);
+    tell(
+      `log, ${level}, as JSON`,
+      JSON.stringify([fields, message, fields && 'error' in fields ? plainError(fields.error) : null]),
+    );
+  };
+  const logger = {
+    ...Object.fromEntries(['trace', 'debug', 'fatal'].map((level) => [level, log(level)])),
+    info: log('info'),
+    warn: log('warn'),
+    error: log('error'),
+  };
+  const transport = echoTransport(heard);
+  const open = (options: Partial<GatewayOptions> = {}) =>
+    createGateway({
+      store,
+      logger,
+      transport,
+      onRecord: (record) => tell('record', record),
+      apiKeys: [{ key: secrets.inference }, { key: secrets.management, permissions: ['management'] }],
+      providers: {
+        north: { baseUrl: 'https://north.test/v1', apiKey: secrets.north },
+        south: { baseUrl: 'https://south.test/v1', apiKey: secrets.south },
+        groq: { apiKey: secrets.groq },
+      },
+      models: [
+        {
+          slug: 'canary/two',
+          endpoints: ['north', 'south'].map((provider) => ({
+            provider,
+            model: 'm',
+            pricing: { prompt: '0', completion: '0.000001' },
+          })),
+        },
+        {
+          slug: 'canary/own',
+          endpoints: [{ provider: 'groq', model: 'm', pricing: { prompt: '0', completion: '0.000001' } }],
+        },
+      ],
+      secrets: { current: secrets.master },
+      retry: { baseDelayMs: 1, maxDelayMs: 1, cooldownMs: 0, maxRetryAfterMs: 10 },
+      // What fails on purpose is to be asked again.
+      health: { failuresToCooldown: 1_000_000 },
+      storeTimeoutMs: 20_000,
+      ...options,
+    });
+  const gateway = open();
+
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    key = secrets.management,
+    headers = {},
+    to: Gateway = gateway,
+  ) {
+    const response = await to.fetch(`http://gateway.test/v1${path}`, {
+      method,
+      headers: {
+        ...(key === '' ? {} : { authorization: `Bearer ${key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    let text = await response.text();
+    const json = text.startsWith('{') ? JSON.parse(text) : null;
+    if (typeof json?.key === 'string' && response.status === 201) {
+      // The one time that it is shown.
+      heard.made.push(json.key);
+      text = text.replace(json.key, '');
+    }
+    tell(`${method} ${path.slice(0, 60)} ${response.status}`, [text, [...response.headers], response.statusText]);
+    if (response.ok) heard.succeeded.add(operationOf(method, path));
+    return { status: response.status, json };
+  }
+  const chat = (content: string, fields: object = {}, key = secrets.inference, to?: Gateway) =>
+    call(
+      'POST',
+      '/chat/completions',
+      { model: 'canary/two', messages: [{ role: 'user', content }], max_tokens: 20, ...fields },
+      key,
+      { 'x-service-metadata': 'enabled' },
+      to,
+    );
+
+  // Every operation.
+  const workspace = (await call('POST', '/workspaces', { name: 'Canary', slug: 'canary' })).json.data;
+  await call('GET', '/workspaces');
+  await call('GET', '/workspaces/canary');
+  await call('PATCH', `/workspaces/${workspace.id}`, { name: 'Canaries' });
+  for (const of of ['default', workspace.id])
+    await call('PUT', `/workspaces/${of}/budgets/daily`, { limit_usd: 1_000 });
+  await call('PUT', `/workspaces/${workspace.id}/budgets/monthly`, { limit_usd: 0.000000001 });
+  await call('GET', `/workspaces/${workspace.id}/budgets`);
+  await call('GET', `/workspaces/${workspace.id}/budgets/monthly`);
+  const made = (await call('POST', '/keys', { name: 'Made', workspace_id: workspace.id, limit: 5 })).json;
+  const manager = (await call('POST', '/keys', { name: 'Manager', permissions: ['management', 'inference'] })).json;
+  await call('GET', '/keys');
+  await call('GET', `/keys/${made.data.hash}`);
+  await call('PATCH', `/keys/${made.data.hash}`, { name: 'Renamed' });
+  await call('GET', '/key', undefined, made.key);
+  const credential = (await call('POST', '/byok', { provider: 'groq', key: secrets.own })).json.data;
+  const second = (await call('POST', '/byok', { provider: 'google-vertex', key: secrets.account, name: 'A file' })).json
+    .data;
+  await call('GET', '/byok');
+  await call('GET', `/byok/${credential.id}`);
+  for (const path of ['/models', '/models/user', '/models/count', '/providers', '/endpoints/zdr'])
+    await call('GET', path);
+  for (const path of ['/model/canary/own', '/models/canary/own/endpoints']) await call('GET', path);
+  await call('POST', '/chat/completions/explain', {
+    model: 'canary/own',
+    messages: [{ role: 'user', content: 'hello' }],
+  });
+
+  // Everything that providers may show, through the operator's keys and through the workspace's own.
+  const both = ['canary/two', 'canary/own'];
+  const shown = Object.keys(spellings).flatMap((spelling) =>
+    Object.keys(places).map((place) => `${spelling} at ${place}`),
+  );
+  for (const model of both) {
+    for (const stream of [false, true]) {
+      for (const content of ['hello', 'throw', 'reset', ...shown]) {
+        await chat(
+          content,
+          { model, stream, debug: { echo_upstream_body: true } },
+          content.length % 2 ? manager.key : secrets.inference,
+        );
+      }
+    }
+  }
+  await call('PATCH', `/byok/${credential.id}`, { key: secrets.replaced });
+  for (const content of shown.filter((one) => one.startsWith('plain'))) await chat(content, { model: 'canary/own' });
+
+  // Wrong keys, wrong places, wrong bodies.
+  const wrong = secret('wrong').replaceAll('"', "'");
+  await chat('hello', {}, wrong);
+  await chat('hello', {}, made.key);
+  await call('GET', '/workspaces', undefined, '', { authorization: `Basic ${Buffer.from(wrong).toString('base64')}` });
+  await call('GET', '/workspaces', undefined, '', { authorization: wrong });
+  for (const misplaced of [wrong, made.key, secrets.own]) {
+    const inPath = encodeURIComponent(misplaced);
+    for (const path of [
+      `/keys/${inPath}`,
+      `/byok/${inPath}`,
+      `/workspaces/${inPath}`,
+      `/${inPath}`,
+      `/keys?offset=${inPath}`,
+      `/models?q=${inPath}`,
+      `/models/${inPath}/${inPath}/endpoints`,
+    ]) {
+      await call('GET', path);
+    }
+    for (const body of [
+      { provider: 'groq', key: `${misplaced}\n${misplaced}` },
+      { provider: misplaced, key: misplaced },
+      { provider: 'groq', keys: misplaced },
+      { provider: 'groq', key: { secret: misplaced } },
+      `{"provider": "groq", "key": "${misplaced.replaceAll('\\', '').replaceAll('"', '')}" oops`,
+      `${misplaced}`,
+    ]) {
+      await call('POST', '/byok', body);
+      await call('PATCH', `/byok/${credential.id}`, typeof body === 'string' ? body : { ...body, provider: undefined });
+      await call('POST', '/keys', body);
+      await call('POST', '/chat/completions', body, secrets.inference);
+      await call('POST', '/chat/completions/explain', body, secrets.inference);
+    }
+  }
+
+  // Another master key: rotated to, and without the one before.
+  const next = open({ secrets: { current: secrets.nextMaster, previous: [secrets.master] } });
+  await chat('plain at answer', { model: 'canary/own' }, secrets.inference, next);
+  tell('rotation', await next.credentials.rotate());
+  await next.close();
+  const without = open({ secrets: { current: `${secrets.nextMaster} of somebody else` } });
+  await chat('plain at answer', { model: 'canary/own' }, secrets.inference, without);
+  tell('rotation without the key', await without.credentials.rotate().catch((error: unknown) => error));
+  await without.close();
+  const unsealed = open({ secrets: undefined });
+  await call('POST', '/byok', { provider: 'groq', key: secrets.own }, secrets.management, {}, unsealed);
+  await chat('plain at answer', { model: 'canary/own' }, secrets.inference, unsealed);
+  await unsealed.close();
+
+  // What nobody has foreseen.
+  const failing = open({
+    apiKeys: undefined,
+    authenticate: () => {
+      throw new Error('The directory of users is gone');
+    },
+  });
+  await chat('hello', {}, secrets.inference, failing);
+  await failing.close();
+
+  // Options that are refused.
+  for (const options of [
+    { secrets: { current: mark } },
+    { secrets: { current: secrets.master, previous: [mark] } },
+    { apiKeys: [{ key: secrets.inference, permissions: [secrets.inference] }] },
+    { providers: { north: { baseUrl: `ftp://user:${mark}@north.test`, apiKey: secrets.north } } },
+    { providers: { north: { baseUrl: 'https://north.test', apiKey: [secrets.north] } } },
+    {
+      providers: {
+        [`No Slug ${mark}`.replace(mark, '')]: { apiKey: secrets.north, headers: { 'x-key': `${mark}\n` } },
+      },
+    },
+    { models: [{ slug: 'canary/two', endpoints: [{ provider: 'nobody', model: secrets.north }] }] },
+  ]) {
+    try {
+      open(options as never);
+      tell('options that should have been refused', inspect(mark));
+    } catch (error) {
+      tell('options', error);
+    }
+  }
+
+  tell('a key for the host app', (await gateway.apiKeys.create({ name: 'Embedder' })).record);
+  tell('the gateway itself', gateway);
+  // Deleted at last, so that what is deleted has been there.
+  const third = (await call('POST', '/byok', { provider: 'groq', key: secrets.own, disabled: true })).json.data;
+  await call('DELETE', `/byok/${third.id}`);
+  await call('GET', `/byok/${second.id}`);
+  const gone = (await call('POST', '/keys', { name: 'Gone' })).json;
+  await call('DELETE', `/keys/${gone.data.hash}`);
+  await call('GET', '/key', undefined, gone.key);
+  await call('DELETE', `/workspaces/${workspace.id}/budgets/monthly`);
+  const empty = (await call('POST', '/workspaces', { name: 'Empty', slug: 'empty' })).json.data;
+  await call('DELETE', `/workspaces/${empty.id}`);
+  await gateway.close();
+  const unsent = [secrets.north, secrets.south, secrets.groq, secrets.own, secrets.replaced].filter(
+    (key) => !transport.sentKeys.has(key),
+  );
+  if (unsent.length > 0) throw new Error(`${unsent.length} keys were never used, so nothing is proved of them`);
+  return heard;
+}
+
+/** What a logger that writes JSON makes of an error. */
+function plainError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  return { ...error, message: error.message, stack: error.stack, cause: plainError(error.cause) };
+}
+
+const all = operations({ brand: 'service' } as never);
+
+/** By name, such as `createWorkspace`; the path itself for what is none. */
+function operationOf(method: string, path: string): string {
+  const parts = path.replace(/\?.*/, '').split('/');
+  const found = all.find((one) => {
+    const pattern = one.path.split('/');
+    return (
+      one.method === method &&
+      pattern.length === parts.length &&
+      pattern.every((part, at) => part.startsWith(':') || part === parts[at])
+    );
+  });
+  return found?.name ?? path;
+}
+
+export const operationNames = all.map(({ name }) => name);
