@@ -1,4 +1,5 @@
 import type { Ids } from '../base/ids.ts';
+import { lazily } from '../base/lazily.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
 import { serve } from '../pipeline/serve.ts';
 import { type ChatRequest, chatResultSchema } from '../schema/chat.ts';
@@ -17,12 +18,13 @@ export interface CreateChatCompletionDeps {
 /** @see interface document, "POST /chat/completions" */
 export function createChatCompletion({ pipeline, ids, brand }: CreateChatCompletionDeps): Operation<ChatRequest> {
   const callOf = chatCalls(ids, brand);
+  const check = lazily(() => checkWithPlugins(chatRequestCheck, pipeline.plugins));
   return {
     name: 'createChatCompletion',
     method: 'POST',
     path: '/chat/completions',
     permissions: ['inference'],
-    body: checkWithPlugins(chatRequestCheck, pipeline.plugins),
+    body: () => check()(),
     result: chatResultSchema,
     contradictions,
     recordsItself: true,

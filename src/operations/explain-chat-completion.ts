@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { isoTime } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
+import { lazily } from '../base/lazily.ts';
 import { nanoToUsd } from '../base/money.ts';
 import type { Call } from '../call/call.ts';
 import { healthKey } from '../call/facts.ts';
@@ -24,12 +25,13 @@ export interface ExplainChatCompletionDeps {
 /** Explains how a chat completion would be routed and paid now. The operation calls no provider and holds no money. */
 export function explainChatCompletion({ pipeline, ids, brand }: ExplainChatCompletionDeps): Operation<ChatRequest> {
   const callOf = chatCalls(ids, brand);
+  const check = lazily(() => checkWithPlugins(chatRequestCheck, pipeline.plugins));
   return {
     name: 'explainChatCompletion',
     method: 'POST',
     path: '/chat/completions/explain',
     permissions: ['inference', 'management'],
-    body: checkWithPlugins(chatRequestCheck, pipeline.plugins),
+    body: () => check()(),
     result: () => z.object({ data: explanationSchema() }),
     contradictions,
     async run(input) {

@@ -1,7 +1,6 @@
 import type { StopSignal } from '../base/stop.ts';
 import { StopSwitch } from '../base/stop.ts';
 import type { Call } from '../call/call.ts';
-import type { GenerationOutcome } from '../call/generation.ts';
 import type { Expense, PluginContext, PluginHooks } from '../call/hooks.ts';
 import { sumUsage } from '../pricing/sum-usage.ts';
 import { describeRoute } from '../routing/describe.ts';
@@ -11,15 +10,7 @@ import { activeHooks } from './active-hooks.ts';
 import { CallHold } from './call-hold.ts';
 import type { PipelineDeps } from './deps.ts';
 import { GenerationState } from './generation.ts';
-import { recordOf } from './record-of.ts';
-
-/** How a client call ended. */
-export interface CallEnd {
-  outcome: GenerationOutcome;
-  status: number;
-  /** As the client was told; null: nothing went wrong, or nobody was told. */
-  error: { type: string; message: string } | null;
-}
+import { type CallEnd, recordOf } from './record-of.ts';
 
 /** A plugin or guardrail that acts on a call, with what it knows of it. */
 export interface BoundHook {

@@ -180,6 +180,6 @@ export function foldEvents(
   }
   const result = folder.result();
   if (!result || !(isDone ? watch.isClosed() : watch.isWhole()))
-    throw withUsage(badStream('The provider broke off its answer.'), usage);
+    throw withUsage(badStream('The provider broke off its response.'), usage);
   return { kind: 'result', result, usage };
 }

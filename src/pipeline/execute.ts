@@ -1,35 +1,18 @@
 import pRetry from 'p-retry';
 import { wait } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
-import type { StopSignal } from '../base/stop.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
-import type { Plan, Target } from '../call/plan.ts';
-import type { AttemptTrace } from '../call/trace.ts';
+import type { Target } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { Attempted, AttemptWatcher } from './attempt.ts';
-import type { HoldShare } from './call-hold.ts';
 import type { ExecuteDeps } from './deps.ts';
+import type { Execution } from './execution.ts';
 import { failureOf } from './failure.ts';
 import { runHedged } from './hedge.ts';
 import { chooseNext } from './next-target.ts';
 import { coolDownAfter, observeStart } from './observe.ts';
 import { traced } from './traced.ts';
-
-/** What is executed: the plan of one generation, and what belongs to it. */
-export interface Execution {
-  request: ChatRequest;
-  plan: Plan;
-  share: HoldShare;
-  /** Aborted when the generation is to stop. */
-  signal: StopSignal;
-  /** The log of the attempts; each is added when it is decided. */
-  attempts: AttemptTrace[];
-  /** The request of one attempt: plugins may change it. @returns null: what they made of it does not fit the budget */
-  prepare: ((target: Target) => Promise<ChatRequest | null>) | null;
-  /** Is shown what is sent upstream, before authentication. */
-  show: (encoded: EncodedRequest) => void;
-}
 
 /** The target that serves, and what came of calling it. */
 export interface Executed {

@@ -6,7 +6,7 @@ import type { ChatRequest } from '../schema/chat.ts';
 import type { Attempted, AttemptWatcher } from './attempt.ts';
 import { costAt } from './cost.ts';
 import type { ExecuteDeps } from './deps.ts';
-import type { Execution } from './execute.ts';
+import type { Execution } from './execution.ts';
 import type { Hedging } from './hedging.ts';
 import { observeFirstToken, observeStart } from './observe.ts';
 import { traced } from './traced.ts';

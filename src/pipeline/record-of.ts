@@ -1,11 +1,32 @@
+import type { Call } from '../call/call.ts';
+import type { GenerationOutcome } from '../call/generation.ts';
 import { namedSlugs } from '../routing/expand.ts';
+import type { Usage } from '../schema/chat.ts';
+import type { PipelineStage } from '../schema/envelope.ts';
 import type { GenerationRecord, RequestRecord } from '../telemetry/record.ts';
-import type { CallEnd, CallRun } from './call-run.ts';
+import type { CallHold } from './call-hold.ts';
 import type { GenerationState } from './generation.ts';
 
+/** How a client call ended. */
+export interface CallEnd {
+  outcome: GenerationOutcome;
+  status: number;
+  /** As the client was told; null: nothing went wrong, or nobody was told. */
+  error: { type: string; message: string } | null;
+}
+
+/** What a record is made of. */
+export interface CallFacts {
+  call: Call;
+  generations: readonly GenerationState[];
+  hold: Pick<CallHold, 'heldNanoUsd' | 'spentNanoUsd'>;
+  stages: readonly PipelineStage[];
+  usage(): Usage;
+}
+
 /** One record of a client call, over all of its generations. */
-export function recordOf(run: CallRun, { outcome, status, error }: CallEnd, nowMs: number): RequestRecord {
-  const { call, generations, hold, stages } = run;
+export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, nowMs: number): RequestRecord {
+  const { call, generations, hold, stages } = facts;
   const served = generations.filter(({ target }) => target !== null);
   const last = served.at(-1);
   const firstTokens = served.map(({ times }) => times.firstTokenAtMs as number);
@@ -31,9 +52,9 @@ export function recordOf(run: CallRun, { outcome, status, error }: CallEnd, nowM
       generations.length === 1
         ? (generations[0] as GenerationState).attempts
         : generations.flatMap(({ attempts }) => attempts),
-    usage: last ? run.usage() : null,
+    usage: last ? facts.usage() : null,
     isEstimated: served.some(({ receipt }) => receipt?.isEstimated === true),
-    costNanoUsd: costOf(run),
+    costNanoUsd: costOf(facts),
     heldNanoUsd: hold.heldNanoUsd,
     finishReason: last?.finishReason ?? null,
     nativeFinishReason: last?.nativeFinishReason ?? null,
@@ -43,7 +64,7 @@ export function recordOf(run: CallRun, { outcome, status, error }: CallEnd, nowM
 }
 
 /** What was booked; null where a provider served whose price is not known. */
-function costOf({ generations, hold }: CallRun): number | null {
+function costOf({ generations, hold }: CallFacts): number | null {
   return generations.some(({ receipt }) => receipt?.costNanoUsd === null) ? null : hold.spentNanoUsd;
 }
 

@@ -425,7 +425,7 @@ describe('several generations under one client call', () => {
     upstream.always({ body: completion({ usage: usage(2) }) });
     expect((await post(ask)).status).toBe(200);
     expect(records[0]?.costNanoUsd).toBe(316_000);
-    const forgets: PluginHooks = { before: async (request, { hold }) => (await hold(500_000), request) };
+    const forgets: PluginHooks = { before: async (request, { hold }) => hold(500_000).then(() => request) };
     const other = await limited(forgets, 0.0012);
     other.upstream.always({ body: completion({ usage: usage(2) }) });
     // 0.0005 and 0.0008 do not fit into 0.0012.

@@ -75,7 +75,7 @@ function decodeChoice(raw: unknown, position: number, ids: ToolCallIds): ChatCho
   const decoded = decodeMessage(message ?? {}, ids);
   const finishReason = normaliseFinishReason(native ?? 'stop', Boolean(decoded.tool_calls));
   if (finishReason === 'error')
-    throw badResponse(`The provider broke off its answer (${native}).`, native ?? undefined);
+    throw badResponse(`The provider broke off its response (${native}).`, native ?? undefined);
   return {
     ...without(notOfChoices, raw),
     index: isIndex(raw.index) ? raw.index : position,

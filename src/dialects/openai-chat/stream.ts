@@ -110,7 +110,7 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
     if (probabilities) choice.logprobs = probabilities;
     if (typeof native === 'string' && native !== '') {
       const reason = normaliseFinishReason(native, state.lastTool >= 0);
-      if (reason === 'error') brokenOff ??= badResponse(`The provider broke off its answer (${native}).`, native);
+      if (reason === 'error') brokenOff ??= badResponse(`The provider broke off its response (${native}).`, native);
       else {
         choice.finish_reason = reason;
         choice.native_finish_reason = native;

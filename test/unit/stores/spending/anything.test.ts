@@ -76,7 +76,12 @@ it.each([
             .hold(scopeOf(free ? { workspaceId: freeWorkspace } : { budgets }), ceiling)
             .catch(() => null);
           if (held && !isRefusal(held)) {
-            const isMore = more > 0 && (await held.extend(more).catch(() => false));
+            const isMore =
+              more > 0 &&
+              (await held.extend(more).then(
+                ({ isHeld }) => isHeld,
+                () => false,
+              ));
             await new Promise<void>((resolve) => clock.after(ms, resolve));
             const nanoUsd = Math.floor((ceiling + (isMore && !free ? more : 0)) * share);
             held.settle({ nanoUsd, byokNanoUsd: 0 });

@@ -11,7 +11,7 @@ describe('a hold where nothing is limited', () => {
     const { held, calls, clock } = createBench();
     const reservation = await held(500, { apiKeyHash: 'abc' });
     expect(reservation).toMatchObject({ isLimited: false, nanoUsd: 0 });
-    expect(await reservation.extend(1e12)).toBe(true);
+    expect(await reservation.extend(1e12)).toEqual({ isHeld: true });
     expect([calls, clock.pending]).toEqual([[], 0]);
   });
   it('asks no store although that is away', async () => {
@@ -253,7 +253,7 @@ describe('more for a dearer step', () => {
     const { held, clock, state } = createBench();
     const reservation = await held(50, daily(100));
     await clock.advance(dayMs);
-    expect(await reservation.extend(30)).toBe(true);
+    expect(await reservation.extend(30)).toEqual({ isHeld: true });
     expect(reservation.nanoUsd).toBe(80);
     expect(await state('workspace', 'daily')).toEqual([0, 80]);
     reservation.settle({ nanoUsd: 60, byokNanoUsd: 0 });
@@ -262,10 +262,10 @@ describe('more for a dearer step', () => {
   it('is refused where it does not fit, and nothing changes', async () => {
     const { held, state } = createBench();
     const reservation = await held(50, daily(100));
-    expect(await reservation.extend(51)).toBe(false);
+    expect(await reservation.extend(51)).toMatchObject({ isHeld: false, refusal: { availableNanoUsd: 50 } });
     expect(reservation.nanoUsd).toBe(50);
     expect(await state('workspace', 'daily')).toEqual([0, 50]);
-    expect(await reservation.extend(50)).toBe(true);
+    expect(await reservation.extend(50)).toEqual({ isHeld: true });
   });
   it('of unknown outcome fails, and nothing changes', async () => {
     const { held, faults, state } = createBench();
@@ -278,7 +278,7 @@ describe('more for a dearer step', () => {
   it('asks no store for nothing', async () => {
     const { held, countOf } = createBench();
     const reservation = await held(50, daily(100));
-    expect(await reservation.extend(0)).toBe(true);
+    expect(await reservation.extend(0)).toEqual({ isHeld: true });
     expect(countOf('hold')).toBe(1);
   });
   it('comes too late after the settlement, also where that came while it was asked', async () => {
@@ -287,9 +287,9 @@ describe('more for a dearer step', () => {
     faults.hold = slow(clock, 100);
     const extended = reservation.extend(20);
     reservation.settle({ nanoUsd: 10, byokNanoUsd: 0 });
-    expect(await clock.until(extended)).toBe(false);
+    expect(await clock.until(extended)).toEqual({ isHeld: false, refusal: null });
     expect(await state('workspace', 'daily')).toEqual([10, 0]);
-    expect(await reservation.extend(20)).toBe(false);
+    expect(await reservation.extend(20)).toEqual({ isHeld: false, refusal: null });
     await clock.advance(1_000);
     expect([await state('workspace', 'daily'), clock.pending]).toEqual([[10, 0], 0]);
   });

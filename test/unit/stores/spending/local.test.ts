@@ -38,8 +38,12 @@ describe('on a ledger in memory', () => {
   it('money goes to each of several holds, and what is beyond them to the last', async () => {
     const bench = createLocalBench();
     const held = await bench.held(10, daily(100));
-    expect([await held.extend(20), await held.extend(30), held.nanoUsd]).toEqual([true, true, 60]);
-    expect(await held.extend(50)).toBe(false);
+    expect([await held.extend(20), await held.extend(30), held.nanoUsd]).toEqual([
+      { isHeld: true },
+      { isHeld: true },
+      60,
+    ]);
+    expect(await held.extend(50)).toMatchObject({ isHeld: false, refusal: { availableNanoUsd: 40 } });
     held.settle({ nanoUsd: 75, byokNanoUsd: 0 });
     held.settle({ nanoUsd: 1, byokNanoUsd: 0 });
     expect(await bench.state('workspace', 'daily')).toEqual([75, 0]);
