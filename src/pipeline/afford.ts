@@ -1,3 +1,4 @@
+import { andThen } from '../base/and-then.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
@@ -33,30 +34,34 @@ export interface Afforded<T> {
 }
 
 /**
- * Finds the targets of a plan that can be paid for, and asks for the money of the dearest.
+ * Finds the targets of a plan that can be paid for, and asks for the money of the dearest. Without a promise where `hold`
+ * answers without: docs/performance.md, "Values instead of promises".
  * @param hold  asks for an amount in each budget scope: all or none
  * @throws GatewayError payment_required (402) when no target fits; invalid_request (400) when a price that is needed is
  *         not known; whatever `hold` throws
  */
-export async function afford<T>(
+export function afford<T>(
   deps: MoneyDeps,
   request: ChatRequest,
   plan: Plan,
   budgetScopes: readonly BudgetScope[],
   hold: (amounts: readonly number[]) => HeldOrNot<T> | Promise<HeldOrNot<T>>,
-): Promise<Afforded<T>> {
+): Afforded<T> | Promise<Afforded<T>> {
   const prompt = boundPrompt(request);
-  let targets = priced(deps, request, plan, budgetScopes, prompt);
-  for (let round = 1; ; round++) {
+  return ask(1, priced(deps, request, plan, budgetScopes, prompt));
+
+  function ask(round: number, targets: readonly Target[]): Afforded<T> | Promise<Afforded<T>> {
     const amounts = amountsFor(budgetScopes, targets);
-    const asked = await hold(amounts);
-    if ('held' in asked) return { plan: withTargets(plan, targets), held: asked.held, amounts };
-    const { budgetScope, refusal } = asked;
-    const fitting = fittingTargets(deps, request, targets, budgetScope, prompt, refusal.availableNanoUsd);
-    // The error names what the cheapest target lacks, not what the dearest would have needed.
-    if (fitting.length === 0) throw refusal.errorFor(Math.min(...targets.map((target) => costIn(budgetScope, target))));
-    if (round === maxRounds) throw refusal.error;
-    targets = fitting;
+    return andThen(hold(amounts), (asked) => {
+      if ('held' in asked) return { plan: withTargets(plan, targets), held: asked.held, amounts };
+      const { budgetScope, refusal } = asked;
+      const fitting = fittingTargets(deps, request, targets, budgetScope, prompt, refusal.availableNanoUsd);
+      // The error names what the cheapest target lacks, not what the dearest would have needed.
+      if (fitting.length === 0)
+        throw refusal.errorFor(Math.min(...targets.map((target) => costIn(budgetScope, target))));
+      if (round === maxRounds) throw refusal.error;
+      return ask(round + 1, fitting);
+    });
   }
 }
 

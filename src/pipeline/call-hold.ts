@@ -1,15 +1,10 @@
+import { andThen } from '../base/and-then.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { ChatRequest } from '../schema/chat.ts';
-import {
-  type BudgetLimit,
-  isRefusal,
-  type Refusal,
-  type Reservation,
-  type ReservationOutcome,
-} from '../stores/spending/spending.ts';
+import { type BudgetLimit, isRefusal, type Refusal, type Reservation } from '../stores/spending/spending.ts';
 import { afford, type BudgetScope, budgetScopesOf, costIn, type HeldOrNot, isLimited, type NotHeld } from './afford.ts';
 import type { MoneyDeps } from './deps.ts';
 
@@ -69,34 +64,32 @@ export class CallHold {
    * @throws GatewayError payment_required (402) when no target fits; invalid_request (400) when a price that is needed is
    *         not known; unavailable (503) when the store cannot tell. Nothing is then held for this generation
    */
-  async admit(request: ChatRequest, plan: Plan, budgets: readonly BudgetLimit[]): Promise<Admitted> {
+  admit(request: ChatRequest, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
     // Of several generations that start at once, the first opens the hold, and the others wait for it.
-    while (this.#opening !== null) await this.#opening;
+    if (this.#opening !== null) return this.#opening.then(() => this.admit(request, plan, budgets));
     if (this.#reservations !== null) return this.#admitFurther(request, plan);
-    const opening = this.#open(request, plan, budgets);
+    const opened = this.#open(request, plan, budgets);
+    if (!(opened instanceof Promise)) return opened;
     const settled = () => {
       this.#opening = null;
     };
-    this.#opening = opening.then(settled, settled);
-    return opening;
+    this.#opening = opened.then(settled, settled);
+    return opened;
   }
 
-  async #open(request: ChatRequest, plan: Plan, budgets: readonly BudgetLimit[]): Promise<Admitted> {
+  #open(request: ChatRequest, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
     this.#budgets = budgets;
     this.#scopes = budgetScopesOf(this.#deps, this.#call, plan.targets, budgets, this.#mayRepeat);
-    if (!isLimited(this.#call, budgets) || plan.targets.length === 0) {
-      // Nothing is limited, or nothing is planned: what is spent is only counted.
-      const none = this.#scopes.map(() => 0);
-      const held = await this.#holdFirst(none);
+    if (isLimited(this.#call, budgets) && plan.targets.length > 0) {
+      const afforded = afford(this.#deps, request, plan, this.#scopes, (wanted) => this.#holdFirst(wanted));
+      return andThen(afforded, (one) => this.#opened(one.plan, one.held, one.amounts));
+    }
+    // Nothing is limited, or nothing is planned: what is spent is only counted.
+    const none = this.#scopes.map(() => 0);
+    return andThen(this.#holdFirst(none), (held) => {
       if ('held' in held) return this.#opened(plan, held.held, none);
       throw held.refusal.error;
-    }
-    const {
-      plan: paid,
-      held,
-      amounts,
-    } = await afford(this.#deps, request, plan, this.#scopes, (wanted) => this.#holdFirst(wanted));
-    return this.#opened(paid, held, amounts);
+    });
   }
 
   /**
@@ -217,10 +210,9 @@ export class CallHold {
   #holdFirst(amounts: readonly number[]): HeldOrNot<Reservation[]> | Promise<HeldOrNot<Reservation[]>> {
     if (this.#scopes.length > 1) return this.#holdEach(amounts);
     const budgetScope = this.#scopes[0] as BudgetScope;
-    const asked = (held: ReservationOutcome): HeldOrNot<Reservation[]> =>
-      isRefusal(held) ? { budgetScope, refusal: held } : { held: [held] };
-    const held = this.#deps.spending.hold(budgetScope.scope, amounts[0] as number);
-    return held instanceof Promise ? held.then(asked) : asked(held);
+    return andThen(this.#deps.spending.hold(budgetScope.scope, amounts[0] as number), (held) =>
+      isRefusal(held) ? { budgetScope, refusal: held } : { held: [held] },
+    );
   }
 
   async #holdEach(amounts: readonly number[]): Promise<HeldOrNot<Reservation[]>> {

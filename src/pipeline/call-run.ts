@@ -21,6 +21,8 @@ export interface BoundHook {
 
 type Annotation = { type: string; [field: string]: unknown };
 
+const none: readonly BoundHook[] = [];
+
 /**
  * One client call on its way through the pipeline: its hold, its generations, what plugins did, and one record at its end.
  * The call is over when it was finished and the last of its generations is settled.
@@ -51,11 +53,8 @@ export class CallRun {
   constructor(deps: PipelineDeps, call: Call) {
     this.deps = deps;
     this.call = call;
-    this.hooks = activeHooks(deps, call).map(({ hooks, isGuardrail, options }) => ({
-      hooks,
-      isGuardrail,
-      context: this.#contextOf(options),
-    }));
+    const active = activeHooks(deps, call);
+    this.hooks = active.length === 0 ? none : active.map((one) => ({ ...one, context: this.#contextOf(one.options) }));
     const mayRepeat = this.hooks.some(({ hooks }) => hooks.wrap !== undefined);
     this.hold = new CallHold(deps, call, this.hooks.length > 0);
     this.#ownSwitch = mayRepeat ? linkedSwitch(call.signal) : null;
@@ -83,9 +82,9 @@ export class CallRun {
 
   /** Usage of all generations that served, together. */
   usage(): Usage {
-    const served = this.generations.filter(({ target }) => target !== null).map(({ receipt }) => receipt?.usage);
-    const known = served.filter((usage) => usage !== undefined);
-    return known.length === 0 ? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } : sumUsage(known);
+    const usages: Usage[] = [];
+    for (const { target, receipt } of this.generations) if (target !== null && receipt) usages.push(receipt.usage);
+    return usages.length === 0 ? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } : sumUsage(usages);
   }
 
   /** How the call was routed; undefined: the caller did not ask for it. */

@@ -27,10 +27,9 @@ export function idHeader(id: string): Record<string, string> {
 export async function deliverJson(run: CallRun, request: ChatRequest, response: ModelResponse): Promise<Reply> {
   const { call } = run;
   const complete = response.kind === 'stream' ? await collect(run, response) : response;
-  const result = await throughSteps(complete.result, new StepChain(stepsOf(run, request)));
-  const metadata = run.metadata();
-  const end: ReportedEnd = metadata === undefined ? { usage: run.usage() } : { usage: run.usage(), metadata };
-  const body = call.encoder.result(complete.head, result, end);
+  const steps = stepsOf(run, request);
+  const result = steps.length === 0 ? complete.result : await throughSteps(complete.result, new StepChain(steps));
+  const body = call.encoder.result(complete.head, result, reportedEnd(run));
   run.finish({ outcome: 'ok', status: 200, error: null });
   return { status: 200, headers: idHeader(call.id), kind: 'json', body };
 }

@@ -33,12 +33,19 @@ export async function execute(deps: ExecuteDeps, execution: Execution): Promise<
   try {
     await pRetry((number) => walk.attempt(number), {
       retries: deps.retry.maxAttempts - 1,
-      // p-retry knows no Retry-After, no endpoints and no clock of ours: `shouldRetry` moves on, and waits.
-      minTimeout: 0,
-      // p-retry asks of a signal what ours can do.
-      signal: execution.signal as AbortSignal,
       onFailedAttempt: ({ error }) => walk.failed(error),
       shouldRetry: ({ error }) => walk.moveOn(error),
+      // p-retry asks of a signal what ours can do.
+      signal: execution.signal as AbortSignal,
+      // p-retry knows no Retry-After, no endpoints and no clock of ours: `moveOn` moves on, and waits. These are the other
+      // options, all of them: where one is missing, p-retry's copy of the options takes 12 µs instead of 0.6.
+      minTimeout: 0,
+      maxTimeout: 0,
+      maxRetryTime: Number.POSITIVE_INFINITY,
+      factor: 1,
+      randomize: false,
+      unref: false,
+      shouldConsumeRetry: always,
     });
   } catch (error) {
     // p-retry looks at the signal once more after a success. A response that is here is on the bill, and must be settled.
@@ -48,6 +55,8 @@ export async function execute(deps: ExecuteDeps, execution: Execution): Promise<
   }
   return { attempted: walk.attempted as Attempted, target: targets[walk.at] as Target };
 }
+
+const always = () => true;
 
 /** Where on its plan an execution is. */
 class Walk implements AttemptWatcher {

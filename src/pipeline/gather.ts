@@ -1,11 +1,14 @@
 import type { Call } from '../call/call.ts';
-import type { Facts } from '../call/facts.ts';
+import type { ByokCredential, Facts } from '../call/facts.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import { requestedSlugs, slugsToKnow } from '../routing/expand.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { BudgetLimit } from '../stores/spending/spending.ts';
 import { Conversation } from './conversation.ts';
-import type { MoneyDeps, RoutingDeps } from './deps.ts';
+import type { MoneyDeps, RoutingDeps, WorkspaceDefaults } from './deps.ts';
+
+/** What is read of a workspace. */
+type Read = readonly [readonly ByokCredential[], readonly BudgetLimit[], WorkspaceDefaults];
 
 /** What is read before a generation is planned. */
 export interface Gathered {
@@ -29,11 +32,13 @@ export async function gather(
   request: ChatRequest,
 ): Promise<Gathered> {
   const { workspaceId, apiKeyHash } = call.caller;
-  // The three are read beside each other. What is in memory is here at once, and costs no promise.
   const reads = [deps.byokCredentials(workspaceId), deps.budgetsOf(workspaceId), deps.defaultsOf(workspaceId)] as const;
-  const [byokCredentials, budgets, defaults] = await Promise.all(reads);
+  // What is in memory is here at once, and costs no promise: docs/performance.md, "Values instead of promises".
+  const isHere = !reads.some((read) => read instanceof Promise);
+  const [byokCredentials, budgets, defaults] = isHere ? (reads as unknown as Read) : await Promise.all(reads);
   const defaultModel = defaults.textModel ?? deps.defaultModel;
-  const view = await deps.catalog.view(slugsToKnow(requestedSlugs(request, defaultModel)));
+  const viewed = deps.catalog.view(slugsToKnow(requestedSlugs(request, defaultModel)));
+  const view = viewed instanceof Promise ? await viewed : viewed;
   const nowMs = deps.clock.now();
   const conversation = new Conversation(deps, call, request);
   const facts: Facts = {

@@ -28,7 +28,8 @@ export async function generate(run: CallRun, request: ChatRequest): Promise<Gene
     const gathered = await gather(deps, call, request);
     defaultModel = gathered.defaultModel;
     generation.planned(planOf(deps, request, gathered), gathered.conversation);
-    const { plan, share } = await hold.admit(request, generation.plan as Plan, gathered.budgets);
+    const admitting = hold.admit(request, generation.plan as Plan, gathered.budgets);
+    const { plan, share } = admitting instanceof Promise ? await admitting : admitting;
     generation.held(plan, share);
     const executed = await execute(deps, {
       request,
@@ -70,6 +71,7 @@ function unplanned({ brand }: RoutingDeps, request: ChatRequest, defaultModel: s
 
 /** The request of one attempt, as plugins prepare it; null: none of them does. */
 function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { attempts }: GenerationState) {
+  if (run.hooks.length === 0) return null;
   const preparing = run.hooks.filter(({ hooks }) => hooks.prepare !== undefined);
   if (preparing.length === 0) return null;
   return async (target: Target): Promise<ChatRequest | null> => {

@@ -8,8 +8,13 @@ import type { PipelineDeps } from './deps.ts';
  * @returns the request as they changed it
  * @throws GatewayError invalid_request (400) for what this gateway cannot do; whatever a hook refuses with
  */
-export async function screen({ deps, call, hooks }: CallRun): Promise<ChatRequest> {
+export function screen(run: CallRun): ChatRequest | Promise<ChatRequest> {
+  const { deps, call, hooks } = run;
   checkAvailable(deps, call.request);
+  return hooks.length === 0 ? call.request : askedHooks(run);
+}
+
+async function askedHooks({ call, hooks }: CallRun): Promise<ChatRequest> {
   let { request } = call;
   for (const { hooks: hook, context } of hooks) request = (await hook.before?.(request, context)) ?? request;
   return request;

@@ -20,7 +20,8 @@ import { screen } from './screen.ts';
 export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
   const run = new CallRun(deps, call);
   try {
-    const request = await screen(run);
+    const screened = screen(run);
+    const request = screened instanceof Promise ? await screened : screened;
     const responding = respond(run, request);
     if (call.request.stream === true) return await stream(run, request, responding);
     return await deliverJson(run, request, await responding);
@@ -30,7 +31,7 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
 }
 
 /** Generates, with the plugins that wrap it around: the first that is asked is the outermost. */
-async function respond(run: CallRun, request: ChatRequest): Promise<ModelResponse> {
+function respond(run: CallRun, request: ChatRequest): Promise<ModelResponse> {
   let respondTo: (request: ChatRequest) => Promise<ModelResponse> = (one) => generate(run, one);
   for (const { hooks, context } of run.hooks.toReversed()) {
     const inner = respondTo as Generate;

@@ -102,7 +102,6 @@ const nothing: readonly ChatChunk[] = [];
  * @throws what a step throws
  */
 export async function throughSteps(result: ChatResult, steps: StepChain): Promise<ChatResult> {
-  if (steps.isEmpty) return result;
   const chunks = toChunks(result);
   const passed = [...(await steps.push(chunks)), ...(await steps.end({ kind: 'complete' }))];
   const isSame = passed.length === chunks.length && passed.every((chunk, at) => chunk === chunks[at]);

@@ -26,14 +26,14 @@ export function describeRoute(
   const { plan: planned, target: selected } = routes.at(-1) ?? { plan: null, target: null };
   const plan = planned ?? unplanned;
   const shown = eachEndpoint(plan.targets);
-  const attempts = attemptsOf(routes);
+  const count = routes.reduce((sum, { attempts }) => sum + attempts.length, 0);
   return {
     requested: plan.requested,
     strategy: plan.strategy,
     region,
     // `join` makes one flat string (see `flatText`).
     summary: ['available=', shown.length, ', selected=', selected?.providerName ?? 'none'].join(''),
-    attempt: attempts.length,
+    attempt: count,
     is_byok: selected?.isByok ?? false,
     endpoints: {
       total: shown.length + plan.excluded.length,
@@ -44,7 +44,7 @@ export function describeRoute(
       })),
     },
     ...(plan.params ? { params: plan.params } : {}),
-    ...(attempts.length > 1 || (attempts.length === 1 && !selected) ? { attempts } : {}),
+    ...(count > 1 || (count === 1 && !selected) ? { attempts: attemptsOf(routes) } : {}),
     ...(routes.length > 1 ? { generations: routes.map(describeGeneration) } : {}),
     ...(stages.length > 0 ? { pipeline: [...stages] } : {}),
   };
