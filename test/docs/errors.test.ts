@@ -1,9 +1,10 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
+import { blockedBy, defineGuardrail, type Guardrail } from '../../src/guardrails/guardrail.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { chatChunkSchema } from '../../src/schema/chunk.ts';
 import { type CallAnswer, hello, managementKey, testGateway } from '../support/gateway.ts';
-import { chunk, completion, errorBody, type ScriptedAnswer, sse } from '../support/upstream.ts';
+import { chunk, completion, errorBody, type ScriptedAnswer, sse, textStream } from '../support/upstream.ts';
 import { codeBlocks, quoted, readDoc, tableRows } from './markdown.ts';
 
 const doc = readDoc('docs/errors.md');
@@ -30,6 +31,13 @@ const answered = (status: number, headers = {}): ScriptedAnswer => ({
   body: errorBody('No', 'some_code'),
 });
 
+const words: Guardrail = defineGuardrail({
+  id: 'words',
+  before(_request, context) {
+    throw blockedBy(words, ['greeting'], context);
+  },
+});
+
 const cases: Case[] = [
   { status: 400, when: 'not JSON', body: '{', metadata: ['issues'] },
   { status: 400, when: 'not JSON', body: { ...ask, temperature: 3 }, metadata: ['issues'] },
@@ -39,6 +47,12 @@ const cases: Case[] = [
   { status: 400, when: 'the provider refused', upstream: answered(400), metadata: refused },
   { status: 401, when: 'no key', headers: { authorization: 'Bearer wrong' } },
   { status: 403, when: 'the key lacks', headers: { authorization: `Bearer ${managementKey}` } },
+  {
+    status: 403,
+    when: 'has blocked',
+    options: { guardrails: [words] },
+    metadata: ['patterns'],
+  },
   { status: 404, when: 'leave no endpoint', body: { ...ask, provider: { ignore: ['up'] } }, metadata: ['excluded'] },
   { status: 404, when: 'the provider does not know', upstream: answered(404), metadata: refused },
   { status: 408, when: 'took longer', headers: { 'x-service-timeout-ms': '50' }, upstream: { instead: 'hang' } },
@@ -236,6 +250,33 @@ describe('docs/errors.md', () => {
     const { post } = testGateway();
     const { json } = await post({ model: 'acme/fast', messages: [{ role: 'user', content: 5 }] });
     expect(JSON.parse(codeBlocks(doc, 'json')[0] as string)).toEqual(json);
+  });
+  it('is right about the type and the message of that chunk, by who ended the stream', async () => {
+    const refuse = defineGuardrail({
+      id: 'refuse',
+      steps: (context) => [
+        {
+          push() {
+            throw blockedBy(refuse, ['greeting'], context);
+          },
+        },
+      ],
+    });
+    const broken = async (upstream: ScriptedAnswer, options: Partial<GatewayOptions> = {}) => {
+      const { post, upstream: provider } = testGateway(options);
+      provider.always(upstream);
+      const error = (await post({ ...ask, stream: true })).chunks.at(-1)?.error;
+      return [error?.type, error?.message.startsWith('Provider returned error: ')];
+    };
+    expect(await broken({ body: [sse(chunk({ content: 'Hel' }))] })).toEqual(['server_error', true]);
+    expect(await broken({ body: textStream('a') }, { guardrails: [refuse] })).toEqual(['permission_denied', false]);
+  });
+  it('is right about `streams.onCut`', async () => {
+    const { send, run, upstream, records } = testGateway({ streams: { onCut: 'close' } });
+    upstream.always({ body: [sse(chunk({ content: 'Hel' }))] });
+    const response = await run(send({ ...ask, stream: true }));
+    await expect(run(response.text())).rejects.toThrow();
+    expect(records).toMatchObject([{ outcome: 'cut', status: 502 }]);
   });
   it('shows the chunk that ends a broken stream as it comes', async () => {
     const { post, upstream } = testGateway();

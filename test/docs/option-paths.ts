@@ -63,7 +63,8 @@ function typeOf(schema: z.ZodType): string | null {
   if (schema instanceof z.ZodObject) return 'object';
   if (schema instanceof z.ZodArray) {
     const { inner } = unwrapped(schema.element as z.ZodType);
-    return inner instanceof z.ZodObject ? 'list' : `list of ${typeOf(inner)}`;
+    // Of objects that the schema describes, or of which it only asks for some methods.
+    return inner instanceof z.ZodObject || inner instanceof z.ZodCustom ? 'list' : `list of ${typeOf(inner)}`;
   }
   // Text or a number: only amounts of money are.
   if (schema instanceof z.ZodUnion) return 'price';

@@ -42,13 +42,20 @@ describe('docs/options.md', () => {
       expect(row?.preset).toBe(`\`${option.default}\``);
     }
   });
-  it('has a row for every field of a record, of an attempt and of a caller', () => {
+  it('has a row for every field of a record, of its generations and attempts, and of a caller', () => {
     const fields = (column: string, of: string) =>
       rows
         .filter(({ columns, headings }) => columns[0] === column && headings.includes(of))
         .map(({ cells }) => quoted(cells[0] as string)[0]);
     expect(fields('Field', 'Records')).toEqual(membersOf('src/telemetry/record.ts', 'RequestRecord'));
+    expect(fields('Field of a generation', 'Records')).toEqual(
+      membersOf('src/telemetry/record.ts', 'GenerationRecord'),
+    );
+    expect(fields('Field of an operation', 'Records')).toEqual(membersOf('src/telemetry/record.ts', 'OperationRecord'));
     expect(fields('Field of an attempt', 'Records')).toEqual(membersOf('src/call/trace.ts', 'AttemptTrace'));
+    const meaning = (name: string) => rows.find(({ cells }) => cells[0] === `\`${name}\``)?.cells[2] as string;
+    expect(quoted(meaning('times'))).toEqual(membersOf('src/call/generation.ts', 'GenerationTimes'));
+    expect(quoted(meaning('costParts'))).toEqual(membersOf('src/call/generation.ts', 'CostParts'));
     expect(fields('Field', 'Your own users')).toEqual(membersOf('src/http/authenticate.ts', 'HostCaller'));
   });
   it('has a row for every method of gateway.apiKeys, and what a new key is made of', () => {
