@@ -16,7 +16,10 @@ export type Generate = (request: ChatRequest) => Promise<Generation>;
 export interface Step {
   /** Takes one chunk. @returns what goes on to the client now, possibly nothing. Must not change the chunk. */
   push(chunk: ChatChunk): readonly ChatChunk[] | Promise<readonly ChatChunk[]>;
-  /** Is called once, after the last chunk. @returns what was held back */
+  /**
+   * Is called once, after the last chunk, also where the client has left or another step has refused the response.
+   * @returns what was held back; nobody gets it where the response was not delivered to its end
+   */
   end?(end: ResponseEnd): readonly ChatChunk[] | Promise<readonly ChatChunk[]>;
   /** true: `push` or `end` may return a promise. Default false: waiting for nothing is faster. */
   readonly isAsync?: boolean;

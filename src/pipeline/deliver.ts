@@ -102,7 +102,9 @@ export class Delivery {
       // A step has refused what it saw.
       if (!this.#isOpen()) return null;
       this.#response.cancel();
-      return this.#close({ kind: 'failed', error }, encoder.encode(first));
+      const end: ResponseEnd = { kind: 'failed', error };
+      this.#steps.abandon(end);
+      return this.#close(end, encoder.encode(first));
     }
     if (!this.#isOpen()) return null;
     if (first !== '') bytes = joinBytes([encoder.encode(first), bytes]);
@@ -114,6 +116,7 @@ export class Delivery {
     if (!this.#isOpen()) return;
     this.#state = 'closed';
     this.#response.cancel();
+    if (!this.#steps.isEmpty) this.#steps.abandon({ kind: 'cancelled' });
     this.#run.finish({ outcome: 'cancelled', status: 499, error: null });
   }
 

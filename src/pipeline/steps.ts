@@ -51,12 +51,10 @@ function annotate(annotations: CallRun['annotations']): Step {
 /** Several steps as one. */
 export class StepChain {
   readonly #steps: readonly Step[];
-  /** false: nothing in the chain waits. */
-  readonly isAsync: boolean;
+  #hasEnded = false;
 
   constructor(steps: readonly Step[]) {
     this.#steps = steps;
-    this.isAsync = steps.some((step) => step.isAsync === true);
   }
 
   get isEmpty(): boolean {
@@ -70,6 +68,8 @@ export class StepChain {
 
   /** After the last chunk: what the steps have held back, each through those behind it. */
   async end(end: ResponseEnd): Promise<readonly ChatChunk[]> {
+    if (this.#hasEnded) return nothing;
+    this.#hasEnded = true;
     const released: ChatChunk[] = [];
     for (const [at, step] of this.#steps.entries()) {
       const held = step.end?.(end) ?? nothing;
@@ -77,6 +77,12 @@ export class StepChain {
       released.push(...(chunks.length === 0 ? nothing : await this.#through(chunks, at + 1)));
     }
     return released;
+  }
+
+  /** Nobody gets what the steps still hold: they learn of the end all the same. */
+  abandon(end: ResponseEnd): void {
+    // What a step throws now, it throws to nobody.
+    this.end(end).catch(() => undefined);
   }
 
   async #through(chunks: readonly ChatChunk[], from: number): Promise<readonly ChatChunk[]> {
@@ -103,7 +109,13 @@ const nothing: readonly ChatChunk[] = [];
  */
 export async function throughSteps(result: ChatResult, steps: StepChain): Promise<ChatResult> {
   const chunks = toChunks(result);
-  const passed = [...(await steps.push(chunks)), ...(await steps.end({ kind: 'complete' }))];
+  let passed: readonly ChatChunk[];
+  try {
+    passed = [...(await steps.push(chunks)), ...(await steps.end({ kind: 'complete' }))];
+  } catch (error) {
+    steps.abandon({ kind: 'failed', error });
+    throw error;
+  }
   const isSame = passed.length === chunks.length && passed.every((chunk, at) => chunk === chunks[at]);
   return isSame ? result : folded(result, passed);
 }

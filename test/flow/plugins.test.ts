@@ -216,6 +216,36 @@ describe('steps', () => {
     expect(records[1]?.costNanoUsd).toBe(36_000);
     expect(records[0]?.costNanoUsd).toBeGreaterThan(0);
   });
+  it('learn of the end also where the client leaves, or another step refuses the response', async () => {
+    const ends: string[] = [];
+    const log = {
+      push: (one: ChatChunk) => [one],
+      end({ kind }: { kind: string }) {
+        ends.push(kind);
+        return [];
+      },
+    };
+    const refuse = {
+      push(): readonly ChatChunk[] {
+        throw new GatewayError('permission_denied', 'No');
+      },
+    };
+    const { post, upstream, send, run } = withPlugin({
+      steps: ({ call }) => [log, ...(call.sessionId ? [refuse] : [])],
+    });
+    upstream.answer(
+      { body: completion() },
+      { body: textStream('a') },
+      { body: [...textStream('a', 'b')].slice(0, 2).concat({ hangs: true } as never) },
+    );
+    await post({ ...ask, session_id: 's' });
+    await post({ ...streamed, session_id: 's' });
+    const response = await run(send(streamed));
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+    await run(reader.read());
+    await reader.cancel();
+    expect(ends).toEqual(['failed', 'failed', 'cancelled']);
+  });
   it('that throw something else are an internal error that says nothing', async () => {
     const { post, upstream } = withPlugin({
       steps: () => [
