@@ -161,7 +161,6 @@ export class CallHold {
         const missing = (more[at] as number) - (free[at] as number);
         if (!reservation.isLimited || missing <= 0) continue;
         const extended = await reservation.extend(missing);
-        this.#refuseWhenOver();
         if (extended.isHeld) continue;
         if (extended.refusal === null) throw new GatewayError('internal', 'The call is over');
         return { budgetScope: this.#scopes[at] as BudgetScope, refusal: beyond(free[at] as number, extended.refusal) };

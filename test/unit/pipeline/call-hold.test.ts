@@ -149,8 +149,8 @@ it.each<{ where: string; open: () => Bench; mayFail: boolean; slowed: Slowed }>(
 );
 
 function play(call: HeldCall, step: Exclude<Step, { kind: 'away' | 'wait' }>): void {
-  if (step.kind === 'end') return call.end(step.leavesOpen);
-  if (step.kind === 'settle') return call.settle(step.share, step.granted, step.part);
+  if (step.kind === 'end') call.end(step.leavesOpen);
+  if (step.kind === 'settle') call.settle(step.share, step.granted, step.part);
   if (step.kind === 'cover') void call.cover(step.share, step.target, step.part, step.isBeside);
   if (step.kind === 'expense') void call.holdExpense(step.nanoUsd);
   if (step.kind === 'admit') void call.admit(step.costs, null);

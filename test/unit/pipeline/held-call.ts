@@ -131,11 +131,13 @@ export class HeldCall {
     // What failed has to be within what was granted: the first attempt of each, here.
     if (failures === 0 && costNanoUsd > 0) one.attempts.push(attemptAt(target, costNanoUsd));
     const attempts = [...one.attempts];
+    const isTooLate = this.isOver;
     one.asking++;
     await this.#ask(async () => {
       const covers = one.share.covers(target, attempts, beside);
       if (!(await covers)) return;
-      if (one.isSettled && covers !== true) this.wrong.push('covers a further target after it was settled');
+      if ((one.isSettled || isTooLate) && covers !== true)
+        this.wrong.push('covers a further target after it, or its call, was settled');
       const granted = sumOf([...attempts.map(spentBy), spentAt(target), ...(beside ? [spentAt(beside)] : [])]);
       one.granted.push(granted);
     });
