@@ -56,6 +56,7 @@ export class CallRun {
   /** Ends what plugins have held and never settled: it is booked as it was held. */
   readonly #openExpenses: (() => void)[] = [];
   #end: CallEnd | null = null;
+  #isClosed = false;
 
   constructor(deps: PipelineDeps, call: Call) {
     this.deps = deps;
@@ -106,7 +107,9 @@ export class CallRun {
   /** Settles the hold and writes the record, once the last generation is settled. */
   #close(): void {
     const end = this.#end;
-    if (end === null || this.#unsettled > 0) return;
+    // A plugin may ask for a generation when all is over: the generation is refused, and the call stays closed.
+    if (end === null || this.#unsettled > 0 || this.#isClosed) return;
+    this.#isClosed = true;
     for (const settle of this.#openExpenses) settle();
     this.hold.settle();
     this.deps.record?.(recordOf(this, end, this.deps.clock.now()));
