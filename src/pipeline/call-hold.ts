@@ -67,6 +67,7 @@ export class CallHold {
   admit(request: ChatRequest, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
     // Of several generations that start at once, the first opens the hold, and the others wait for it.
     if (this.#opening !== null) return this.#opening.then(() => this.admit(request, plan, budgets));
+    this.#refuseWhenOver();
     if (this.#reservations !== null) return this.#admitFurther(request, plan);
     const opened = this.#open(request, plan, budgets);
     if (!(opened instanceof Promise)) return opened;
@@ -113,19 +114,26 @@ export class CallHold {
     );
     const notHeld = await this.grow(share, amounts);
     if (notHeld) throw notHeld.refusal.errorFor(nanoUsd);
+    this.#refuseWhenOver();
     return share;
   }
 
   /** Books what all generations have spent and frees the rest. Only the first call counts; never throws. */
   settle(): void {
-    if (this.#isSettled || this.#reservations === null) return;
+    if (this.#isSettled) return;
     this.#isSettled = true;
+    this.#settleAll();
+  }
+
+  #settleAll(): void {
     const { byokNanoUsd } = this.#spent;
-    for (let at = 0; at < this.#scopes.length; at++)
-      (this.#reservations[at] as Reservation).settle({
-        nanoUsd: inScope(this.#scopes[at] as BudgetScope, this.#spent),
-        byokNanoUsd,
-      });
+    for (const [at, reservation] of (this.#reservations ?? []).entries())
+      reservation.settle({ nanoUsd: inScope(this.#scopes[at] as BudgetScope, this.#spent), byokNanoUsd });
+  }
+
+  /** What is held after the call was settled would never be booked. */
+  #refuseWhenOver(): void {
+    if (this.#isSettled) throw new GatewayError('internal', 'The call is over');
   }
 
   /**
@@ -134,6 +142,7 @@ export class CallHold {
    * @throws GatewayError unavailable (503) when the store cannot tell; the share is then as it was
    */
   async grow(share: HoldShare, needs: readonly number[]): Promise<NotHeld | null> {
+    this.#refuseWhenOver();
     const reservations = this.#reservations as readonly Reservation[];
     const more = needs.map((need, at) => Math.max(need - (share.needs[at] as number), 0));
     const free = reservations.map(({ nanoUsd }, at) => Math.max(nanoUsd - (this.#committed[at] as number), 0));
@@ -153,12 +162,15 @@ export class CallHold {
       return null;
     } finally {
       // What one budget scope has given for nothing stays held, and is freed when the call is settled.
-      if (!isCovered) this.#take(share, more, -1);
+      // A share that was settled meanwhile has given all of its needs back.
+      if (!isCovered && !share.isSettled) this.#take(share, more, -1);
     }
   }
 
   /** What of a share was spent; its needs are free again. */
   book(share: HoldShare, spent: Spent): void {
+    // Too late: the ledger has been told what the call has spent.
+    if (this.#isSettled) return;
     this.#spent.operatorNanoUsd += spent.operatorNanoUsd;
     this.#spent.byokNanoUsd += spent.byokNanoUsd;
     for (let at = 0; at < this.#scopes.length; at++) {
@@ -189,6 +201,9 @@ export class CallHold {
   #opened(plan: Plan, reservations: readonly Reservation[], amounts: readonly number[]): Admitted {
     this.#reservations = reservations;
     this.#committed = [...amounts];
+    // The call has ended while the store was asked: nobody else gives the money back.
+    if (this.#isSettled) this.#settleAll();
+    this.#refuseWhenOver();
     return { plan, share: new HoldShare(this, [...amounts]) };
   }
 
@@ -198,7 +213,8 @@ export class CallHold {
       this,
       this.#scopes.map(() => 0),
     );
-    if (!isLimited(this.#call, this.#budgets)) return { plan, share };
+    // Nothing is limited, or nothing is planned.
+    if (!isLimited(this.#call, this.#budgets) || plan.targets.length === 0) return { plan, share };
     const afforded = await afford(this.#deps, request, plan, this.#scopes, async (amounts) => {
       const notHeld = await this.grow(share, amounts);
       return notHeld ?? { held: share };
@@ -255,11 +271,17 @@ export class HoldShare {
   /** By budget scope: the most it can still cost, integer nano-USD. Changed by `CallHold` alone. */
   readonly needs: number[];
   readonly #hold: CallHold;
+  /** The ledger is asked for more. */
+  #growing: Promise<void> | null = null;
   #isSettled = false;
 
   constructor(hold: CallHold, needs: number[]) {
     this.#hold = hold;
     this.needs = needs;
+  }
+
+  get isSettled(): boolean {
+    return this.#isSettled;
   }
 
   /** The worst case that is held for it, in the budget scope where that is most. */
@@ -274,9 +296,16 @@ export class HoldShare {
    */
   covers(target: Target, attempts: readonly AttemptTrace[], beside: Target | null = null): boolean | Promise<boolean> {
     if (this.#isSettled) return false;
+    // What was asked for another target counts in `needs` already, and may still be refused.
+    if (this.#growing !== null) return this.#growing.then(() => this.covers(target, attempts, beside));
     const needs = this.#hold.needsOf(target, beside, spentOnFailures(attempts));
     if (this.#hold.coversNow(this, needs)) return true;
-    return this.#hold.grow(this, needs).then((notHeld) => notHeld === null);
+    const grown = this.#hold.grow(this, needs).then((notHeld) => notHeld === null && !this.#isSettled);
+    const answered = () => {
+      this.#growing = null;
+    };
+    this.#growing = grown.then(answered, answered);
+    return grown;
   }
 
   /** Books what was spent. The first call counts. */

@@ -1,3 +1,4 @@
+import { nanoToUsd } from '../base/money.ts';
 import type { StopSignal } from '../base/stop.ts';
 import { StopSwitch } from '../base/stop.ts';
 import type { Call } from '../call/call.ts';
@@ -47,8 +48,11 @@ export class CallRun {
   /** Generations in flight. */
   #unsettled = 0;
   /** Ends what plugins have held and never settled: it is booked as it was held. */
+  /** What plugins have paid for and settled, integer nano-USD. */
+  #expensesNanoUsd = 0;
   readonly #openExpenses: (() => void)[] = [];
   #end: CallEnd | null = null;
+  #isClosed = false;
 
   constructor(deps: PipelineDeps, call: Call) {
     this.deps = deps;
@@ -80,11 +84,17 @@ export class CallRun {
     this.#close();
   }
 
-  /** Usage of all generations that served, together. */
+  /** Usage of all generations that served, together, with the cost of all that was spent. */
   usage(): Usage {
     const usages: Usage[] = [];
-    for (const { target, receipt } of this.generations) if (target !== null && receipt) usages.push(receipt.usage);
-    return usages.length === 0 ? { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 } : sumUsage(usages);
+    let extraNanoUsd = this.#expensesNanoUsd;
+    for (const { target, receipt } of this.generations) {
+      if (target !== null && receipt) usages.push(receipt.usage);
+      else extraNanoUsd += receipt?.costNanoUsd ?? 0;
+    }
+    if (usages.length === 0) usages.push({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
+    // Generations that failed, and what plugins have paid for, are on the bill as well.
+    return extraNanoUsd === 0 ? sumUsage(usages) : sumUsage([...usages, costAlone(extraNanoUsd)]);
   }
 
   /** How the call was routed; undefined: the caller did not ask for it. */
@@ -96,7 +106,9 @@ export class CallRun {
   /** Settles the hold and writes the record, once the last generation is settled. */
   #close(): void {
     const end = this.#end;
-    if (end === null || this.#unsettled > 0) return;
+    // A plugin may ask for a generation when all is over: the generation is refused, and the call stays closed.
+    if (end === null || this.#unsettled > 0 || this.#isClosed) return;
+    this.#isClosed = true;
     for (const settle of this.#openExpenses) settle();
     this.hold.settle();
     this.deps.record?.(recordOf(this, end, this.deps.clock.now()));
@@ -115,10 +127,23 @@ export class CallRun {
   async #holdExpense(nanoUsd: number): Promise<Expense> {
     if (!Number.isSafeInteger(nanoUsd) || nanoUsd < 0) throw new TypeError('hold: expected a whole number of nano-USD');
     const share = await this.hold.holdExpense(nanoUsd);
-    const settle = (spentNanoUsd: number) => share.settle({ operatorNanoUsd: spentNanoUsd, byokNanoUsd: 0 });
+    let isSettled = false;
+    const settle = (spentNanoUsd: number) => {
+      if (isSettled) return;
+      isSettled = true;
+      // An amount that is none must not free what was held.
+      const operatorNanoUsd = Number.isSafeInteger(spentNanoUsd) && spentNanoUsd >= 0 ? spentNanoUsd : nanoUsd;
+      this.#expensesNanoUsd += operatorNanoUsd;
+      share.settle({ operatorNanoUsd, byokNanoUsd: 0 });
+    };
     this.#openExpenses.push(() => settle(nanoUsd));
     return { settle };
   }
+}
+
+/** No tokens, but money. */
+function costAlone(nanoUsd: number): Usage {
+  return { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, cost: nanoToUsd(nanoUsd) };
 }
 
 /** A switch that is aborted when a signal is. */

@@ -70,7 +70,7 @@ function unplanned({ brand }: RoutingDeps, request: ChatRequest, defaultModel: s
 }
 
 /** The request of one attempt, as plugins prepare it; null: none of them does. */
-function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { attempts }: GenerationState) {
+function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { attempts, plan }: GenerationState) {
   if (run.hooks.length === 0) return null;
   const preparing = run.hooks.filter(({ hooks }) => hooks.prepare !== undefined);
   if (preparing.length === 0) return null;
@@ -82,8 +82,20 @@ function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { att
     // A plugin may have made the prompt longer: the attempt must still fit into what is held.
     const ceiling = ceilingFor(run.deps, prepared, boundPrompt(prepared), target);
     const ceilingNanoUsd = Math.max(ceiling?.nanoUsd ?? 0, target.ceilingNanoUsd);
-    return (await share.covers({ ...target, ceilingNanoUsd }, attempts)) ? prepared : null;
+    return (await share.covers({ ...target, ceilingNanoUsd }, attempts, besideOf(run, request, plan)))
+      ? prepared
+      : null;
   };
+}
+
+/** The dearest target that an attempt may be called beside, where late streams are hedged; null: none is. */
+function besideOf({ deps }: CallRun, request: ChatRequest, plan: Plan | null): Target | null {
+  if (deps.hedging === null || request.stream !== true || plan === null) return null;
+  const ceilingOf = ({ ceilingNanoUsd = 0 }: Target) => ceilingNanoUsd;
+  return plan.targets.reduce<Target | null>(
+    (dearest, one) => (dearest === null || ceilingOf(one) > ceilingOf(dearest) ? one : dearest),
+    null,
+  );
 }
 
 /** What an attempt has brought, as a generation. */

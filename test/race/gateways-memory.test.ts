@@ -17,6 +17,7 @@ import {
 } from '../support/race/gateway-story.ts';
 import { observe } from '../support/race/observe.ts';
 import { raceRecords, runRace } from '../support/race/run.ts';
+import { raceTransport } from '../support/race/upstream.ts';
 
 describe('four gateways in one process, on one memory', { timeout: 240_000 }, () => {
   it.each<[string, GatewayOptions['budgets']]>([
@@ -36,8 +37,10 @@ describe('four gateways in one process, on one memory', { timeout: 240_000 }, ()
     const watching = observe(ledger, tenant.workspaceId, windowsOfRace(tenant), clock.now);
     const results = await Promise.all(
       Array.from({ length: racers }, async (_, racer) => {
-        const records = raceRecords(seedOf(racer), includesByok);
-        const one = raceGateway(store, { clock, onRecord: records.onRecord, budgets: budgets as object });
+        const transport = raceTransport();
+        const records = raceRecords(seedOf(racer), includesByok, transport.billOf);
+        const { onRecord } = records;
+        const one = raceGateway(store, { clock, transport, onRecord, budgets: budgets as object });
         await runRace(one, { keys, includesByok, requests: requestsEach, width, seed: seedOf(racer) }, records);
         await one.close();
         return records.result;

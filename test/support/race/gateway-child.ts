@@ -4,6 +4,7 @@ import { movableClock, raceGateway } from './gateway.ts';
 import { play, smallRequest } from './requests.ts';
 import { type RacePlan, raceRecords, runRace } from './run.ts';
 import { openStore, type StoreAt } from './stores.ts';
+import { raceTransport } from './upstream.ts';
 
 // A process with a gateway of its own on a shared store: it reports when it is ready, gets the time to start, and reports what
 // came of it.
@@ -19,9 +20,11 @@ const { at, nowMs, race }: ChildPlan = JSON.parse(process.argv[2] ?? '');
 // How long a busy machine keeps us waiting is no part of what is tested.
 const clock = movableClock(nowMs);
 const opened = openStore(at, { busyTimeoutMs: 30_000 });
-const records = raceRecords(race.seed, race.includesByok);
+const transport = raceTransport();
+const records = raceRecords(race.seed, race.includesByok, transport.billOf);
 const gateway = raceGateway(opened.store, {
   clock,
+  transport,
   storeTimeoutMs: 30_000,
   onRecord: records.onRecord,
 });

@@ -98,6 +98,10 @@ export async function expectFairRace(raced: Raced): Promise<void> {
   const booked = results.flatMap((result) => result.booked);
   expect(await read()).toEqual(statesOf(tenant, windows, [...booked, ...own.result.booked]));
 
+  // Requests without usage are estimated, and on no bill here.
+  const bookedNanoUsd = booked.reduce((sum, { nanoUsd, byokNanoUsd }) => sum + nanoUsd + byokNanoUsd, 0);
+  expect(total(({ billedNanoUsd }) => billedNanoUsd)).toBeLessThanOrEqual(bookedNanoUsd);
+
   // It was a race: all took part, all kinds of ends were met, and many were after the last of the money.
   for (const { statuses } of results) expect(Math.min(statuses[200] ?? 0, statuses[402] ?? 0)).toBeGreaterThan(20);
   for (const status of [0, 400, 408, 502, 524]) expect([status, ended(status) > 10]).toEqual([status, true]);
@@ -107,6 +111,9 @@ export async function expectFairRace(raced: Raced): Promise<void> {
       total(({ estimated }) => estimated),
     ),
   ).toBeGreaterThan(50);
+  expect(total(({ wrapped }) => wrapped)).toBeGreaterThan(100);
+  expect(total(({ wrappedBilled }) => wrappedBilled)).toBeGreaterThan(50);
+  expect(total(({ wrappedPaidFailures }) => wrappedPaidFailures)).toBeGreaterThan(10);
   expect(observed.reads).toBeGreaterThan(20);
   expect(observed.highestHeldNanoUsd).toBeGreaterThan(0);
 

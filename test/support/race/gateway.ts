@@ -3,6 +3,7 @@ import { createGateway, type Gateway } from '../../../src/gateway.ts';
 import type { GatewayOptions } from '../../../src/options.ts';
 import type { StoreOption } from '../../../src/setup/stores.ts';
 import { raceModels, raceProviders, raceTransport } from './upstream.ts';
+import { twice } from './wrapped.ts';
 
 export const raceManagementKey = 'sk-race-management-0123456789';
 
@@ -29,6 +30,7 @@ export function raceGateway(store: StoreOption, options: Partial<GatewayOptions>
     store,
     providers: raceProviders,
     models: raceModels,
+    plugins: [twice],
     apiKeys: [{ key: raceManagementKey, permissions: ['management'] }],
     secrets: { current: 'a master secret of the tests, which is long enough' },
     transport: raceTransport(),

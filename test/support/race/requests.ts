@@ -16,6 +16,8 @@ export interface RaceRequest {
   keyAt: number;
   /** What each endpoint that may serve it may cost at most. Integer nano-USD. */
   ceilingsNanoUsd: number[];
+  /** true: a plugin calls the model twice for it. */
+  isWrapped: boolean;
   /** true: it may go through the workspace's own credential. */
   isByok: boolean;
   leaves: null | { afterMs: number } | { afterChunks: number };
@@ -52,21 +54,26 @@ export function raceRequest(seed: number, keys: number): RaceRequest {
     ...(isUncapped ? {} : { [isOneOf(0.5) ? 'max_tokens' : 'max_completion_tokens']: 1 + upTo(299) }),
   };
   const leaves = isOneOf(0.08) ? { afterMs: upTo(12) } : stream && isOneOf(0.12) ? { afterChunks: 1 + upTo(3) } : null;
+  const keyAt = upTo(keys - 1);
+  const timeoutMs = isOneOf(0.03) ? 1 + upTo(9) : null;
+  const isWrapped = slugs.length === 1 && slugs[0] === 'race/two' && isOneOf(0.4);
   return {
     seed,
-    body,
-    keyAt: upTo(keys - 1),
+    body: isWrapped ? { ...body, plugins: [{ id: 'twice', at_once: isOneOf(0.5) }] } : body,
+    keyAt,
     ceilingsNanoUsd: ceilingsOf(body),
+    isWrapped,
     isByok: slugs[0] === 'race/byok',
     leaves,
-    timeoutMs: isOneOf(0.03) ? 1 + upTo(9) : null,
+    timeoutMs,
   };
 }
 
 /** The smallest request there is, unless more is asked. */
 export function smallRequest(seed: number, maxTokens = 1): RaceRequest {
   const body = { model: 'race/one', messages: [seedMessage(seed)], stream: false, max_tokens: maxTokens };
-  return { seed, body, keyAt: 0, ceilingsNanoUsd: ceilingsOf(body), isByok: false, leaves: null, timeoutMs: null };
+  const isAlone = { isWrapped: false, isByok: false, leaves: null, timeoutMs: null };
+  return { seed, body, keyAt: 0, ceilingsNanoUsd: ceilingsOf(body), ...isAlone };
 }
 
 export function ceilingsOf(body: Record<string, unknown>): number[] {

@@ -2,6 +2,7 @@ import { nanoToUsd } from '../../../src/base/money.ts';
 import type { Gateway } from '../../../src/gateway.ts';
 import type { RequestRecord } from '../../../src/telemetry/record.ts';
 import { type Played, play, type RaceRequest, raceRequest, wrongRefusal } from './requests.ts';
+import { firstSeedOf } from './wrapped.ts';
 
 export interface RacePlan {
   /** The keys requests come with. The first has no limit of its own. */
@@ -31,6 +32,13 @@ export interface RaceResult {
   booked: Booked[];
   /** Attempts that failed and cost something. */
   paidFailures: number;
+  /** Requests with two generations. */
+  wrapped: number;
+  /** Of these, those that the providers have billed for both generations, and what is on their bills. */
+  wrappedBilled: number;
+  billedNanoUsd: number;
+  /** Of these, those of which the first generation had attempts that failed and cost something. */
+  wrappedPaidFailures: number;
   /** Requests that were counted here, since no provider did. */
   estimated: number;
   /** Requests that went through the workspace's own credential and cost something. */
@@ -57,30 +65,54 @@ export function costsIn({ costNanoUsd, attempts, usage }: RequestRecord) {
   };
 }
 
-/** Takes the records of a gateway, and looks at its answers beside them. */
-export function raceRecords(seed: number, includesByok: readonly boolean[] = []) {
+/**
+ * Takes the records of a gateway, and looks at its answers beside them.
+ * @param billOf  what providers have put on the bill for a seed, integer nano-USD
+ */
+export function raceRecords(
+  seed: number,
+  includesByok: readonly boolean[] = [],
+  billOf: (seed: number) => number = () => 0,
+) {
   const result: RaceResult = {
     seed,
     statuses: {},
     booked: [],
     paidFailures: 0,
+    wrapped: 0,
+    wrappedBilled: 0,
+    billedNanoUsd: 0,
+    wrappedPaidFailures: 0,
     estimated: 0,
     byokBilled: 0,
     wrong: [],
   };
-  const costs = new Map<string, { reportedNanoUsd: number; servedNanoUsd: number }>();
+  const costs = new Map<string, { costNanoUsd: number; reportedNanoUsd: number; servedNanoUsd: number }>();
+  const recorded = new Set<string>();
 
   return {
     result,
     onRecord(record: RequestRecord): void {
-      const { id, apiKeyHash, receivedAtMs, costNanoUsd, attempts, isEstimated } = record;
+      const { id, apiKeyHash, receivedAtMs, costNanoUsd, attempts, isEstimated, generations } = record;
+      if (recorded.has(id)) result.wrong.push(`${id} was recorded twice`);
+      recorded.add(id);
       if (costNanoUsd === null || apiKeyHash === null) {
         result.wrong.push(`${id} was recorded without cost or key`);
         return;
       }
       const { nanoUsd, byokNanoUsd, failedByokNanoUsd, servedNanoUsd } = costsIn(record);
       // What a provider has put on the workspace's own bill for nothing is none of ours.
-      costs.set(id, { reportedNanoUsd: costNanoUsd - failedByokNanoUsd, servedNanoUsd });
+      // Nor is a generation that has failed part of the usage of those that have served.
+      const lost = generations.filter(({ model }) => model === null);
+      const lostNanoUsd = lost.reduce((sum, one) => sum + (one.costNanoUsd ?? 0), 0);
+      const reportedNanoUsd = costNanoUsd - failedByokNanoUsd - lostNanoUsd;
+      costs.set(id, { costNanoUsd, reportedNanoUsd, servedNanoUsd });
+      const parts = generations.reduce((sum, one) => sum + (one.costNanoUsd ?? 0), 0);
+      if (parts !== costNanoUsd) result.wrong.push(`${id} has cost ${costNanoUsd}, and its generations ${parts}`);
+      if (generations.length > 1) {
+        result.wrapped++;
+        if (generations[0]?.attempts.some((attempt) => attempt.costNanoUsd > 0)) result.wrappedPaidFailures++;
+      }
       if (isEstimated) result.estimated++;
       result.paidFailures += attempts.filter((attempt) => attempt.costNanoUsd > 0).length;
       if (byokNanoUsd > 0) result.byokBilled++;
@@ -95,13 +127,21 @@ export function raceRecords(seed: number, includesByok: readonly boolean[] = [])
         const wrong = wrongRefusal(request, played, includesByok[request.keyAt] ?? false);
         if (wrong !== null) note(wrong);
       }
-      const recorded = costs.get(generationId ?? '');
-      if (costUsd !== null && (recorded === undefined || costUsd !== nanoToUsd(recorded.reportedNanoUsd))) {
-        note(`the client got ${costUsd} USD, and ${recorded?.reportedNanoUsd} nano-USD were recorded`);
+      const booked = costs.get(generationId ?? '');
+      const times = request.isWrapped ? 2 : 1;
+      if (costUsd !== null && (booked === undefined || costUsd !== nanoToUsd(booked.reportedNanoUsd))) {
+        note(`the client got ${costUsd} USD, and ${booked?.reportedNanoUsd} nano-USD were recorded`);
       }
+      const ofFirst = request.isWrapped ? billOf(firstSeedOf(request.seed)) : 0;
+      const billed = ofFirst + billOf(request.seed);
+      if (ofFirst > 0 && billed > ofFirst) result.wrappedBilled++;
+      result.billedNanoUsd += billed;
+      // Of what comes after the client has left, nobody reads what it has used.
+      if (booked && status !== 0 && booked.costNanoUsd < billed)
+        note(`${booked.costNanoUsd} nano-USD were booked, and ${billed} are on the bill`);
       // What is on the workspace's own bill is held by nobody but the keys that count it.
-      if (recorded && !request.isByok && recorded.servedNanoUsd > Math.max(...request.ceilingsNanoUsd)) {
-        note(`it has cost ${recorded.servedNanoUsd}, more than ${request.ceilingsNanoUsd.join(', ')}`);
+      if (booked && !request.isByok && booked.servedNanoUsd > Math.max(...request.ceilingsNanoUsd) * times) {
+        note(`it has cost ${booked.servedNanoUsd}, more than ${request.ceilingsNanoUsd.join(', ')}`);
       }
     },
   };

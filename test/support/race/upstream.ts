@@ -48,6 +48,10 @@ export function seedMessage(seed: number): { role: 'user'; content: string } {
   return { role: 'user', content: `seed ${seed}` };
 }
 
+export function seedOfMessage(content: string): number {
+  return Number(content.replace('seed ', ''));
+}
+
 type Piece = string | 'breaks' | 'hangs' | 'pause';
 type Answer = { status?: number; body: object | string | Piece[] };
 
@@ -132,11 +136,19 @@ export interface RaceUpstream {
   isReliable?: boolean;
 }
 
-export function raceTransport({ longestPauseMs = 6, isReliable = false }: RaceUpstream = {}): Transport {
+/** Providers that keep a bill of their own. */
+export interface RaceTransport extends Transport {
+  /** What the usage that was read to its end costs, for requests with this seed. Integer nano-USD, rounded down. */
+  billOf(seed: number): number;
+}
+
+export function raceTransport({ longestPauseMs = 6, isReliable = false }: RaceUpstream = {}): RaceTransport {
   // Of a request's attempts, each draws where the one before has stopped.
   const draws = new Map<number, () => number>();
+  const bills = new Map<number, number>();
 
   return {
+    billOf: (seed) => bills.get(seed) ?? 0,
     async send(request): Promise<TransportResponse> {
       const { body } = request;
       const asked = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body));
@@ -150,12 +162,20 @@ export function raceTransport({ longestPauseMs = 6, isReliable = false }: RaceUp
       await paused(upTo(longestPauseMs), request.signal);
       if (Array.isArray(answer.body) && answer.body.length === 1 && answer.body[0] === 'breaks')
         throw connectionError();
-      return { status: answer.status ?? 200, ...bodyOf(answer, upTo(longestPauseMs), request) };
+      const seed = seedOfMessage(asked.messages[0].content);
+      let usedNanoUsd = 0;
+      // Of a stream that reports its usage several times, the last counts.
+      const onRead = (text: string) => {
+        const used = costOfText(text, new URL(request.url).host, asked.model) ?? usedNanoUsd;
+        bills.set(seed, (bills.get(seed) ?? 0) + used - usedNanoUsd);
+        usedNanoUsd = used;
+      };
+      return { status: answer.status ?? 200, ...bodyOf(answer, upTo(longestPauseMs), request, onRead) };
     },
   };
 
   function drawOf(content: string): () => number {
-    const seed = Number(content.replace('seed ', ''));
+    const seed = seedOfMessage(content);
     const random = draws.get(seed) ?? randomFrom(seed);
     draws.set(seed, random);
     return random;
@@ -171,7 +191,46 @@ function pick<T>(shares: readonly [number, T][], random: () => number): T {
   throw new Error('The shares add up to less than their sum');
 }
 
-function bodyOf({ body }: Answer, pauseMs: number, { signal }: TransportRequest): Omit<TransportResponse, 'status'> {
+/** What the usage in a text costs by the prices of its endpoint; null: there is none in it. */
+function costOfText(text: string, host: string, upstreamModel: string): number | null {
+  const start = text.indexOf('"usage":{');
+  if (start < 0) return null;
+  const end = text.indexOf('}}', start);
+  if (end < 0) return null;
+  const usage = JSON.parse(text.slice(start + '"usage":'.length, end + 2));
+  const endpoints: readonly { provider: string; model: string; pricing: Prices }[] = raceModels.flatMap(
+    (one) => one.endpoints,
+  );
+  const found = endpoints.find(({ provider, model }) => host.startsWith(`${provider}.`) && model === upstreamModel);
+  if (found === undefined) throw new Error(`${upstreamModel} at ${host} has no price`);
+  const { prompt, completion, request = '0', inputCacheRead = prompt, internalReasoning = completion } = found.pricing;
+  const { cached_tokens } = usage.prompt_tokens_details;
+  const { reasoning_tokens } = usage.completion_tokens_details;
+  const picoUsd = (price: string) => Math.round(Number(price) * 1e12);
+  return Math.floor(
+    ((usage.prompt_tokens - cached_tokens) * picoUsd(prompt) +
+      cached_tokens * picoUsd(inputCacheRead) +
+      (usage.completion_tokens - reasoning_tokens) * picoUsd(completion) +
+      reasoning_tokens * picoUsd(internalReasoning) +
+      picoUsd(request)) /
+      1_000,
+  );
+}
+
+interface Prices {
+  prompt: string;
+  completion: string;
+  request?: string;
+  inputCacheRead?: string;
+  internalReasoning?: string;
+}
+
+function bodyOf(
+  { body }: Answer,
+  pauseMs: number,
+  { signal }: TransportRequest,
+  onRead: (text: string) => void,
+): Omit<TransportResponse, 'status'> {
   const { headers, pieces } = partsOf({ body });
   const rest = [...pieces] as Piece[];
   return {
@@ -185,7 +244,10 @@ function bodyOf({ body }: Answer, pauseMs: number, { signal }: TransportRequest)
           if (piece === 'breaks') throw connectionError();
           if (piece === 'hangs') await paused(60_000, signal);
           else if (piece === 'pause') await paused(pauseMs, signal);
-          else return new TextEncoder().encode(piece);
+          else {
+            onRead(piece);
+            return new TextEncoder().encode(piece);
+          }
         }
       },
       cancel: () => undefined,
