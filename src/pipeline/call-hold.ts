@@ -53,6 +53,11 @@ export class CallHold {
     return most;
   }
 
+  /** The call was settled: what is held now would never be booked. */
+  get isOver(): boolean {
+    return this.#isSettled;
+  }
+
   /** What is booked so far, integer nano-USD. */
   get spentNanoUsd(): number {
     return this.#spent.operatorNanoUsd + this.#spent.byokNanoUsd;
@@ -295,7 +300,7 @@ export class HoldShare {
    * @throws GatewayError unavailable (503)
    */
   covers(target: Target, attempts: readonly AttemptTrace[], beside: Target | null = null): boolean | Promise<boolean> {
-    if (this.#isSettled) return false;
+    if (this.#isSettled || this.#hold.isOver) return false;
     // What was asked for another target counts in `needs` already, and may still be refused.
     if (this.#growing !== null) return this.#growing.then(() => this.covers(target, attempts, beside));
     const needs = this.#hold.needsOf(target, beside, spentOnFailures(attempts));
