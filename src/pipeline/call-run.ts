@@ -80,7 +80,11 @@ export class CallRun {
   finish(end: CallEnd): void {
     if (this.#end !== null) return;
     this.#end = end;
-    if (this.#unsettled > 0) this.#ownSwitch?.abort(new Error('The call is over'));
+    if (this.#unsettled > 0) {
+      this.#ownSwitch?.abort(new Error('The call is over'));
+      // Streams that a plugin has left open, or that nobody came to deliver.
+      for (const generation of this.generations) generation.stop();
+    }
     this.#close();
   }
 

@@ -114,6 +114,7 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target }
       onEnd: (end, { usage, textBytes, finishReason, nativeFinishReason }) =>
         generation.settle({ end, usage, output: textBytes, finishReason, nativeFinishReason }),
     });
+    generation.streams(stream);
     return withLog(stream, generation);
   }
   const { result, usage } = attempted;

@@ -1,6 +1,13 @@
 import { UpstreamError } from '../base/upstream-error.ts';
 import { CallAborted } from '../call/abort.ts';
-import type { GenerationLog, GenerationOutcome, GenerationTimes, Receipt, ResponseEnd } from '../call/generation.ts';
+import type {
+  GenerationLog,
+  GenerationOutcome,
+  GenerationTimes,
+  Receipt,
+  ResponseEnd,
+  StreamedResponse,
+} from '../call/generation.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import { estimateUsage } from '../pricing/estimate.ts';
@@ -42,6 +49,8 @@ export class GenerationState implements GenerationLog {
   receipt: Receipt | null = null;
   readonly #deps: GenerateDeps;
   readonly #onSettled: () => void;
+  /** Stops its stream; null: it has none. */
+  #stream: Pick<StreamedResponse, 'cancel'> | null = null;
   #share: HoldShare | null = null;
   #conversation: Conversation | null = null;
 
@@ -79,6 +88,16 @@ export class GenerationState implements GenerationLog {
     this.target = target;
     this.times.firstTokenAtMs = this.#deps.clock.now();
     this.times.sentAtMs = this.attempts[0]?.startedAtMs ?? null;
+  }
+
+  /** Its stream is open: it is settled when that ends. */
+  streams(stream: Pick<StreamedResponse, 'cancel'>): void {
+    this.#stream = stream;
+  }
+
+  /** Nobody wants the rest of its stream. */
+  stop(): void {
+    if (this.outcome === null) this.#stream?.cancel();
   }
 
   /** No target serves. Books what failed attempts have used. */

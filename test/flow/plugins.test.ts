@@ -443,6 +443,37 @@ describe('several generations under one client call', () => {
     expect(records).toHaveLength(1);
     expect(records[0]?.generations.map(({ outcome }) => outcome).sort()).toEqual(['failed', 'ok']);
   });
+  it('whose streams nobody reads are stopped and settled when the call ends', async () => {
+    const leaves: PluginHooks = {
+      async wrap(generate, request) {
+        await generate({ ...request, model: 'acme/other', stream: true });
+        return generate({ ...request, model: 'acme/fast' });
+      },
+    };
+    const { post, upstream, records } = await limited(leaves, 1);
+    upstream.answer(
+      { body: [...textStream('a').slice(0, 2), { hangs: true }] },
+      { body: completion({ usage: usage(2) }) },
+    );
+    expect((await post(ask)).status).toBe(200);
+    expect(upstream.sent[0]?.closedAtMs).not.toBeNull();
+    expect(records).toHaveLength(1);
+    expect(records[0]?.generations.map(({ outcome }) => outcome)).toEqual(['cancelled', 'ok']);
+    // Also the money is free again: nothing is held.
+    await spentOf(post);
+  });
+  it('whose steps cannot be made are stopped and settled', async () => {
+    const breaks: PluginHooks = {
+      steps() {
+        throw new Error('secret details');
+      },
+    };
+    const { post, upstream, records } = await limited(breaks, 1);
+    upstream.answer({ body: [...textStream('a').slice(0, 2), { hangs: true }] });
+    expect((await post(streamed)).status).toBe(500);
+    expect(upstream.sent[0]?.closedAtMs).not.toBeNull();
+    expect(records).toMatchObject([{ status: 500, generations: [{ outcome: 'cancelled' }] }]);
+  });
   it('book what a plugin has paid for, and refuse what it cannot', async () => {
     const pays: PluginHooks = {
       async before(request, context) {
