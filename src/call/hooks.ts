@@ -5,7 +5,7 @@ import type { Call } from './call.ts';
 import type { Generation, ModelResponse, ResponseEnd } from './generation.ts';
 import type { Target } from './plan.ts';
 
-/** Calls a model: plans a route, holds the money, tries the targets. Settled exactly once, however it ends. */
+/** Calls a model: plans a route, holds the money, calls the targets. The generation is settled exactly once, however it ends. */
 export type Generate = (request: ChatRequest) => Promise<Generation>;
 
 /**

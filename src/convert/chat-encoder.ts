@@ -9,7 +9,7 @@ import type { ChatResult } from '../schema/chat.ts';
 export function chatEncoder(brand: string): ResponseEncoder {
   const metadataField = `${brand}_metadata`;
   const shownMetadata = ({ metadata }: Partial<ReportedEnd>) => (metadata ? { [metadataField]: metadata } : {});
-  /** A copy of the answer, with what is ours in it. A field of a provider by our name is overwritten or left out. */
+  /** A copy of the result with our fields. A provider's field with one of our names is overwritten or left out. */
   const resultOf = (head: ResponseHead, result: ChatResult, { usage, metadata }: ReportedEnd) => {
     const { id, created, model, provider } = head;
     const body: Record<string, unknown> = { ...result, id, created, model, provider, usage };

@@ -30,7 +30,7 @@ export interface HandleContext {
   readText?: Pending<string>;
   /**
    * How the host tells that the client has left; the request's signal is then not looked at. Calls back at most once, and
-   * no more once the function it returns was called. A signal costs more than it takes to answer from memory.
+   * no more once the function it returns was called. A signal costs more than a response from memory.
    */
   onLeave?: (callback: () => void) => () => void;
   /** A host's faster Response class, with the constructor of the standard one. */
@@ -62,7 +62,7 @@ function itself(error: unknown): unknown {
   return error;
 }
 
-/** The outermost layer: every request comes in here, and every error becomes an answer here. */
+/** The outermost layer: every request comes in here, and every error becomes a response here. */
 export function createEdge(deps: EdgeDeps): Edge {
   const { clock, brand, logger } = deps;
   const find = createRouter(deps.operations);
@@ -144,7 +144,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     return deps.totalMs;
   }
 
-  /** What the caller is told. What we did not foresee is logged, and shown as a bare 500. */
+  /** The error as the caller may see it. An unexpected error is logged, and shown as a bare 500. */
   function shown(error: unknown, request: Request): GatewayError {
     if (error instanceof CallAborted) return abortError(error);
     if (isGatewayError(error) && error.kind !== 'internal') return error;

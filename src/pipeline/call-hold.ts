@@ -174,7 +174,7 @@ export class CallHold {
 
   /** What of a share was spent; its needs are free again. */
   book(share: HoldShare, spent: Spent): void {
-    // Too late: the ledger has been told what the call has spent.
+    // Too late: what the call has spent is booked.
     if (this.#isSettled) return;
     this.#spent.operatorNanoUsd += spent.operatorNanoUsd;
     this.#spent.byokNanoUsd += spent.byokNanoUsd;
@@ -306,10 +306,10 @@ export class HoldShare {
     const needs = this.#hold.needsOf(target, beside, spentOnFailures(attempts));
     if (this.#hold.coversNow(this, needs)) return true;
     const grown = this.#hold.grow(this, needs).then((notHeld) => notHeld === null && !this.#isSettled);
-    const answered = () => {
+    const grew = () => {
       this.#growing = null;
     };
-    this.#growing = grown.then(answered, answered);
+    this.#growing = grown.then(grew, grew);
     return grown;
   }
 

@@ -30,21 +30,21 @@ function seenIn(error: unknown): Observation {
 }
 
 /**
- * How an answer ended: as far as its client read it, or broken off by the provider.
- * @param answered  the attempt and what it brought, where that tells how fast the endpoint is; null: it does not
+ * Reports how a response ended: as far as its client read it, or broken off by the provider.
+ * @param served  the attempt and its usage, where they show how fast the endpoint is; null: they do not
  */
 export function observeEnd(
   { health }: Pick<ExecuteDeps, 'health'>,
   target: Target,
   outcome: 'ok' | 'failed',
-  answered: { attempt: AttemptTrace; usage: Usage; isStream: boolean } | null,
+  served: { attempt: AttemptTrace; usage: Usage; isStream: boolean } | null,
   nowMs: number,
 ): void {
-  const tokensPerSecond = answered && speedOf(answered.attempt, answered.usage, answered.isStream, nowMs);
+  const tokensPerSecond = served && speedOf(served.attempt, served.usage, served.isStream, nowMs);
   health.observe(keyOf(target), tokensPerSecond === null ? { outcome } : { outcome, tokensPerSecond });
 }
 
-/** Output tokens per second: of a stream from its first token on, of a whole answer from the start of the attempt. */
+/** Output tokens per second: of a stream from its first token on, of a complete response from the start of the attempt. */
 function speedOf(
   { startedAtMs, decidedAtMs }: AttemptTrace,
   { completion_tokens }: Usage,

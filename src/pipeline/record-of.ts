@@ -11,7 +11,7 @@ import type { GenerationState } from './generation.ts';
 export interface CallEnd {
   outcome: GenerationOutcome;
   status: number;
-  /** As the client was told; null: nothing went wrong, or nobody was told. */
+  /** As it was reported to the client; null: nothing went wrong, or nobody was there. */
   error: { type: string; message: string } | null;
 }
 

@@ -70,8 +70,8 @@ function refused(run: CallRun, error: unknown): unknown {
   const left = hasLeft(error);
   const shown = error instanceof CallAborted && !left ? abortError(error) : error;
   const status = isGatewayError(shown) ? shown.status : left ? 499 : 500;
-  const told = isGatewayError(shown) ? { type: shown.errorType, message: shown.message } : null;
-  run.finish({ outcome: left ? 'cancelled' : 'failed', status, error: left ? null : told });
+  const reported = isGatewayError(shown) ? { type: shown.errorType, message: shown.message } : null;
+  run.finish({ outcome: left ? 'cancelled' : 'failed', status, error: left ? null : reported });
   if (!isGatewayError(shown)) return shown;
   // An internal error says nothing of itself.
   return shown.with({ headers: idHeader(call.id), route: shown.status === 500 ? undefined : run.metadata() });

@@ -3,10 +3,10 @@ import type { Redactor } from '../base/secrets.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 
 /**
- * The passthrough lane. Within a stream, nearly all events are the same but for one or two string values: the text, and
- * the padding some providers add. A template holds the constant bytes around these holes, as the upstream writes them
- * and as we write them, so that an event is rewritten (our id, our model, no nulls) by comparing and copying bytes. An
- * event that differs in anything else does not match and is decoded.
+ * Within a stream, nearly all events differ only in one or two string values: the text, and the padding that some
+ * providers add. These values are holes. A template holds the constant bytes around the holes, as the upstream writes them
+ * and as we write them. To rewrite an event (our id, our model, no nulls), passthrough compares and copies bytes. An event
+ * that differs anywhere else does not match and is decoded.
  */
 export interface Template {
   /** Upstream's bytes before, between and after the holes: one more than there are holes. */
@@ -32,7 +32,7 @@ const encoder = new TextEncoder();
  * @param event    the upstream's event as text, with its blank line
  * @param chunk    what it was decoded to, complete with our id and model
  * @param encode   how we write a chunk
- * @returns null for an event that is more than a piece of text
+ * @returns null for an event that holds more than text
  */
 export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: ChatChunk) => string): Template | null {
   const choice = chunk.choices[0];

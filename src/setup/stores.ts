@@ -63,11 +63,11 @@ export interface Stores {
   spending: Spending;
   /** For the host app. */
   hostApiKeys: ApiKeys;
-  /** What a workspace wishes where a request does not say; without a promise where it is known. */
+  /** What a workspace uses where a request names nothing; without a promise where it is in memory. */
   defaultsOf(id: WorkspaceId): WorkspaceDefaults | Promise<WorkspaceDefaults>;
   /** For authentication: by the hash of a key; null: there is none. */
   findApiKey(hash: string): StoredKey | null | Promise<StoredKey | null>;
-  /** Where instances tell each other how endpoints are doing; null: no other sees what is kept here. */
+  /** Where instances share how endpoints are doing; null: no other instance uses this store. */
   healthRecords: HealthRecords | null;
   /** @param further  workspaces that only the host app knows of */
   rotateCredentials(further?: readonly string[]): Promise<Rotation>;

@@ -13,7 +13,7 @@ interface RecordBase {
   userId: string | null;
   /** HTTP status of the response, or of the error event in a stream that broke; 499 where the client left. */
   status: number;
-  /** What went wrong, as the client was told; null: nothing. */
+  /** What went wrong, as it was reported to the client; null: nothing did. */
   error: { type: string; message: string } | null;
   receivedAtMs: number;
   totalMs: number;

@@ -28,7 +28,7 @@ export function chatCalls(ids: Ids, brand: string): (input: ChatInput) => Call {
   };
 }
 
-/** A class for the reason that `Sent` in pipeline/attempt/outgoing.ts is one: it holds the whole request. */
+/** A class for the reason that `Sent` in pipeline/attempt/outgoing.ts is one: it holds the complete request. */
 class ChatCall implements Call {
   readonly id: string;
   readonly request: ChatRequest;
