@@ -8,7 +8,7 @@ import { describeRoute } from '../routing/describe.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
 import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
 import { activeHooks } from './active-hooks.ts';
-import { CallHold } from './call-hold.ts';
+import { CallHold, spentOnFailures } from './call-hold.ts';
 import type { PipelineDeps } from './deps.ts';
 import { GenerationState } from './generation.ts';
 import { type CallEnd, recordOf } from './record-of.ts';
@@ -92,12 +92,12 @@ export class CallRun {
   usage(): Usage {
     const usages: Usage[] = [];
     let extraNanoUsd = this.#expensesNanoUsd;
-    for (const { target, receipt } of this.generations) {
+    for (const { target, receipt, attempts } of this.generations) {
       if (target !== null && receipt) usages.push(receipt.usage);
-      else extraNanoUsd += receipt?.costNanoUsd ?? 0;
+      else extraNanoUsd += spentOnFailures(attempts).operatorNanoUsd;
     }
     if (usages.length === 0) usages.push({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
-    // Generations that failed, and what plugins have paid for, are on the bill as well.
+    // Generations that failed, and what plugins have paid for, are on the bill as well; BYOK attempts are on another.
     return extraNanoUsd === 0 ? sumUsage(usages) : sumUsage([...usages, costAlone(extraNanoUsd)]);
   }
 

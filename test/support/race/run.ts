@@ -102,10 +102,7 @@ export function raceRecords(
       }
       const { nanoUsd, byokNanoUsd, failedByokNanoUsd, servedNanoUsd } = costsIn(record);
       // What a provider has put on the workspace's own bill for nothing is none of ours.
-      // Nor is a generation that has failed part of the usage of those that have served.
-      const lost = generations.filter(({ model }) => model === null);
-      const lostNanoUsd = lost.reduce((sum, one) => sum + (one.costNanoUsd ?? 0), 0);
-      const reportedNanoUsd = costNanoUsd - failedByokNanoUsd - lostNanoUsd;
+      const reportedNanoUsd = costNanoUsd - failedByokNanoUsd;
       costs.set(id, { costNanoUsd, reportedNanoUsd, servedNanoUsd });
       const parts = generations.reduce((sum, one) => sum + (one.costNanoUsd ?? 0), 0);
       if (parts !== costNanoUsd) result.wrong.push(`${id} has cost ${costNanoUsd}, and its generations ${parts}`);
