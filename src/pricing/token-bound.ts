@@ -101,6 +101,9 @@ function escapedLengths(): Uint8Array {
   });
 }
 
+/** Characters of the longest number in JSON: a sign, `0.00000` and 17 digits. With an exponent, a number has 24 at most. */
+const longestNumber = 25;
+
 /**
  * A value written as JSON, possibly indented. Each bracket and comma may be followed by a line break and up to four
  * spaces per level. Tokenizers take sixteen or more spaces as one token.
@@ -110,7 +113,7 @@ export function jsonBound(value: unknown, effort: Effort, depth = 0): number {
     case 'string':
       return quotedBound(value, effort);
     case 'number':
-      return 24;
+      return longestNumber;
     case 'object':
       if (value === null) return 4;
       return Array.isArray(value) ? arrayBound(value, effort, depth) : objectBound(value, effort, depth);

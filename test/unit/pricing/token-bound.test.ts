@@ -106,6 +106,12 @@ describe('JSON', () => {
       { numRuns: 300 },
     );
   });
+  it.each([-0.0000010010026274590871, -1.7976931348623157e308, -2.2250738585072014e-308])(
+    'that is the number %d has no more tokens than characters',
+    (number) => {
+      expect(jsonBound(number, newEffort())).toBeGreaterThanOrEqual(JSON.stringify(number).length);
+    },
+  );
   it('that is deep is indented far', () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100; level++) deep = level % 2 === 0 ? [deep] : { a: deep };
