@@ -52,3 +52,6 @@ export interface Plan {
   /** The router model that chose, such as `service/auto`; null: the request named the models. */
   router: string | null;
 }
+
+/** Where nothing is planned. */
+export const emptyPlan: Plan = { requested: '', strategy: 'direct', targets: [], excluded: [], router: null };

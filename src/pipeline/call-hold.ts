@@ -1,7 +1,7 @@
 import { andThen } from '../base/and-then.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
-import type { Plan, Target } from '../call/plan.ts';
+import { emptyPlan, type Plan, type Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { type BudgetLimit, isRefusal, type Refusal, type Reservation } from '../stores/spending/spending.ts';
@@ -104,12 +104,8 @@ export class CallHold {
    */
   async holdExpense(nanoUsd: number): Promise<HoldShare> {
     if (this.#reservations === null) {
-      const plan: Plan = { requested: '', strategy: 'direct', targets: [], excluded: [], router: null };
-      const { share } = await this.admit(
-        this.#call.request,
-        plan,
-        await this.#deps.budgetsOf(this.#call.caller.workspaceId),
-      );
+      const budgets = await this.#deps.budgetsOf(this.#call.caller.workspaceId);
+      const { share } = await this.admit(this.#call.request, emptyPlan, budgets);
       share.settle({ operatorNanoUsd: 0, byokNanoUsd: 0 });
     }
     const amounts = this.#scopes.map(() => nanoUsd);

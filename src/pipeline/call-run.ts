@@ -47,9 +47,9 @@ export class CallRun {
   readonly #ownSwitch: StopSwitch | null;
   /** Generations in flight. */
   #unsettled = 0;
-  /** Ends what plugins have held and never settled: it is booked as it was held. */
   /** What plugins have paid for and settled, integer nano-USD. */
   #expensesNanoUsd = 0;
+  /** Settles what plugins have held: what is never settled is booked as it was held. */
   readonly #openExpenses: (() => void)[] = [];
   #end: CallEnd | null = null;
   #isClosed = false;
@@ -59,9 +59,9 @@ export class CallRun {
     this.call = call;
     const active = activeHooks(deps, call);
     this.hooks = active.length === 0 ? none : active.map((one) => ({ ...one, context: this.#contextOf(one.options) }));
-    const mayRepeat = this.hooks.some(({ hooks }) => hooks.wrap !== undefined);
+    const mayLeaveOver = this.hooks.some(({ hooks }) => hooks.wrap !== undefined);
     this.hold = new CallHold(deps, call, this.hooks.length > 0);
-    this.#ownSwitch = mayRepeat ? linkedSwitch(call.signal) : null;
+    this.#ownSwitch = mayLeaveOver ? linkedSwitch(call.signal) : null;
     this.signal = this.#ownSwitch ?? call.signal;
   }
 

@@ -29,8 +29,9 @@ export async function deliverJson(run: CallRun, request: ChatRequest, response: 
   const complete = response.kind === 'stream' ? await collect(run, response) : response;
   const steps = stepsOf(run, request);
   const result = steps.length === 0 ? complete.result : await throughSteps(complete.result, new StepChain(steps));
-  const body = call.encoder.result(complete.head, result, reportedEnd(run));
+  // First the end: what plugins have left unsettled is on the bill as well.
   run.finish({ outcome: 'ok', status: 200, error: null });
+  const body = call.encoder.result(complete.head, result, reportedEnd(run));
   return { status: 200, headers: idHeader(call.id), kind: 'json', body };
 }
 

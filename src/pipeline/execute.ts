@@ -11,7 +11,7 @@ import type { Execution } from './execution.ts';
 import { failureOf } from './failure.ts';
 import { runHedged } from './hedge.ts';
 import { chooseNext } from './next-target.ts';
-import { coolDownAfter, observeStart } from './observe.ts';
+import { coolDownAfter, observeFailure, observeStart } from './observe.ts';
 import { traced } from './traced.ts';
 
 /** The target that serves, and what came of calling it. */
@@ -96,7 +96,23 @@ class Walk implements AttemptWatcher {
   /** The request as plugins prepare it for this target. @throws UpstreamError where it does not fit the budget */
   requestFor(target: Target): ChatRequest | Promise<ChatRequest> {
     const { prepare, request } = this.#execution;
-    return prepare === null ? request : prepared(prepare(target));
+    return prepare === null ? request : this.#prepared(prepare, target);
+  }
+
+  async #prepared(prepare: NonNullable<Execution['prepare']>, target: Target): Promise<ChatRequest> {
+    try {
+      const request = await prepare(target);
+      if (request !== null) return request;
+      throw new UpstreamError('What plugins made of the request costs more than the budget covers.', {
+        reason: 'status',
+        status: 402,
+        fault: 'caller',
+      });
+    } catch (error) {
+      // The attempt has begun for the health of the endpoint, and ends here.
+      observeFailure(this.#deps, target, error);
+      throw error;
+    }
   }
 
   failed(error: unknown, target = this.#execution.plan.targets[this.at] as Target): void {
@@ -130,16 +146,6 @@ class Walk implements AttemptWatcher {
     if (!ended.isOk) throw ended.error;
     return ended.attempted;
   }
-}
-
-async function prepared(preparing: Promise<ChatRequest | null>): Promise<ChatRequest> {
-  const request = await preparing;
-  if (request !== null) return request;
-  throw new UpstreamError('What plugins made of the request costs more than the budget covers.', {
-    reason: 'status',
-    status: 402,
-    fault: 'caller',
-  });
 }
 
 function allBeingTried(): GatewayError {

@@ -35,6 +35,9 @@ export function kindOf(error: UpstreamError): ErrorKind {
   if (error.reason === 'timeout') return 'upstream_timeout';
   if (error.reason !== 'status' || error.fault === 'operator') return 'upstream_failed';
   switch (error.status) {
+    // The operator's own bill is handled above: this is the budget of the workspace.
+    case 402:
+      return 'payment_required';
     case 404:
       return 'not_found';
     case 413:

@@ -1,4 +1,4 @@
-import type { Plan, Target } from '../call/plan.ts';
+import { emptyPlan, type Plan, type Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
 
@@ -11,8 +11,6 @@ export interface Route {
   attempts: readonly AttemptTrace[];
 }
 
-const unplanned: Plan = { requested: '', strategy: 'direct', targets: [], excluded: [], router: null };
-
 /**
  * Builds the `service_metadata` of a response from the plans and the attempts. With several generations, the last one
  * is shown, with the attempts of all of them; `generations` then lists each.
@@ -24,7 +22,7 @@ export function describeRoute(
   region: string | null,
 ): ServiceMetadata {
   const { plan: planned, target: selected } = routes.at(-1) ?? { plan: null, target: null };
-  const plan = planned ?? unplanned;
+  const plan = planned ?? emptyPlan;
   const shown = eachEndpoint(plan.targets);
   const count = routes.reduce((sum, { attempts }) => sum + attempts.length, 0);
   return {

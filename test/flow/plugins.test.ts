@@ -474,6 +474,19 @@ describe('several generations under one client call', () => {
     expect(upstream.sent[0]?.closedAtMs).not.toBeNull();
     expect(records).toMatchObject([{ status: 500, generations: [{ outcome: 'cancelled' }] }]);
   });
+  it('whose prompt a plugin makes too long for the budget are refused with 402, and the endpoint is free again', async () => {
+    const longer: PluginHooks = {
+      prepare: (request) => ({ ...request, max_tokens: call.isLong ? 1_000_000 : request.max_tokens }),
+    };
+    const call = { isLong: true };
+    const { post, upstream } = await limited(longer, 0.01);
+    upstream.always({ body: completion({ usage: usage(2) }) });
+    const refused = await post({ ...ask, model: 'acme/fast' });
+    expect([refused.status, upstream.sent.length]).toEqual([402, 0]);
+    call.isLong = false;
+    expect((await post({ ...ask, model: 'acme/fast' })).status).toBe(200);
+    await spentOf(post);
+  });
   it('book what a plugin has paid for, and refuse what it cannot', async () => {
     const pays: PluginHooks = {
       async before(request, context) {

@@ -47,7 +47,8 @@ describe('four gateways in one process, on one memory', { timeout: 240_000 }, ()
       }),
     );
     const observed = await watching.stop();
-    expect(observed.reads).toBeGreaterThan(100);
+    // One read each 2 ms at best: a fast machine ends the race early, a slow one reads seldom.
+    expect(observed.reads).toBeGreaterThan(20);
     await expectFairRace({ tenant, results, observed, ledger, gateway, own, now: clock.now });
   });
 });
