@@ -20,6 +20,8 @@ export interface ChosenModel {
 export interface Expanded {
   /** In the order in which the models are called. */
   chosen: readonly ChosenModel[];
+  /** How many of them the first slug stands for; the others are fallbacks. */
+  ofFirstSlug: number;
   strategy: Plan['strategy'];
   /** What a router or an alias based its decision on; the metadata shows it. */
   params: Plan['params'];
@@ -91,8 +93,9 @@ export function slugsToKnow(slugs: readonly string[]): readonly string[] {
 export function expandModels(slugs: readonly string[], input: ExpandInput): Expanded {
   const [only] = slugs;
   if (only !== undefined && slugs.length === 1) return expandOne(only, input);
-  const chosen = slugs.flatMap((slug) => expandOne(slug, input).chosen);
-  return { chosen, strategy: 'fallback', params: undefined, router: null };
+  const bySlug = slugs.map((slug) => expandOne(slug, input).chosen);
+  const ofFirstSlug = bySlug[0]?.length ?? 0;
+  return { chosen: bySlug.flat(), ofFirstSlug, strategy: 'fallback', params: undefined, router: null };
 }
 
 function expandOne(slug: string, input: ExpandInput): Expanded {
@@ -139,7 +142,7 @@ function findPassThrough(slug: string, { view, facts, isConfigured }: ExpandInpu
 }
 
 function direct(model: Model): Expanded {
-  return { chosen: [{ model, variants: [] }], strategy: 'direct', params: undefined, router: null };
+  return { chosen: [{ model, variants: [] }], ofFirstSlug: 1, strategy: 'direct', params: undefined, router: null };
 }
 
 /** `~author/family-latest` */
@@ -155,6 +158,7 @@ function findLatest(slug: string, { view, facts }: ExpandInput): Expanded | null
   if (!model) return null;
   return {
     chosen: [{ model, variants: [] }],
+    ofFirstSlug: 1,
     strategy: 'latest',
     params: { version_group: `${author}/${family}` },
     router: null,
@@ -176,6 +180,7 @@ function findRouter(slug: string, input: ExpandInput): Expanded | null {
     const chosen = keepPinned(freeModels(from), slug, facts);
     return {
       chosen: chosen.map((model) => ({ model, variants: variantOf(model.endpoints, ['free']) })),
+      ofFirstSlug: chosen.length,
       strategy: 'free',
       params: undefined,
       router: slug,
@@ -186,6 +191,7 @@ function findRouter(slug: string, input: ExpandInput): Expanded | null {
   const chosen = keepPinned(autoModels(from, settings), slug, facts);
   return {
     chosen: chosen.map((model) => ({ model, variants: [] })),
+    ofFirstSlug: chosen.length,
     strategy: 'auto',
     params: { cost_quality_tradeoff: settings.tradeoff },
     router: slug,

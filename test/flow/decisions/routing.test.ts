@@ -343,9 +343,20 @@ describe('what is decided of routing', () => {
     const world: World = { models, facts: { byokCredentials: [own('first'), own('second')] } };
     const asked = { model: 'm/1', models: ['m/2'] };
     expect(planFor(world, asked).targets.length).toBeGreaterThan(3);
-    const { targets } = planFor(world, { ...asked, provider: { allow_fallbacks: false } });
-    expect(targets.map(({ endpoint, credential }) => [endpoint.modelSlug, endpoint.tag, credential])).toEqual([
-      ['m/1', 'a', { kind: 'byok', provider: 'a', id: 'first', workspaceId: defaultWorkspaceId }],
-    ]);
+    const without = (provider: object) =>
+      planFor(world, { ...asked, provider: { allow_fallbacks: false, ...provider } }).targets.map(
+        ({ endpoint, credential }) => [endpoint.modelSlug, endpoint.tag, credential],
+      );
+    const atA = ['m/1', 'a', { kind: 'byok', provider: 'a', id: 'first', workspaceId: defaultWorkspaceId }];
+    expect(without({})).toEqual([atA]);
+    expect(without({ order: ['b', 'a'] })).toEqual([['m/1', 'b', { kind: 'operator', provider: 'b' }], atA]);
+    const pooled = planFor(
+      { models: [modelOf('m/1', { a: { price: 2 } }), modelOf('m/2', { a: { price: 1 } })] },
+      {
+        ...asked,
+        provider: { allow_fallbacks: false, sort: { by: 'price', partition: 'none' } },
+      },
+    );
+    expect(modelsOf(pooled)).toEqual(['m/2']);
   });
 });
