@@ -86,7 +86,7 @@ export function slugSet(slugs: readonly string[]): ReadonlySet<string> {
 }
 
 /** A base slug matches every variant of the provider; `base/variant` matches only that endpoint. */
-function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpoint): boolean {
+export function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpoint): boolean {
   return slugs.has(tag) || (tag !== providerSlug && slugs.has(providerSlug));
 }
 

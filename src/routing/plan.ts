@@ -25,6 +25,10 @@ export interface PlanInput {
   providerName: (slug: string) => string;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
+  /** Whether no model writes the responses of a provider. */
+  isSandbox: (providerSlug: string) => boolean;
+  /** The operator has set up no provider but sandboxes. */
+  hasOnlySandboxes: boolean;
 }
 
 /**
@@ -45,6 +49,8 @@ export function planRoute(input: PlanInput): Plan {
     needs,
     brand: input.brand,
     isConfigured: input.isConfigured,
+    isSandbox: input.isSandbox,
+    hasOnlySandboxes: input.hasOnlySandboxes,
   });
   const requested = requestedSort(request);
   const mayFallBack = request.provider?.allow_fallbacks !== false;

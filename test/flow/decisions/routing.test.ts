@@ -319,6 +319,28 @@ describe('what is decided of routing', () => {
     }
     expect([...seen].sort()).toEqual(free.map(({ slug }) => slug));
   });
+  it('When a router chooses the sandbox', async () => {
+    const chosen = async (options: Parameters<typeof testGateway>[0], fields: object = {}) => {
+      const { post, upstream } = testGateway({ catalog: { builtInModels: false }, ...options });
+      upstream.always({ body: completion() });
+      const { status, json } = await post({ model: 'service/auto', messages: hello, ...fields });
+      return status === 200 ? json.model : status;
+    };
+    const allowing = (...allowed_models: string[]) => ({ plugins: [{ id: 'auto-router', allowed_models }] });
+    const up = { baseUrl: 'https://up.test/v1' };
+    const alone = { providers: { sandbox: {} }, models: [] };
+    const beside = {
+      providers: { sandbox: {}, up },
+      models: [{ slug: 'acme/dear', endpoints: [{ provider: 'up', model: 'm', pricing: testPricing }] }],
+    };
+    expect(await chosen(alone)).toMatch(/^sandbox\//);
+    expect(await chosen(beside)).toBe('acme/dear');
+    expect(await chosen({ ...beside, models: [] })).toBe(404);
+    expect(await chosen({ ...beside, models: [] }, allowing('*'))).toBe(404);
+    expect(await chosen(beside, allowing('sandbox/l*'))).toBe('sandbox/lorem');
+    expect(await chosen(beside, { provider: { only: ['sandbox'] } })).toMatch(/^sandbox\//);
+    expect(await chosen(beside, { provider: { order: ['sandbox'], allow_fallbacks: false } })).toMatch(/^sandbox\//);
+  });
   it('Authors of the router models', async () => {
     for (const [model, status] of [
       ['service/auto', 200],
