@@ -118,6 +118,7 @@ const alwaysSupported = new Set([
   'cache_control',
   'service_tier',
   'modalities',
+  'prompt_cache_key',
   'stop_server_tools_when',
 ]);
 
