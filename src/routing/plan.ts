@@ -49,6 +49,8 @@ export function planRoute(input: PlanInput): Plan {
   const entries = passing(chosen, request, excluded);
   const cooldownEndsMs: number[] = [];
   const targets: Target[] = [];
+  /** Providers that are not sent the workspace's own credential. */
+  let refused: Set<string> | null = null;
 
   const visit: Visit = (entry, credential, cooldownUntilMs) => {
     if (cooldownUntilMs !== undefined) {
@@ -75,20 +77,28 @@ export function planRoute(input: PlanInput): Plan {
   for (const members of partitioned(entries, requested.partition)) {
     const sort = requested.by ?? variantSort(members) ?? knownSort(facts.defaultSort);
     visitCandidates(rank(members, sort, context), facts, fits, visit);
-    // The exclusion tells whether the endpoint is in cooldown or has no credential.
-    for (const { outcome, endpoint, model } of members) {
+    // The exclusion tells whether the endpoint is in cooldown, has no credential, or is not sent the workspace's own.
+    for (const { outcome, refusesByok, endpoint, model } of members) {
+      if (refusesByok) {
+        refused ??= new Set();
+        refused.add(endpoint.providerSlug);
+      }
       if (outcome === 'planned') continue;
-      excluded.push({
-        model: model.slug,
-        provider: endpoint.tag,
-        filter: outcome === 'cooldown' ? 'cooldown' : 'credentials',
-      });
+      const filter = outcome === 'cooldown' ? 'cooldown' : refusesByok ? 'byok' : 'credentials';
+      excluded.push({ model: model.slug, provider: endpoint.tag, filter });
     }
   }
   if (targets.length === 0)
     throw cooldownEndsMs.length > 0 ? allCoolingDown(cooldownEndsMs, excluded, facts) : nothingLeft(slugs, excluded);
   if (request.provider?.allow_fallbacks === false) keepFirst(targets, excluded);
-  return { requested: slugs[0] as string, strategy, targets, excluded, params: shownParams(request, params), router };
+  return {
+    requested: slugs[0] as string,
+    strategy,
+    targets,
+    excluded,
+    params: shownParams(request, params, refused),
+    router,
+  };
 }
 
 /** Removes all targets except the first, and excludes their endpoints. */
@@ -207,10 +217,15 @@ function variantSort(members: readonly RankedEndpoint[]): Sort['by'] {
   return members[0]?.variants.findLast(({ sort }) => sort)?.sort ?? null;
 }
 
-function shownParams({ provider }: ChatRequest, params: Plan['params']): Plan['params'] {
+function shownParams(
+  { provider }: ChatRequest,
+  params: Plan['params'],
+  refused: ReadonlySet<string> | null,
+): Plan['params'] {
   const floor = provider?.preferred_min_throughput;
   const throughput = typeof floor === 'number' ? floor : floor?.p50;
-  return typeof throughput === 'number' ? { ...params, throughput_floor: throughput } : params;
+  const shown = refused === null ? params : { ...params, byok_not_sent_to: [...refused] };
+  return typeof throughput === 'number' ? { ...shown, throughput_floor: throughput } : shown;
 }
 
 function nothingLeft(slugs: readonly string[], excluded: Exclusion[]): GatewayError {

@@ -25,6 +25,8 @@ export interface RankedEndpoint {
   cooldownUntilMs: number | undefined;
   /** What the plan decided: at least one target, only candidates in cooldown, or no credential at all. */
   outcome: 'no_credential' | 'cooldown' | 'planned';
+  /** The workspace has a BYOK credential for it, which its provider is not sent. */
+  refusesByok: boolean;
 }
 
 export function rankedEndpoint(
@@ -44,6 +46,7 @@ export function rankedEndpoint(
     tie: 0,
     cooldownUntilMs: undefined,
     outcome: 'no_credential',
+    refusesByok: false,
   };
 }
 

@@ -104,6 +104,7 @@ export function reachable({ endpoints }: Model, { usableProviders, byokCredentia
     ({ providerSlug, serviceTier, isDisabled }) =>
       !isDisabled &&
       serviceTier === undefined &&
-      (usableProviders.has(providerSlug) || byokCredentials.some(({ provider }) => provider === providerSlug)),
+      (usableProviders.has(providerSlug) ||
+        byokCredentials.some(({ provider, isRefused }) => provider === providerSlug && !isRefused)),
   );
 }
