@@ -138,6 +138,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     hedging: resolved.hedge.enabled ? createHedging(health, resolved.hedge) : null,
     brand,
     isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
+    isSandbox: (slug) => configured.get(slug)?.provider.isSandbox === true,
+    hasOnlySandboxes: [...configured.values()].every((one) => !one.isConfigured || one.provider.isSandbox === true),
     defaultsOf: stores.defaultsOf,
     usableProviders: new Set(
       [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),

@@ -182,8 +182,7 @@ function rankOf(
   sort: SortBy | null,
   { order, health, random }: RankContext,
 ): number {
-  if (order !== null)
-    return Math.min(order.get(endpoint.tag) ?? order.size, order.get(endpoint.providerSlug) ?? order.size);
+  if (order !== null) return placeIn(order, endpoint);
   switch (sort) {
     case 'price':
       return price ?? Number.MAX_VALUE;
@@ -196,6 +195,11 @@ function rankOf(
     default:
       return randomRank(price, random);
   }
+}
+
+/** Returns the place of an endpoint in a request's `order`; its size: the order does not name the endpoint. */
+export function placeIn(order: ReadonlyMap<string, number>, { tag, providerSlug }: Endpoint): number {
+  return Math.min(order.get(tag) ?? order.size, order.get(providerSlug) ?? order.size);
 }
 
 /**

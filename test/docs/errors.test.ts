@@ -42,6 +42,7 @@ const cases: Case[] = [
   { status: 400, when: 'not JSON', body: '{', metadata: ['issues'] },
   { status: 400, when: 'not JSON', body: { ...ask, temperature: 3 }, metadata: ['issues'] },
   { status: 400, when: 'not JSON', body: `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, metadata: ['issues'] },
+  { status: 400, when: '`"required"`', body: { ...ask, tool_choice: 'required' }, metadata: ['issues'] },
   { status: 400, when: 'unknown model', body: { ...ask, model: 'acme/gone' }, metadata: ['model'] },
   { status: 400, when: 'unknown model', body: { ...ask, plugins: [{ id: 'web' }] }, metadata: ['plugin'] },
   { status: 400, when: 'the provider refused', upstream: answered(400), metadata: refused },
@@ -64,6 +65,7 @@ const cases: Case[] = [
     body: { ...ask, reasoning_effort: 'low', reasoning: { effort: 'high' } },
     metadata: ['issues'],
   },
+  { status: 422, when: 'server tool', body: { ...ask, tool_choice: { type: 'service:bash' } }, metadata: ['issues'] },
   { status: 422, when: 'the provider reports such', upstream: answered(422), metadata: refused },
   {
     status: 429,
