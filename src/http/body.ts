@@ -25,9 +25,14 @@ export function checkBody(given: unknown, operation: Operation, limits: BodyLimi
   return checked.data;
 }
 
+/** Parameters that clients add to every address: they say what the client is, and change nothing. */
+const ofClients = ['api-version', 'client_version'];
+
 /** Reads the query of a URL. @throws GatewayError invalid_request (400) */
 export function checkQuery(url: string, schema: ZodType): unknown {
-  const checked = schema.safeParse(Object.fromEntries(new URL(url).searchParams));
+  const given = new Map(new URL(url).searchParams);
+  for (const name of ofClients) given.delete(name);
+  const checked = schema.safeParse(Object.fromEntries(given));
   if (!checked.success) throw invalid(checked.error);
   return checked.data;
 }

@@ -97,9 +97,9 @@ export function createEdge(deps: EdgeDeps): Edge {
         const authenticatedAtMs = clock.now();
         const { operation, params } = route;
         requirePermission(caller, operation.permissions);
+        const query = operation.query ? checkQuery(request.url, operation.query()) : null;
         const body =
           operation.body === null ? null : checkBody(await bodyOf(request, context, watch), operation, deps.limits);
-        const query = operation.query ? checkQuery(request.url, operation.query()) : null;
         isRunning = true;
         const reply = await operation.run({
           body,

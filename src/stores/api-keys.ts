@@ -12,6 +12,7 @@ import { readAll } from './credentials/read-all.ts';
 import { damagedRecord } from './damaged.ts';
 import { beingDeleted, unlessDeleted } from './deletion.ts';
 import type { Owners } from './owners.ts';
+import { createRanks } from './rank.ts';
 import type { Page, Storage } from './storage/storage.ts';
 
 const recordSchema = lazily(() =>
@@ -54,7 +55,7 @@ export interface ApiKeyStore {
   /** @throws GatewayError invalid_request (400): the workspace is being deleted */
   create(workspaceId: WorkspaceId, input: ApiKeyInput): Promise<{ key: string; record: ApiKeyRecord }>;
   /**
-   * Absent settings stay unchanged; without any setting, nothing changes. This instance sees the change at once, other
+   * Absent settings stay unchanged; `updatedAtMs` changes also without any setting. This instance sees the change at once, other
    * instances within the time of the cache.
    * @returns null: there is no such key
    * @throws GatewayError invalid_request (400): the workspace is being deleted, and the key would work again
@@ -83,6 +84,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
   const records = perWorkspace<ApiKeyRecord>({ storage, kind, schema: recordSchema });
   // Unknown keys are cached as well, so that guesses do not load the store.
   const cache = createCache({ clock, ttlMs: cacheMs, load });
+  const nextRank = createRanks(clock);
 
   const allOf = (workspaceId: WorkspaceId) =>
     readAll(
@@ -135,7 +137,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       };
       await owners.claim('api-key', hash, workspaceId);
       const also = [unlessDeleted(workspaceId)];
-      if (await records(workspaceId).create(hash, record, { rank: record.createdAtMs, also })) {
+      if (await records(workspaceId).create(hash, record, { rank: nextRank(), also })) {
         cache.forget(hash);
         return { key, record };
       }
@@ -143,7 +145,6 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       throw beingDeleted();
     },
     async update(workspaceId, hash, given) {
-      if (Object.keys(given).length === 0) return records(workspaceId).get(hash);
       const { permissions, ...rest } = given;
       const changes = { ...rest, ...(permissions ? { permissions: [...new Set(permissions)] } : {}) };
       try {
