@@ -15,6 +15,7 @@ import { readAll } from './credentials/read-all.ts';
 import { damagedRecord } from './damaged.ts';
 import { beingDeleted, unlessDeleted } from './deletion.ts';
 import type { Owners } from './owners.ts';
+import { createRanks } from './rank.ts';
 import type { Page, Storage } from './storage/storage.ts';
 
 const recordSchema = lazily(() =>
@@ -67,7 +68,7 @@ export interface ApiKeyStore {
     maker?: string | null,
   ): Promise<{ key: string; record: ApiKeyRecord }>;
   /**
-   * Absent settings stay unchanged; without any setting, nothing changes. This instance sees the change at once, other
+   * Absent settings stay unchanged; `updatedAtMs` changes also without any setting. This instance sees the change at once, other
    * instances within the time of the cache.
    * @param by  default `operator`
    * @returns null: there is no such key
@@ -103,6 +104,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
   const records = perWorkspace<ApiKeyRecord>({ storage, kind, schema: recordSchema });
   // Unknown keys are cached as well, so that guesses do not load the store.
   const cache = createCache({ clock, ttlMs: cacheMs, load });
+  const nextRank = createRanks(clock);
 
   const allOf = (workspaceId: WorkspaceId) =>
     readAll(
@@ -173,7 +175,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       };
       await owners.claim('api-key', hash, workspaceId);
       const also = [unlessDeleted(workspaceId)];
-      if (await records(workspaceId).create(hash, record, { rank: record.createdAtMs, also })) {
+      if (await records(workspaceId).create(hash, record, { rank: nextRank(), also })) {
         cache.forget(hash);
         return { key, record };
       }
@@ -181,7 +183,6 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       throw beingDeleted();
     },
     async update(workspaceId, hash, given, by = 'operator') {
-      if (Object.keys(given).length === 0) return records(workspaceId).get(hash);
       const { permissions, name, ...limits } = given;
       const changes = {
         ...(name === undefined ? {} : { name }),

@@ -37,11 +37,10 @@ describe('docs/routing.md', () => {
   });
   it('shows a command whose answer has the metadata it shows', async () => {
     const [, url = '', data = ''] = /^curl (\S+) [\s\S]*-d '([^']*)'/.exec(command) ?? [];
-    const headers = [...command.matchAll(/-H "([\w-]+): ([^"]*)"/g)].map(([, name = '', value = '']) => [
-      name,
-      value.replace('$GATEWAY_API_KEY', key),
-    ]);
-    const answer = await gateway.fetch(url, { method: 'POST', headers: Object.fromEntries(headers), body: data });
+    const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
+    for (const [, name = '', value = ''] of command.matchAll(/-H "([\w-]+): ([^"]*)"/g))
+      headers.set(name, value.replace('$GATEWAY_API_KEY', key));
+    const answer = await gateway.fetch(url, { method: 'POST', headers, body: data });
     expect(answer.status).toBe(200);
     expect((await answer.json()).service_metadata).toEqual(JSON.parse(metadata));
   });
@@ -52,7 +51,7 @@ describe('docs/routing.md', () => {
     const [, body = ''] = /explain\((\{[\s\S]*\})\);/.exec(example) ?? [];
     const answer = await run.gateway.fetch('http://127.0.0.1/v1/chat/completions/explain', {
       method: 'POST',
-      headers: { authorization: 'Bearer sk-change-me-please' },
+      headers: { authorization: 'Bearer sk-change-me-please', 'content-type': 'application/json' },
       body: body
         .replace(/(\w+):/g, '"$1":')
         .replaceAll("'", '"')
