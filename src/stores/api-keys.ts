@@ -5,7 +5,7 @@ import { lazily } from '../base/lazily.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
-import { storedApiKeySchema } from '../schema/api-key.ts';
+import { storedApiKeySchema, storedKeyPrefix } from '../schema/api-key.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
 import { readAll } from './credentials/read-all.ts';
@@ -121,7 +121,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       return all.filter(({ disabled }) => !disabled).slice(offset, offset + limit);
     },
     async create(workspaceId, { permissions, ...input }) {
-      const key = `sk-gw-${base62(randomBytes(32))}`;
+      const key = `${storedKeyPrefix}${base62(randomBytes(32))}`;
       const hash = sha256Hex(key);
       const record: ApiKeyRecord = {
         ...input,
