@@ -7,7 +7,7 @@ import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
-import { type Authenticate, requirePermission } from './authenticate.ts';
+import { type Authenticate, type FindHostCaller, type HostCaller, requirePermission } from './authenticate.ts';
 import { type BodyLimits, type BodyReader, checkBody, checkQuery, readBody, unreadable } from './body.ts';
 import { checkContentType } from './content-type.ts';
 import { respond, respondError } from './respond.ts';
@@ -22,6 +22,11 @@ export interface HandleContext extends BodyReader {
    * that of the request's URL, which many hosts only then put together.
    */
   path?: string;
+  /**
+   * Who asks, as the host app knows it: the caller, who then needs no key; or a function that finds one of the host app's
+   * own users, which is asked where the request holds no known key. Default: a key, or the option `authenticate`.
+   */
+  caller?: HostCaller | FindHostCaller;
   /** The body, where the host has already read and parsed it; the request's own body is then not read. */
   body?: unknown;
   /**
@@ -85,7 +90,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       isHead = route.isHead;
       const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
-        const authenticated = deps.authenticate(request);
+        const authenticated = deps.authenticate(request, context.caller);
         caller =
           authenticated instanceof Promise
             ? await watch.unlessStopped(pendingOf(authenticated), itself)

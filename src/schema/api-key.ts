@@ -6,6 +6,9 @@ import { smallestLimitUsd } from './budget.ts';
 import { expectation } from './expectations.ts';
 import { limitParameter, offsetParameter, uuidText } from './page.ts';
 
+/** Every key that the gateway makes begins with it. */
+export const storedKeyPrefix = 'sk-gw-';
+
 export const permissionSchema = lazily(() => z.enum(['inference', 'management']));
 
 const maxNameChars = 255;

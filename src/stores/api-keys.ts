@@ -6,7 +6,7 @@ import { lazily } from '../base/lazily.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
-import { storedApiKeySchema } from '../schema/api-key.ts';
+import { storedApiKeySchema, storedKeyPrefix } from '../schema/api-key.ts';
 import type { SetBy } from './access.ts';
 import { changedLimits, limitsWithin } from './api-keys/limits.ts';
 import { createCache } from './cache.ts';
@@ -162,7 +162,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
     async create(workspaceId, { permissions, ...given }, by = 'operator', maker = null) {
       const made = { ...given, disabled: false };
       const input = by === 'operator' ? made : limitsWithin(made, await makerOf(workspaceId, maker));
-      const key = `sk-gw-${base62(randomBytes(32))}`;
+      const key = `${storedKeyPrefix}${base62(randomBytes(32))}`;
       const hash = sha256Hex(key);
       const record: ApiKeyRecord = {
         ...input,
