@@ -63,6 +63,8 @@ export function planRoute(input: PlanInput): Plan {
   );
   const cooldownEndsMs: number[] = [];
   const targets: Target[] = [];
+  /** Providers that are not sent the workspace's own credential. */
+  let refused: Set<string> | null = null;
 
   const visit: Visit = (entry, credential, cooldownUntilMs) => {
     if (cooldownUntilMs !== undefined) {
@@ -88,14 +90,15 @@ export function planRoute(input: PlanInput): Plan {
   for (const members of partitioned(entries, requested.partition)) {
     const sort = requested.by ?? variantSort(members) ?? knownSort(facts.defaultSort);
     visitCandidates(rank(members, sort, context), facts, fits, visit);
-    // The exclusion tells whether the endpoint is in cooldown or has no credential.
-    for (const { outcome, endpoint, model } of members) {
+    // The exclusion tells whether the endpoint is in cooldown, has no credential, or is not sent the workspace's own.
+    for (const { outcome, refusesByok, endpoint, model } of members) {
+      if (refusesByok) {
+        refused ??= new Set();
+        refused.add(endpoint.providerSlug);
+      }
       if (outcome === 'planned') continue;
-      excluded.push({
-        model: model.slug,
-        provider: endpoint.tag,
-        filter: outcome === 'cooldown' ? 'cooldown' : 'credentials',
-      });
+      const filter = outcome === 'cooldown' ? 'cooldown' : refusesByok ? 'byok' : 'credentials';
+      excluded.push({ model: model.slug, provider: endpoint.tag, filter });
     }
   }
   if (targets.length === 0)
@@ -106,7 +109,7 @@ export function planRoute(input: PlanInput): Plan {
     strategy,
     targets: kept,
     excluded,
-    params: shownParams(request, params),
+    params: shownParams(request, params, refused),
     router,
   };
 }
@@ -192,7 +195,8 @@ export function standingOfTarget(
 ): Standing {
   const model = view.model(endpoint.modelSlug) as Model;
   const entry = rankedEndpoint(endpoint, model, modelIndex, []);
-  return standingOf(entry, contextOf(request, facts, needsOf(request)));
+  const sort = requestedSort(request).by ?? knownSort(facts.defaultSort);
+  return standingOf(entry, sort, contextOf(request, facts, needsOf(request)));
 }
 
 function contextOf({ provider }: ChatRequest, facts: Facts, needs: Needs): RankContext {
@@ -226,10 +230,15 @@ function variantSort(members: readonly RankedEndpoint[]): Sort['by'] {
   return members[0]?.variants.findLast(({ sort }) => sort)?.sort ?? null;
 }
 
-function shownParams({ provider }: ChatRequest, params: Plan['params']): Plan['params'] {
+function shownParams(
+  { provider }: ChatRequest,
+  params: Plan['params'],
+  refused: ReadonlySet<string> | null,
+): Plan['params'] {
   const floor = provider?.preferred_min_throughput;
   const throughput = typeof floor === 'number' ? floor : floor?.p50;
-  return typeof throughput === 'number' ? { ...params, throughput_floor: throughput } : params;
+  const shown = refused === null ? params : { ...params, byok_not_sent_to: [...refused] };
+  return typeof throughput === 'number' ? { ...shown, throughput_floor: throughput } : shown;
 }
 
 function nothingLeft(slugs: readonly string[], excluded: Exclusion[]): GatewayError {

@@ -105,7 +105,8 @@ export function reachable({ endpoints }: Model, { usableProviders, byokCredentia
     ({ providerSlug, serviceTier, isDisabled }) =>
       !isDisabled &&
       serviceTier === undefined &&
-      (usableProviders.has(providerSlug) || byokCredentials.some(({ provider }) => provider === providerSlug)),
+      (usableProviders.has(providerSlug) ||
+        byokCredentials.some(({ provider, isRefused }) => provider === providerSlug && !isRefused)),
   );
 }
 

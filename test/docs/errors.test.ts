@@ -187,7 +187,12 @@ describe('docs/errors.md', () => {
       const key = await call('POST', '/keys', { name: 'k', workspace_id: json.data.id, permissions: ['management'] });
       const headers = { authorization: `Bearer ${key.json.key}` };
       expect((await call('POST', '/workspaces', { name: 'y', slug: 'y' }, headers)).status).toBe(403);
-      rowOf({ status: 403, when: 'bound to one workspace' });
+      rowOf({ status: 403, when: 'cannot create another' });
+      await call('PUT', '/workspaces/x/budgets/daily', { limit_usd: 1 });
+      const raised = await call('PUT', '/workspaces/x/budgets/daily', { limit_usd: 2 }, headers);
+      expect([raised.status, metadataOf(raised)]).toEqual([403, said(403, 'that an operator set')]);
+      const renamed = await call('PATCH', '/workspaces/x', { slug: 'z' }, headers);
+      expect([renamed.status, metadataOf(renamed)]).toEqual([403, said(403, 'would change the slug')]);
       const [foreign, unknown] = [
         await call('GET', '/workspaces/default', undefined, headers),
         await call('GET', '/workspaces/nobody', undefined, headers),

@@ -47,7 +47,7 @@ export function randomCatalogue(dice: Dice): Partial<GatewayOptions> & { models:
       up: { baseUrl: 'https://up.test/v1', apiKey: 'sk-operator-up', dataPolicy: randomPolicy(dice) },
       alt: { baseUrl: 'https://alt.test/v1', apiKey: 'sk-operator-alt', dataPolicy: randomPolicy(dice) },
       third: { baseUrl: 'https://third.test/v1', dataPolicy: randomPolicy(dice) },
-      groq: { apiKey: 'sk-operator-groq', baseUrl: 'https://groq.test/v1' },
+      groq: { apiKey: 'sk-operator-groq', baseUrl: 'https://groq.test/v1', byok: true },
       ...(hasLast ? { mistral: { apiKey: 'sk-operator-mistral' } } : {}),
     },
     models: Array.from({ length: dice.int(2, 6) }, (_, at) =>
