@@ -16,7 +16,7 @@ export function decodeError(
   nowMs: number,
 ): UpstreamError {
   const { message, code } = readError(body);
-  return new UpstreamError(message || `The provider answered with status ${status}.`, {
+  return new UpstreamError(message || `The provider responded with status ${status}.`, {
     reason: 'status',
     status,
     retryAfterMs: retryAfterOf(headers, nowMs),

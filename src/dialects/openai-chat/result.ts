@@ -21,7 +21,7 @@ import {
 
 /** Reads a complete response. A success status proves nothing: the body may be an error, or no completion at all. */
 export function decodeResult(body: unknown, quirks: ChatQuirks = {}): DecodedResult {
-  if (!isObject(body)) throw badResponse('The provider answered with something that is no chat completion.');
+  if (!isObject(body)) throw badResponse('The provider responded with something that is no chat completion.');
   try {
     return decodeCompletion(body, quirks);
   } catch (error) {
@@ -35,7 +35,7 @@ function decodeCompletion(body: Loose, quirks: ChatQuirks): DecodedResult {
   const error = errorIn(body);
   if (error) throw error;
   const choices = body.choices;
-  if (!Array.isArray(choices) || choices.length === 0) throw badResponse('The provider answered without choices.');
+  if (!Array.isArray(choices) || choices.length === 0) throw badResponse('The provider responded without choices.');
   const ids = idsOf(choices);
   const result: ChatResult = {
     ...without(ours, body),
@@ -91,7 +91,7 @@ function decodeChoice(raw: unknown, position: number, ids: ToolCallIds, quirks: 
 }
 
 function noMessage(): UpstreamError {
-  return badResponse('The provider answered with a choice that has no message.');
+  return badResponse('The provider responded with a choice that has no message.');
 }
 
 /** Set anew where they are what they should be. */
@@ -118,7 +118,7 @@ function decodeToolCall(raw: unknown, position: number, ids: ToolCallIds): Loose
   const call = isObject(raw) ? raw : {};
   const called = isObject(call.function) ? call.function : {};
   if (typeof called.name !== 'string')
-    throw badResponse('The provider answered with a tool call that names no function.');
+    throw badResponse('The provider responded with a tool call that names no function.');
   const { index: _, ...others } = call;
   return {
     ...others,
