@@ -124,9 +124,9 @@ export function openStores(settings: StoreSettings): Stores {
       apiKeys.deleteAll,
       (id) => budgetsOf(id).deleteAll(),
       async (id) => void (await credentials(id).deleteAll()),
-      // What is only counted here must not be booked for it later.
-      (id) => spending.forget(id),
     ],
+    // Also what is only counted here, which must not be booked later.
+    forgetSpending: (id) => spending.forget(id),
   });
   return {
     workspaces,

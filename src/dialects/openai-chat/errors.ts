@@ -19,6 +19,7 @@ export function decodeError(
   return new UpstreamError(message || `The provider responded with status ${status}.`, {
     reason: 'status',
     status,
+    ...(isContentRefusal(status, code, message) ? { fault: 'caller' } : {}),
     retryAfterMs: retryAfterOf(headers, nowMs),
     providerCode: code,
     errorType: errorTypeOf(status, code, message),
@@ -34,9 +35,10 @@ export function errorIn(body: Loose): UpstreamError | null {
   const error = body.error || (body.object === 'error' && body);
   if (!error || (isObject(error) && Object.keys(error).length === 0)) return null;
   const { message, code } = textOf(body);
-  const named = namedStatus(body);
+  const named = namedStatus(body) ?? (isContentRefusal(400, code, message) ? 400 : null);
   return new UpstreamError(message || 'The provider reported an error.', {
     ...(named === null ? { reason: 'bad_response', status: 502 } : { reason: 'status', status: named }),
+    ...(isContentRefusal(named ?? 502, code, message) ? { fault: 'caller' } : {}),
     providerCode: code,
     errorType: errorTypeOf(named ?? 400, code, message),
   });
@@ -115,13 +117,45 @@ const fullContext = new RegExp(
   ].join('|'),
 );
 
+/** How providers say that they refuse what a request, or their response to it, is about. */
+const refusedContent = new RegExp(
+  [
+    'content[_ -]?(?:policy|filter|moderation|management|safety)',
+    'content (?:exists risk|violates)',
+    'responsible_?ai',
+    'usage (?:guidelines|polic)',
+    'safety[_ ](?:check|system|filter|polic|guideline)',
+    'moderation',
+    '(?:was|were|been|input) flagged',
+    'data_?inspection',
+    'sensitive (?:content|information|words?)|(?:new|input|output)_sensitive',
+    'prohibited_?content',
+    'inappropriate content',
+    'censor',
+    'invalid_prompt',
+  ].join('|'),
+);
+/** The same as a code alone, which providers send with any status. */
+const refusalCode =
+  /^(?:content_?(?:filter|policy|moderation)\w*|responsible_?ai\w*|moderation_\w+|data_?inspection\w*|prohibited_?content|invalid_prompt)$/;
+/** What a status of 403 says of the operator, whose account the provider has closed. */
+const closedAccount = /account|suspended|deactivated|terminated|banned|billing/;
+
+/** Whether a provider refuses the content: that is the caller's, whichever key the request had. */
+function isContentRefusal(status: number, code: string | undefined, message: string): boolean {
+  const kind = code?.toLowerCase() ?? '';
+  if (status !== 400 && status !== 403 && status !== 422 && status !== 451) return refusalCode.test(kind);
+  const words = `${kind} ${message.toLowerCase()}`;
+  return refusedContent.test(words) && !(status === 403 && closedAccount.test(words));
+}
+
 /** The wire's `error_type` where the provider's words say more than its status; undefined where they don't. */
 function errorTypeOf(status: number, code: string | undefined, message: string): string | undefined {
-  if (status !== 400 && status !== 413 && status !== 422) return undefined;
   const words = `${code ?? ''} ${message}`.toLowerCase();
-  if (fullContext.test(words)) return 'context_length_exceeded';
-  if (/content[_ ](policy|filter)|content_policy_violation|responsibleai/.test(words))
-    return 'content_policy_violation';
+  const isOfBody = status === 400 || status === 413 || status === 422;
+  if (isOfBody && fullContext.test(words)) return 'context_length_exceeded';
+  if (isContentRefusal(status, code, message)) return 'content_policy_violation';
+  if (!isOfBody) return undefined;
   if (/string_above_max_length|string_too_long/.test(words)) return 'string_too_long';
   return undefined;
 }
