@@ -1,6 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import type { IncomingMessage } from 'node:http';
-import type { NodeExchange } from './exchange.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** What is asked of a `NodeExchange` here. */
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly isAnswered: boolean;
+}
 
 /**
  * How much of a body is still taken after its response was sent, and thrown away. Many clients read a response only once
@@ -20,7 +26,7 @@ export function isUntouched(req: IncomingMessage & { rawBody?: unknown }): boole
  * events and takes twice as long, and it closes the connection of a body that it stops reading.
  */
 export function readText(
-  exchange: NodeExchange,
+  exchange: Exchange,
   limitBytes: number,
   done: (text: string | Uint8Array) => void,
   failed: (error: unknown) => void,
@@ -50,7 +56,7 @@ export function readText(
 }
 
 /** Takes what a client goes on sending after its response, so that it reads the response and the connection stays usable. */
-export function discardRest({ req }: NodeExchange): void {
+export function discardRest({ req }: Exchange): void {
   let size = 0;
   req.on('data', (buffer: Buffer) => {
     size += buffer.length;
@@ -60,7 +66,7 @@ export function discardRest({ req }: NodeExchange): void {
 }
 
 /** Whether the client still waits for permission to send its body. Node gives it, unless the server listens for `checkContinue`. */
-export function awaitsContinue({ req, res }: NodeExchange): boolean {
+export function awaitsContinue({ req, res }: Exchange): boolean {
   const { expect } = req.headers;
   if (expect === undefined || req.httpVersion !== '1.1' || !/\b100-continue\b/i.test(expect)) return false;
   return (res as { _sent100?: boolean })._sent100 !== true && !res.headersSent && req.readableLength === 0;

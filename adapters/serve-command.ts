@@ -26,6 +26,7 @@ const help = `Usage: model-gateway serve [options]
   --config FILE    .js, .mjs or .ts whose default export is the options of createGateway
   --data DIR       folder of the database and of the secret that seals provider keys
                    (default: MODEL_GATEWAY_DATA, or .model-gateway; not used with a config file that gives a store)
+  --cors ORIGINS   web sites whose pages may use it, separated by commas, or * for all (default: none)
   --drain-ms N     how long a stop waits for open streams (default: 10000)
   --help, --version
 
@@ -60,13 +61,23 @@ interface Flags {
   host?: string;
   config?: string;
   data?: string;
+  cors?: string;
   'drain-ms'?: string;
 }
 
 function readArgs(args: readonly string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  const options = { port: text, host: text, config: text, data: text, 'drain-ms': text, help: flag, version: flag };
+  const options = {
+    port: text,
+    host: text,
+    config: text,
+    data: text,
+    cors: text,
+    'drain-ms': text,
+    help: flag,
+    version: flag,
+  };
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
@@ -84,7 +95,7 @@ async function serveUntilStopped(terminal: Terminal, flags: Flags): Promise<void
   for (const warning of data?.warnings ?? []) terminal.printError(`${warning}\n`);
   try {
     const { options, key } = withCallers(given, env);
-    const gateway = open({ logger: lineLogger(terminal), ...withData(options, data) });
+    const gateway = open({ logger: lineLogger(terminal), ...withCors(withData(options, data), flags.cors) });
     const server = await listen(gateway, { port, hostname, drainMs });
     terminal.print(banner(server, options, key, data));
     await stopAsked(terminal, server);
@@ -104,6 +115,12 @@ function withData(options: GatewayOptions, data: DataFolder | null): GatewayOpti
     ...(data?.store ? { store: data.store } : {}),
     ...(data?.secret ? { secrets: { current: data.secret } } : {}),
   };
+}
+
+function withCors(options: GatewayOptions, origins: string | undefined): GatewayOptions {
+  if (origins === undefined) return options;
+  const list = origins.split(',').map((origin) => origin.trim());
+  return { ...options, cors: { ...options.cors, origins: origins === '*' ? '*' : list } };
 }
 
 /** Below npm, Ctrl-C arrives twice, from the terminal and from npm. Two signals within this time count as one. */
