@@ -7,7 +7,7 @@ import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
-import { type Authenticate, requirePermission } from './authenticate.ts';
+import { type Authenticate, type FindHostCaller, type HostCaller, requirePermission } from './authenticate.ts';
 import {
   type BodyFailure,
   type BodyLimits,
@@ -32,6 +32,11 @@ export interface HandleContext extends BodyReader {
    * that of the request's URL, which many hosts only then put together.
    */
   path?: string;
+  /**
+   * Who asks, as the host app knows it: the caller, who then needs no key; or a function that finds one of the host app's
+   * own users, which is asked where the request holds no known key. Default: a key, or the option `authenticate`.
+   */
+  caller?: HostCaller | FindHostCaller;
   /** The body, where the host has already read and parsed it; the request's own body is then not read. */
   body?: unknown;
   /** Why the host could not read or parse the body, where it has tried; the request is refused for that. */
@@ -99,7 +104,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       isHead = route.isHead;
       const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
-        const authenticated = deps.authenticate(request);
+        const authenticated = deps.authenticate(request, context.caller);
         caller =
           authenticated instanceof Promise
             ? await watch.unlessStopped(pendingOf(authenticated), itself)
@@ -111,7 +116,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         const body =
           operation.body === null
             ? null
-            : checkBody(await bodyOf(request, operation, context, watch), operation, deps.limits);
+            : checkBody(await bodyOf(request, operation, context, watch), operation, deps.limits, request.headers);
         isRunning = true;
         const reply = await operation.run({
           body,

@@ -260,7 +260,7 @@ describeWithRedis('the example of docs/storage.md on Redis', (url) => {
     const keys: string[] = [];
     for await (const some of client.scanIterator({ MATCH: `${namespace}*`, COUNT: 1000 })) keys.push(...some);
     const ledger = quoted(namesIn('Redis')).filter((name) => /^[a-z]+$/.test(name));
-    expect(ledger).toHaveLength(6);
+    expect(ledger).toHaveLength(7);
     const known = new RegExp(`^${namespace}::\\{[\\w.-]+\\}:(?:ledger:(?:${ledger.join('|')})|[a-z-]+(?::ranks)?)$`);
     expect(keys.length).toBeGreaterThan(5);
     expect(keys.filter((key) => !known.test(key))).toEqual([]);

@@ -251,7 +251,7 @@ describe('the deletion of a workspace', () => {
     await apiKeys.update(id, disabled.record.hash, { disabled: true });
     await clock.advance(1000);
     const window = { account: 'workspace', interval: 'lifetime', startMs: 0, endMs: null } as const;
-    await storage.ledger.add(id, crypto.randomUUID(), [{ window, nanoUsd: 7 }], clock.now());
+    await storage.ledger.add(id, crypto.randomUUID(), [{ window, nanoUsd: 7 }]);
 
     await workspaces.delete(id);
     expect(deleted).toEqual([id]);
@@ -264,7 +264,7 @@ describe('the deletion of a workspace', () => {
     for (const { record } of [expired, disabled]) {
       expect([await apiKeys.known(record.hash), await owners.of('api-key', record.hash)]).toEqual([null, null]);
     }
-    expect(await storage.ledger.read(id, [window], clock.now())).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 0 }]);
+    expect(await storage.ledger.read(id, [window])).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 0 }]);
     expect((await workspaces.list(everything)).total).toBe(1);
     expect((await workspaces.create(workspaceInput('acme'), 'me')).id).not.toBe(id);
     await expect(workspaces.delete(id)).rejects.toMatchObject({ status: 404 });
