@@ -20,6 +20,7 @@ import {
   keepAliveSettingsSchema,
   limitSettingsSchema,
   milliseconds,
+  redisSettingsSchema,
   retrySettingsSchema,
   stickySettingsSchema,
   streamSettingsSchema,
@@ -118,11 +119,16 @@ export const optionsSchema = lazily(() =>
       catalog: sectionDefault(catalogOptions()),
       /** Keys callers authenticate with. */
       apiKeys: z.array(apiKeyOptions()).optional(),
-      /** Your own users instead of `apiKeys`: who asks, or null. */
-      authenticate:
-        func<(request: Request) => HostCaller | null | Promise<HostCaller | null>>(
-          '(request) => caller or null',
-        ).optional(),
+      /**
+       * Your own users: who asks, or null. It is asked about requests without a known key. `host`: the host app names the
+       * caller of each request, by `caller` of an adapter or by `gateway.as`.
+       */
+      authenticate: z
+        .union([
+          z.literal('host'),
+          func<(request: Request) => HostCaller | null | Promise<HostCaller | null>>('(request) => caller or null'),
+        ])
+        .optional(),
       /** Where workspaces, budgets, credentials and keys live. Any Keyv or Keyv adapter; default in memory. */
       store: objectWith<StoreOption>(['get', 'set', 'delete'], 'a Keyv or a Keyv adapter').optional(),
       /** Holds and books money, instead of the store; for stores that have no atomic way. */
@@ -135,6 +141,7 @@ export const optionsSchema = lazily(() =>
       secrets: masterSecretsSchema().optional(),
       /** Seals their data keys, such as by a KMS; wins over `secrets`. */
       sealer: objectWith<Sealer>(['seal', 'open'], 'a sealer with seal and open').optional(),
+      redis: sectionDefault(redisSettingsSchema()),
       /** How long the store may take before a request fails with 503. */
       storeTimeoutMs: milliseconds().default(250),
       /** How long what was read from the store is believed: a key revoked by another instance works on for so long. */

@@ -78,6 +78,8 @@ export interface Provider<Quirks extends object = object> {
   /** Environment variables that customarily hold the key, most usual first. */
   env: readonly string[];
   dataPolicy: DataPolicy;
+  /** true: no model writes its responses. Routers choose it only by name, or where nothing else is configured. */
+  isSandbox?: boolean;
   /** An upstream inside this process instead of one over the network. */
   createTransport?: (runtime: ProviderRuntime) => Transport;
 }

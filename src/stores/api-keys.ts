@@ -6,7 +6,7 @@ import { lazily } from '../base/lazily.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
-import { storedApiKeySchema } from '../schema/api-key.ts';
+import { storedApiKeySchema, storedKeyPrefix } from '../schema/api-key.ts';
 import type { SetBy } from './access.ts';
 import { createAddApiKey, madeAt } from './api-keys/add.ts';
 import { changedLimits, limitsWithin } from './api-keys/limits.ts';
@@ -16,6 +16,7 @@ import { readAll } from './credentials/read-all.ts';
 import { damagedRecord } from './damaged.ts';
 import { beingDeleted, unlessDeleted } from './deletion.ts';
 import type { Owners } from './owners.ts';
+import { createRanks } from './rank.ts';
 import type { Page, Storage } from './storage/storage.ts';
 
 const recordSchema = lazily(() =>
@@ -68,7 +69,7 @@ export interface ApiKeyStore {
     maker?: string | null,
   ): Promise<{ key: string; record: ApiKeyRecord }>;
   /**
-   * Absent settings stay unchanged; without any setting, nothing changes. This instance sees the change at once, other
+   * Absent settings stay unchanged; `updatedAtMs` changes also without any setting. This instance sees the change at once, other
    * instances within the time of the cache.
    * @param by  default `operator`
    * @returns null: there is no such key
@@ -113,6 +114,7 @@ export function createApiKeys({
   const records = perWorkspace<ApiKeyRecord>({ storage, kind, schema: recordSchema });
   // Unknown keys are cached as well, so that guesses do not load the store.
   const cache = createCache({ clock, ttlMs: cacheMs, load });
+  const nextRank = createRanks(clock);
 
   const add = createAddApiKey({ storage, kind, maxPerWorkspace });
 
@@ -172,7 +174,7 @@ export function createApiKeys({
     async create(workspaceId, { permissions, ...given }, by = 'operator', maker = null) {
       const made = { ...given, disabled: false };
       const input = by === 'operator' ? made : limitsWithin(made, await makerOf(workspaceId, maker));
-      const key = `sk-gw-${base62(randomBytes(32))}`;
+      const key = `${storedKeyPrefix}${base62(randomBytes(32))}`;
       const hash = sha256Hex(key);
       const record: ApiKeyRecord = {
         ...input,
@@ -184,8 +186,9 @@ export function createApiKeys({
         updatedAtMs: null,
       };
       await owners.claim('api-key', hash, workspaceId);
+      const rank = nextRank();
       try {
-        await add(workspaceId, (also) => records(workspaceId).create(hash, record, { rank: record.createdAtMs, also }));
+        await add(workspaceId, (also) => records(workspaceId).create(hash, record, { rank, also }));
       } catch (error) {
         // Not after an outage: the key may have been written, and must then be found by its hash.
         if (isGatewayError(error) && error.kind === 'invalid_request') await owners.release('api-key', hash);
@@ -195,7 +198,6 @@ export function createApiKeys({
       return { key, record };
     },
     async update(workspaceId, hash, given, by = 'operator') {
-      if (Object.keys(given).length === 0) return records(workspaceId).get(hash);
       const { permissions, name, ...limits } = given;
       const changes = {
         ...(name === undefined ? {} : { name }),

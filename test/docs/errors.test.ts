@@ -42,6 +42,9 @@ const cases: Case[] = [
   { status: 400, when: 'not JSON', body: '{', metadata: ['issues'] },
   { status: 400, when: 'not JSON', body: { ...ask, temperature: 3 }, metadata: ['issues'] },
   { status: 400, when: 'not JSON', body: `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, metadata: ['issues'] },
+  { status: 400, when: '`"required"`', body: { ...ask, tool_choice: 'required' }, metadata: ['issues'] },
+  { status: 400, when: '`X-Session-Id`', headers: { 'x-session-id': 's'.repeat(257) }, metadata: ['issues'] },
+  { status: 400, when: '`X-Session-Id`', headers: { 'x-service-timeout-ms': 'soon' }, metadata: ['issues'] },
   { status: 400, when: 'unknown model', body: { ...ask, model: 'acme/gone' }, metadata: ['model'] },
   { status: 400, when: 'unknown model', body: { ...ask, plugins: [{ id: 'web' }] }, metadata: ['plugin'] },
   { status: 400, when: 'the provider refused', upstream: answered(400), metadata: refused },
@@ -70,6 +73,7 @@ const cases: Case[] = [
     body: { ...ask, reasoning_effort: 'low', reasoning: { effort: 'high' } },
     metadata: ['issues'],
   },
+  { status: 422, when: 'server tool', body: { ...ask, tool_choice: { type: 'service:bash' } }, metadata: ['issues'] },
   { status: 422, when: 'the provider reports such', upstream: answered(422), metadata: refused },
   {
     status: 429,
@@ -117,6 +121,7 @@ describe('docs/errors.md', () => {
     upstream.always(one.upstream ?? { status: 500 });
     const { status, json, headers } = await post(one.body ?? ask, one.headers);
     expect([status, json.error.message]).toEqual([one.status, expect.any(String)]);
+    expect(headers.get('x-generation-id')).toMatch(/^gen-/);
     const { error_type: _, ...metadata } = json.error.metadata ?? {};
     const names = one.metadata ?? [];
     expect(Object.keys(metadata).sort()).toEqual([...names].sort());

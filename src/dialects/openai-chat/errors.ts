@@ -16,7 +16,7 @@ export function decodeError(
   nowMs: number,
 ): UpstreamError {
   const { message, code } = readError(body);
-  return new UpstreamError(message || `The provider answered with status ${status}.`, {
+  return new UpstreamError(message || `The provider responded with status ${status}.`, {
     reason: 'status',
     status,
     ...(isContentRefusal(status, code, message) ? { fault: 'caller' } : {}),
@@ -68,17 +68,40 @@ function readError(body: string): ErrorText {
 
 function textOf(body: Loose): ErrorText {
   const error = isObject(body.error) ? body.error : body;
-  const message = [error.message, body.message, body.detail, body.error].find((text) => typeof text === 'string') as
-    | string
-    | undefined;
-  const detail = isObject(body.detail) ? body.detail.message : undefined;
+  const message = [error.message, body.message, body.detail, body.error, body.errors]
+    .map(wordsOf)
+    .find((text) => text !== '');
   const code = [error.code, error.type, body.code, body.type].find(
     (value) => (typeof value === 'string' && value !== '') || typeof value === 'number',
   );
   return {
-    message: cleanText(message ?? (typeof detail === 'string' ? detail : '')),
+    message: cleanText(message ?? ''),
     ...(code === undefined ? {} : { code: cleanText(String(code), 80) }),
   };
+}
+
+/** How many issues of a list are shown. */
+const maxIssues = 5;
+
+/** The text of a value; of an object its message; of a list, as servers on pydantic send it, where each issue is and what it is. */
+function wordsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.slice(0, maxIssues).map(issueText).filter(Boolean).join('; ');
+  if (!isObject(value)) return '';
+  return Array.isArray(value.detail) ? wordsOf(value.detail) : typeof value.message === 'string' ? value.message : '';
+}
+
+/** `body.messages.0.content: Field required`. What the request held there is left out: it may be a part of the prompt. */
+function issueText(issue: unknown): string {
+  if (typeof issue === 'string') return issue;
+  if (!isObject(issue)) return '';
+  const text = [issue.msg, issue.message].find((one) => typeof one === 'string') ?? '';
+  const place = Array.isArray(issue.loc) ? issue.loc.filter(isPlace).join('.') : '';
+  return place === '' || text === '' ? (text as string) : `${place}: ${text}`;
+}
+
+function isPlace(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
 }
 
 /** How providers say that a request does not fit the model's context. Agents shorten their conversation on this alone. */

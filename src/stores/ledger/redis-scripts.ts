@@ -1,4 +1,5 @@
 import { expireBatch, keepEndedMs } from './ledger.ts';
+import { holdAll, settleAll } from './redis-batches.ts';
 
 /**
  * The keys of a workspace, in the order in which every script gets them.
@@ -8,22 +9,27 @@ import { expireBatch, keepEndedMs } from './ledger.ts';
  * - leases: sorted set of ids of holds, by the end of their lease
  * - ended: sorted set of ids that must not come back, by the time from which they may be forgotten
  * - expired: hash, id → the result of `pack` for the charged amount and the windows
+ * - settled: sorted set of ids of settled holds, by the time from which they may be forgotten
  */
-export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'expired'] as const;
+export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'expired', 'settled'] as const;
 
 /**
  * All arguments are joined into one, a line each: each further argument would cost the client more time than the server
  * needs to split the lines.
  *
  * Numbers are doubles, exact to 2^53, but `tostring` rounds them to 14 digits; `%.0f` writes all digits. The time is
- * the caller's clock, the first argument. The server itself expires the ended ids. It keeps them for twice the time
+ * the server's, unless the first argument replaces it. The server itself expires the ended ids. It keeps them for twice the time
  * that the last one needs, so that a workspace that is no longer used leaves none behind.
  */
 const shared = `
-local windows, ends, holds, leases, ended, expired = unpack(KEYS)
+local windows, ends, holds, leases, ended, expired, settled = unpack(KEYS)
 local args = {}
 for line in string.gmatch(ARGV[1], '([^\\n]*)\\n') do args[#args + 1] = line end
 local now = tonumber(args[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
 local most = 9007199254740991
 
 local function parse(text)
@@ -79,6 +85,10 @@ local function remember(id)
   redis.call('PEXPIRE', ended, ${2 * keepEndedMs})
 end
 
+local function wasEnded(id)
+  return redis.call('ZSCORE', ended, id) or redis.call('ZSCORE', settled, id)
+end
+
 local function expire(isCharged)
   local ids = redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', 0, ${expireBatch})
   for _, id in ipairs(ids) do
@@ -114,39 +124,8 @@ local function finish(id, actual)
     book(names, actual - charged, 0)
     return 'late'
   end
-  return 'unknown'
+  return wasEnded(id) and 'repeated' or 'unknown'
 end
-`;
-
-/** Arguments: now, whether lost holds are charged, id, amount, lease; for each window: name, limit, time to drop it. */
-const hold = `
-expire(args[2])
-local id, amount = args[3], tonumber(args[4])
-if redis.call('HEXISTS', holds, id) == 1 then return 1 end
-local names = {}
-for i = 6, #args, 3 do names[#names + 1] = args[i] end
-local texts = redis.call('HMGET', windows, unpack(names))
-local fits = not redis.call('ZSCORE', ended, id)
-local states, changed = {}, {}
-for i, name in ipairs(names) do
-  local spent, held = parse(texts[i])
-  states[i] = texts[i] or '0 0'
-  changed[2 * i - 1], changed[2 * i] = name, format(spent, held + amount)
-  if spent + held + amount > tonumber(args[3 * i + 4]) then fits = false end
-end
-if not fits then return states end
-redis.call('HSET', windows, unpack(changed))
-redis.call('HSET', holds, id, pack(amount, names))
-redis.call('ZADD', leases, args[5], id)
-for i, name in ipairs(names) do
-  if not texts[i] then dropLater(name, args[3 * i + 5]) end
-end
-return 1
-`;
-
-/** Arguments: now, id, actual. */
-const settle = `
-return finish(args[2], tonumber(args[3]))
 `;
 
 /** Arguments: now, id. */
@@ -156,9 +135,9 @@ remember(args[2])
 return outcome
 `;
 
-/** Arguments: the new lease, ids. */
+/** Arguments: now, the new lease, ids. */
 const renew = `
-for i = 2, #args do redis.call('ZADD', leases, 'XX', 'GT', args[1], args[i]) end
+for i = 3, #args do redis.call('ZADD', leases, 'XX', 'GT', now + args[2], args[i]) end
 `;
 
 /** Arguments: now, id; for each amount: window, amount, time to drop the window. */
@@ -184,8 +163,8 @@ return states
 
 /** Each script is one atomic step on the server. */
 export const ledgerScripts = {
-  hold: shared + hold,
-  settle: shared + settle,
+  hold: shared + holdAll,
+  settle: shared + settleAll,
   release: shared + release,
   renew: shared + renew,
   expire: `${shared}return expire(args[2])`,

@@ -11,13 +11,16 @@ import { postgresStorage } from './postgres.ts';
 import type { PostgresAdapter } from './postgres-pool.ts';
 import { redisStorage } from './redis.ts';
 import type { RedisAdapter } from './redis-client.ts';
+import type { EvictionOptions } from './redis-eviction.ts';
 import { type SqliteAdapter, sqliteStorage } from './sqlite.ts';
 import type { Storage } from './storage.ts';
 
-export interface ChooseStorageOptions extends LedgerOptions {
+export interface ChooseStorageOptions extends Pick<LedgerOptions, 'onLostHold'> {
+  /** Also that of a ledger in memory. Stores that processes share have their own. */
   clock: Clock;
   /** The time limit of one call, for a store that is only reached through Keyv. */
   timeoutMs: number;
+  onEviction?: EvictionOptions['onEviction'];
   logger?: StoreLogger | null;
   /** Replaces the ledger of the store. Counts as shared by all processes: otherwise the host app would not pass one. */
   ledger?: Ledger;
@@ -31,14 +34,14 @@ export interface ChooseStorageOptions extends LedgerOptions {
  */
 export function chooseStorage(store: object | undefined, options: ChooseStorageOptions): Storage {
   if (store) listen(store, options);
-  const storage = store ? storageOf(store, options) : memoryStorage(memoryLedger(options));
+  const storage = store ? storageOf(store, options) : memoryStorage(ledgerInMemory(options));
   return options.ledger ? withLedger(storage, options.ledger) : storage;
 }
 
 function storageOf(store: object, options: ChooseStorageOptions): Storage {
-  const { clock, timeoutMs, logger, onLostHold } = options;
+  const { clock, timeoutMs, logger, onLostHold, onEviction } = options;
   for (const adapter of adaptersOf(store)) {
-    const server = serverOf(adapter, { onLostHold });
+    const server = serverOf(adapter, { onLostHold }, { onEviction, logger, clock });
     if (!server) continue;
     if (isKeyv(store) && store.encryption) {
       throw new TypeError(
@@ -63,8 +66,8 @@ function storageOf(store: object, options: ChooseStorageOptions): Storage {
   return keyvStorage(kv, { kind: 'keyv', ledger, isShared: false, clock, timeoutMs });
 }
 
-function serverOf(adapter: object, options: LedgerOptions): Storage | null {
-  if (isRedis(adapter)) return redisStorage(adapter, options);
+function serverOf(adapter: object, options: LedgerOptions, eviction: EvictionOptions): Storage | null {
+  if (isRedis(adapter)) return redisStorage(adapter, { ...options, ...eviction });
   if (isPostgres(adapter)) return postgresStorage(adapter, options);
   if (isSqlite(adapter)) return sqliteStorage(adapter, options);
   return null;
@@ -114,18 +117,25 @@ function keyvOver(adapter: object): () => Promise<Keyv> {
   return () => kv;
 }
 
-/** Ledgers for stores that have none. Two gateways in one process that share a store share its budgets. */
+/**
+ * Ledgers for stores that have none. Two gateways in one process that share a store share its budgets, and the clock of
+ * the first.
+ */
 const ledgers = new WeakMap<object, Map<string, Ledger>>();
 
-function ledgerIn(store: object, { onLostHold }: LedgerOptions): Ledger {
+function ledgerIn(store: object, options: ChooseStorageOptions): Ledger {
   const adapter = innermostAdapter(store);
   const { namespace } = store as { namespace?: unknown };
   const name = typeof namespace === 'string' ? namespace : '';
   const byNamespace = ledgers.get(adapter) ?? new Map<string, Ledger>();
   ledgers.set(adapter, byNamespace);
-  const ledger = byNamespace.get(name) ?? memoryLedger({ onLostHold });
+  const ledger = byNamespace.get(name) ?? ledgerInMemory(options);
   byNamespace.set(name, ledger);
   return ledger;
+}
+
+function ledgerInMemory({ onLostHold, clock }: ChooseStorageOptions): Ledger {
+  return memoryLedger({ onLostHold, now: () => clock.now() });
 }
 
 function withLedger(storage: Storage, ledger: Ledger): Storage {
