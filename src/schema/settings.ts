@@ -90,6 +90,8 @@ export const limitSettingsSchema = lazily(() =>
     upstreamEventBytes: count().default(8 * 1024 * 1024),
     /** Provider credentials of one workspace. */
     credentials: count().default(500),
+    /** API keys of one workspace, those that are disabled or expired too. */
+    apiKeys: count().default(1_000),
     /** An upstream's error body; what is longer is cut. */
     upstreamErrorBytes: count().default(64 * 1024),
     /** All headers of an upstream's response. */

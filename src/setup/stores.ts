@@ -42,7 +42,7 @@ export interface StoreSettings {
   storeCacheMs: number;
   budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs'>;
   redis?: RedisSettings | undefined;
-  limits: Pick<LimitSettings, 'credentials'>;
+  limits: Pick<LimitSettings, 'credentials' | 'apiKeys'>;
   secrets?: MasterSecrets | undefined;
   sealer?: Sealer | undefined;
   /** What a provider's key means. */
@@ -111,7 +111,14 @@ export function openStores(settings: StoreSettings): Stores {
     ...(logger ? { warn: logger.warn.bind(logger) } : {}),
   });
   const credentials = handles(credentialsOf);
-  const apiKeys = createApiKeys({ storage, owners, clock, randomBytes, cacheMs });
+  const apiKeys = createApiKeys({
+    storage,
+    owners,
+    clock,
+    randomBytes,
+    cacheMs,
+    maxPerWorkspace: limits.apiKeys,
+  });
   const budgetsOf = handles(createBudgets({ storage, clock, ids, cacheMs }));
   const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs });
   const workspaces = createWorkspaces({
