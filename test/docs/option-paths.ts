@@ -66,8 +66,11 @@ function typeOf(schema: z.ZodType): string | null {
     // Of objects that the schema describes, or of which it only asks for some methods.
     return inner instanceof z.ZodObject || inner instanceof z.ZodCustom ? 'list' : `list of ${typeOf(inner)}`;
   }
-  // Text or a number: only amounts of money are.
-  if (schema instanceof z.ZodUnion) return 'price';
+  if (schema instanceof z.ZodUnion) {
+    const types = schema.options.map((option) => typeOf(option as z.ZodType));
+    // Text or a number: only amounts of money are.
+    return types.includes('string') ? 'price' : types.join(' or ');
+  }
   if (schema instanceof z.ZodCustom) return null;
   throw new Error(`The docs have no word for ${schema.constructor.name}`);
 }

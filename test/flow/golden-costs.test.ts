@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { parsePrice } from '../../src/base/money.ts';
 import type { Pricing } from '../../src/call/model.ts';
 import { openaiChat } from '../../src/dialects/openai-chat.ts';
-import { boundPrompt } from '../../src/pricing/ceiling.ts';
+import { boundPrompt } from '../../src/pricing/prompt-bound.ts';
 import { type PricedTokens, priceUsage, splitCompletion, splitPrompt } from '../../src/pricing/price.ts';
 import type { ChatRequest, Usage } from '../../src/schema/chat.ts';
 import { type GoldenCost, type GoldenPrice, goldenCosts, goldenPrices } from '../support/golden-costs.ts';
