@@ -68,6 +68,7 @@ const textFields: ReadonlySet<string> = new Set([
   'enable_thinking',
   'thinking_budget',
   'thinking_token_budget',
+  'clear_thinking',
   'reasoning_format',
   'reasoning_split',
   'reasoning_history',

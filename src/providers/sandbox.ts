@@ -21,6 +21,7 @@ export const sandbox = defineProvider({
   // All tokens that its models produce count against the largest output.
   quirks: { reasoningBeside: false },
   dataPolicy: { zeroRetention: true, trains: false },
+  isSandbox: true,
   createTransport: createSandboxTransport,
 });
 

@@ -46,6 +46,8 @@ export interface StoreSettings {
   sealer?: Sealer | undefined;
   /** What a provider's key means. */
   readKey?: KeyReader | undefined;
+  /** Whether a provider is sent credentials of workspaces. */
+  takesByok?: ((provider: string) => boolean) | undefined;
   logger?: Logger | undefined;
   clock: Clock;
   random: () => number;
@@ -104,6 +106,7 @@ export function openStores(settings: StoreSettings): Stores {
     cacheMs,
     maxPerWorkspace: limits.credentials,
     ...(settings.readKey ? { readKey: settings.readKey } : {}),
+    ...(settings.takesByok ? { takesByok: settings.takesByok } : {}),
     ...(logger ? { warn: logger.warn.bind(logger) } : {}),
   });
   const credentials = handles(credentialsOf);

@@ -189,7 +189,7 @@ describe('README.md', () => {
 });
 
 describe('docs/options.md', () => {
-  const [own = '', users = '', keys = '', records = '', ...others] = examplesOf('docs/options.md');
+  const [own = '', users = '', named = '', keys = '', records = '', ...others] = examplesOf('docs/options.md');
 
   it('shows no example that is not run here', () => {
     expect(others).toEqual([]);
@@ -207,6 +207,14 @@ describe('docs/options.md', () => {
     const { headers, body } = upstream.sent.at(-1) as HttpUpstream['sent'][number];
     expect(headers).toMatchObject({ 'x-acme-key': 'key-of-acme' });
     expect(body).toEqual({ model: 'big', messages: [{ role: 'user', content: 'Hi there' }], max_tokens: 16 });
+  });
+  it('lets in whom the host app names, and nobody else', async () => {
+    const example = await run('options-named', named);
+    const [gateway, handle] = [example.gateway as Gateway, example.handle as (request: Request) => Promise<Response>];
+    expect((example.response as Response).status).toBe(200);
+    const ask = () => new Request('http://gateway/v1/models');
+    expect([(await gateway.fetch(ask())).status, (await handle(ask())).status]).toEqual([401, 200]);
+    await gateway.close();
   });
   it('lets in whom authenticate knows', async () => {
     const gateway = (await run('options-users', users)).gateway as Gateway;

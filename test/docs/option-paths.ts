@@ -67,9 +67,12 @@ function typeOf(schema: z.ZodType): string | null {
     return inner instanceof z.ZodObject || inner instanceof z.ZodCustom ? 'list' : `list of ${typeOf(inner)}`;
   }
   if (schema instanceof z.ZodUnion) {
-    const types = schema.options.map((option) => typeOf(option as z.ZodType));
+    const types = schema.options.map((option) => (option as z.ZodType).constructor);
+    if (!types.includes(z.ZodNumber)) return null;
     // Text or a number: only amounts of money are.
-    return types.includes('string') ? 'price' : types.join(' or ');
+    return types.includes(z.ZodString)
+      ? 'price'
+      : schema.options.map((option) => typeOf(option as z.ZodType)).join(' or ');
   }
   if (schema instanceof z.ZodCustom) return null;
   throw new Error(`The docs have no word for ${schema.constructor.name}`);
