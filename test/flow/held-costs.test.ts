@@ -47,6 +47,24 @@ describe('a long prompt of a built-in model', () => {
   });
 });
 
+it('a prompt beyond the context that the catalogue gives is held in full, at the dearest price that it may reach', async () => {
+  const longPrompts = [{ abovePromptTokens: 8_192, prompt: '0.00001' }];
+  const options = {
+    providers: { up },
+    models: modelOf('up', {
+      contextLength: 8_192,
+      pricing: { prompt: '0.000001', completion: '0', longPrompts },
+    }),
+  };
+  const ask = { model: 'acme/m', messages: [{ role: 'user', content: 'x '.repeat(50_000) }], max_tokens: 10 };
+  const { post, upstream } = await budgeted(0.5, options);
+  expect((await post(ask)).status).toBe(402);
+  expect(upstream.sent).toEqual([]);
+  const { post: rich, records } = await budgeted(1.1, options, { prompt_tokens: 100_000 });
+  expect((await rich(ask)).status).toBe(200);
+  expect(records[0]?.costNanoUsd).toBe(1_000_000_000);
+});
+
 describe('the largest output of a prompt that may fill the context', () => {
   const models = modelOf('up', { contextLength: 128_000, maxCompletionTokens: 16_000 });
   const options = { providers: { up }, models };
