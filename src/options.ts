@@ -20,6 +20,7 @@ import {
   keepAliveSettingsSchema,
   limitSettingsSchema,
   milliseconds,
+  redisSettingsSchema,
   retrySettingsSchema,
   stickySettingsSchema,
   streamSettingsSchema,
@@ -140,6 +141,7 @@ export const optionsSchema = lazily(() =>
       secrets: masterSecretsSchema().optional(),
       /** Seals their data keys, such as by a KMS; wins over `secrets`. */
       sealer: objectWith<Sealer>(['seal', 'open'], 'a sealer with seal and open').optional(),
+      redis: sectionDefault(redisSettingsSchema()),
       /** How long the store may take before a request fails with 503. */
       storeTimeoutMs: milliseconds().default(250),
       /** How long what was read from the store is believed: a key revoked by another instance works on for so long. */

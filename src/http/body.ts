@@ -46,7 +46,7 @@ function invalid(error: ZodError): GatewayError {
 }
 
 /** The message describes the first issue; the metadata holds all issues. */
-function refusal(
+export function refusal(
   kind: 'invalid_request' | 'unprocessable',
   issues: readonly { path: string; message: string }[],
 ): GatewayError {

@@ -25,6 +25,15 @@ export const budgetSettingsSchema = lazily(() =>
 );
 export interface BudgetSettings extends z.infer<ReturnType<typeof budgetSettingsSchema>> {}
 
+/** Option `redis`. */
+export const redisSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** A Redis that deletes data when its memory is short: a warning in the log, or every request that needs the store is 503. */
+    onEviction: z.enum(['warn', 'refuse']).default('warn'),
+  }),
+);
+export interface RedisSettings extends z.infer<ReturnType<typeof redisSettingsSchema>> {}
+
 /** Option `limits`. */
 export const limitSettingsSchema = lazily(() =>
   z.strictObject({
