@@ -16,6 +16,7 @@ import { masterSecretsSchema } from './schema/master-secrets.ts';
 import {
   budgetSettingsSchema,
   cooldownSettingsSchema,
+  corsSettingsSchema,
   hedgeSettingsSchema,
   keepAliveSettingsSchema,
   limitSettingsSchema,
@@ -160,6 +161,8 @@ export const optionsSchema = lazily(() =>
         .string()
         .regex(/^(?:\/[^\s?#/]+)*$/, expectation('expected a path such as /v1'))
         .default('/v1'),
+      /** For browsers, where the host app has no cross-origin rules of its own. Default: none. */
+      cors: corsSettingsSchema().optional(),
       /** Shown in routing metadata. */
       region: z.string().min(1).nullable().default(null),
       limits: sectionDefault(limitSettingsSchema()),

@@ -9,8 +9,19 @@ import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
 import { type Authenticate, type FindHostCaller, type HostCaller, requirePermission } from './authenticate.ts';
-import { type BodyLimits, type BodyReader, checkBody, checkQuery, readBody, refusal, unreadable } from './body.ts';
+import {
+  type BodyFailure,
+  type BodyLimits,
+  type BodyReader,
+  bodyFailed,
+  checkBody,
+  checkQuery,
+  readBody,
+  refusal,
+  unreadable,
+} from './body.ts';
 import { checkContentType } from './content-type.ts';
+import type { AddCors } from './cors.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter, type Matched } from './router.ts';
 
@@ -30,6 +41,8 @@ export interface HandleContext extends BodyReader {
   caller?: HostCaller | FindHostCaller;
   /** The body, where the host has already read and parsed it; the request's own body is then not read. */
   body?: unknown;
+  /** Why the host could not read or parse the body, where it has tried; the request is refused for that. */
+  bodyFailure?: BodyFailure;
   /**
    * How the host tells that the client has left; the request's signal is then not looked at. Calls back at most once, and
    * no more once the function it returns was called. A signal costs more than a response from memory.
@@ -48,6 +61,8 @@ export interface EdgeDeps {
   totalMs: number;
   brand: string;
   basePath: string;
+  /** null: the host app has cross-origin rules, or wants none. */
+  cors: AddCors | null;
   logger: Logger | null;
   /** Takes a record of requests that no operation records itself; null: nobody wants to know. */
   record: OperationRecorder | null;
@@ -66,7 +81,7 @@ function itself(error: unknown): unknown {
 
 /** The outermost layer: every request comes in here, and every error becomes a response here. */
 export function createEdge(deps: EdgeDeps): Edge {
-  const { clock, brand, logger } = deps;
+  const { clock, brand, cors, logger } = deps;
   const find = createRouter(deps.operations);
   const timeoutHeaders = [...new Set([`x-${brand}-timeout-ms`, 'x-service-timeout-ms'])];
   /** The requests that are in flight. */
@@ -137,7 +152,8 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   /** The body, read by the host or here. */
   function bodyOf(request: Request, operation: Operation, context: HandleContext, watch: Watch): unknown {
-    const { body } = context;
+    const { body, bodyFailure } = context;
+    if (bodyFailure !== undefined) throw bodyFailed(bodyFailure);
     checkContentType(
       request,
       operation,
@@ -177,7 +193,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   return {
-    handle,
+    handle: cors === null ? handle : async (request, context) => cors(request, await handle(request, context)),
     close() {
       closing = true;
       for (const watch of open.all()) watch.stop('closing');
