@@ -13,6 +13,7 @@ export const openaiChat: Dialect<ChatQuirks> = {
   nativeChunks: true,
   quirks: chatQuirks,
   minMaxTokens: ({ minMaxTokens }) => minMaxTokens ?? 0,
+  counting: ({ reasoningBeside, lowDetail, alwaysSearches }) => ({ reasoningBeside, lowDetail, alwaysSearches }),
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../call/model.ts';
-import { boundPrompt } from '../pricing/ceiling.ts';
 import { type Cost, priceUsage } from '../pricing/price.ts';
+import { boundPrompt } from '../pricing/prompt-bound.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
 
 /** What usage costs at an endpoint; null: its price is not known. */

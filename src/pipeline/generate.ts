@@ -2,7 +2,7 @@ import { isGatewayError } from '../base/errors.ts';
 import type { Generation, GenerationLog, ModelResponse } from '../call/generation.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { ResponseHead } from '../call/response-encoder.ts';
-import { boundPrompt } from '../pricing/ceiling.ts';
+import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import { planRoute } from '../routing/plan.ts';
 import type { ChatRequest } from '../schema/chat.ts';
@@ -91,10 +91,14 @@ function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { att
     if (prepared === request || target.ceilingNanoUsd === undefined) return prepared;
     // A plugin may have made the prompt longer: the attempt must still fit into what is held.
     const ceiling = ceilingFor(run.deps, prepared, boundPrompt(prepared), target);
+    const { unknownPrice } = run.deps.budgets;
+    if (ceiling === null && target.ceilingNanoUsd > 0 && unknownPrice === 'refuse') return null;
     const ceilingNanoUsd = Math.max(ceiling?.nanoUsd ?? 0, target.ceilingNanoUsd);
-    return (await share.covers({ ...target, ceilingNanoUsd }, attempts, besideOf(run, request, plan)))
-      ? prepared
-      : null;
+    if (!(await share.covers({ ...target, ceilingNanoUsd }, attempts, besideOf(run, request, plan)))) return null;
+    // The ceiling rests on a largest output that the plugin took away: it has to be sent.
+    return ceiling?.mustSend && target.maxTokens === undefined
+      ? { ...prepared, max_tokens: null, max_completion_tokens: ceiling.maxTokens }
+      : prepared;
   };
 }
 

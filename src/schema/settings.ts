@@ -14,6 +14,8 @@ export const budgetSettingsSchema = lazily(() =>
     shrinkToFit: z.boolean().default(false),
     /** Endpoints without a known price, where a budget is set: not tried (400 where that leaves none), or free of charge. */
     unknownPrice: z.enum(['refuse', 'allow']).default('refuse'),
+    /** Request fields of which nobody knows what they may cost, where a budget is set: 400, or held for as text. */
+    unknownFields: z.enum(['refuse', 'allow']).default('refuse'),
     /** What becomes of the money held by a process that died. */
     onLostHold: z.enum(['charge', 'release']).default('charge'),
     /** How long a process may be silent before what it holds counts as lost. */

@@ -30,6 +30,7 @@ const strange: Dialect<{ isStrange?: boolean }> = {
   name: 'strange',
   quirks: () => z.strictObject({ isStrange: z.boolean().optional() }),
   minMaxTokens: () => 0,
+  counting: () => ({}),
   encodeRequest: ({ request, upstreamModel }) => openaiChat.encodeRequest({ request, upstreamModel, quirks: {} }),
   decodeResult: (body) => openaiChat.decodeResult(body, {}),
   streamDecoder: () => openaiChat.streamDecoder({}),
