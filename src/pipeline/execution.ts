@@ -3,7 +3,7 @@ import type { Plan, Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { ChatRequest } from '../schema/chat.ts';
-import type { HoldShare } from './call-hold.ts';
+import type { HoldShare } from './hold-share.ts';
 
 /** What is executed: the plan of one generation, and what belongs to it. */
 export interface Execution {

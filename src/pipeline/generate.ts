@@ -7,13 +7,13 @@ import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import { planRoute } from '../routing/plan.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { ceilingFor } from './afford.ts';
-import type { HoldShare } from './call-hold.ts';
 import type { CallRun } from './call-run.ts';
 import type { RoutingDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
 import { type Gathered, gather } from './gather.ts';
 import type { GenerationState } from './generation.ts';
 import { GenerationStream } from './generation-stream.ts';
+import type { HoldShare } from './hold-share.ts';
 
 /**
  * Makes one generation: reads what the plan needs, plans, holds the money, calls the targets. The generation settles itself

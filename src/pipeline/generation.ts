@@ -13,11 +13,11 @@ import type { AttemptTrace } from '../call/trace.ts';
 import { estimateUsage } from '../pricing/estimate.ts';
 import { usageWithCost } from '../pricing/price.ts';
 import type { ChatRequest, FinishReason, Usage } from '../schema/chat.ts';
-import { type HoldShare, type Spent, spentOnFailures } from './call-hold.ts';
 import type { Conversation } from './conversation.ts';
 import { costAt } from './cost.ts';
 import type { GenerateDeps } from './deps.ts';
 import { toGatewayError } from './failure.ts';
+import { type HoldShare, type Spent, spentOnFailures } from './hold-share.ts';
 import { observeEnd } from './observe.ts';
 
 /** How a generation ended, and what was counted until then. */
