@@ -1,6 +1,10 @@
+import type { UpstreamError } from '../base/upstream-error.ts';
 import type { Endpoint } from '../call/model.ts';
+import type { Target } from '../call/plan.ts';
 import { boundPrompt } from '../pricing/ceiling.ts';
-import { type Cost, priceUsage } from '../pricing/price.ts';
+import { estimateUsage } from '../pricing/estimate.ts';
+import { isPlausiblePrompt } from '../pricing/plausible.ts';
+import { type Cost, pricesUpTo, priceUsage } from '../pricing/price.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
 
 /** What usage costs at an endpoint; null: its price is not known. */
@@ -8,4 +12,58 @@ export function costAt({ pricing }: Endpoint, usage: Usage, request: ChatRequest
   if (pricing === null) return null;
   // Few charge pictures each; for the others nobody counts them.
   return priceUsage(usage, pricing, pricing.imagePicoUsd ? boundPrompt(request).images : 0);
+}
+
+/**
+ * The most that an attempt at a held target costs when it has made no more than so many tokens: the hold, less the price
+ * of the output that was not made. So everything else stays at its bound: prompt, media, cache writes, searches.
+ * @returns integer nano-USD
+ */
+export function mostCost({ ceilingNanoUsd = 0, mostTokens, endpoint }: Target, completionTokens: number): number {
+  if (mostTokens === undefined || endpoint.pricing === null) return ceilingNanoUsd;
+  const unused = Math.max(mostTokens.completionTokens - completionTokens, 0);
+  const prices = pricesUpTo(endpoint.pricing, mostTokens.promptTokens);
+  const cheapest = Math.min(...prices.map(({ completionPicoUsd }) => completionPicoUsd));
+  return Math.max(ceilingNanoUsd - Number((BigInt(unused) * BigInt(cheapest)) / 1000n), 0);
+}
+
+/** Statuses with which a proxy says that it waited for the provider in vain: the provider may have gone on, and charges. */
+const gaveUpWaiting = new Set([408, 504, 524]);
+
+/**
+ * What an attempt costs that has brought nothing, integer nano-USD.
+ * - What the provider reported with its failure, where that can be.
+ * - Nothing where the provider refused by an error status, or never got the request.
+ * - Else the prompt; and the whole hold where a complete response may have been made: JSON, or reasoning that nobody saw.
+ * @param request     as it was sent
+ * @param error       why it failed: an UpstreamError, or the reason of an abort
+ * @param isOnItsWay  the provider may have got the request
+ */
+export function costOfFailure(
+  target: Target,
+  request: ChatRequest,
+  error: UpstreamError | null,
+  isOnItsWay: boolean,
+): number {
+  const reported = error?.usage as Usage | null | undefined;
+  if (reported && isPlausiblePrompt(reported, request))
+    return costAt(target.endpoint, reported, request)?.totalNanoUsd ?? 0;
+  if (!isOnItsWay || error?.isUnsent === true) return 0;
+  if (error?.reason === 'status' && !gaveUpWaiting.has(error.status)) return 0;
+  if (target.ceilingNanoUsd)
+    return request.stream !== true || mayReason(target, request) ? target.ceilingNanoUsd : mostCost(target, 0);
+  return costAt(target.endpoint, estimateUsage(request, 0), request)?.totalNanoUsd ?? 0;
+}
+
+const reasoningParameters: ReadonlySet<string> = new Set(['reasoning', 'reasoning_effort', 'include_reasoning']);
+
+/** Whether a target may make reasoning tokens that it does not show: the request, its parameters or its prices say so. */
+export function mayReason(
+  { endpoint, reasons }: Target,
+  { reasoning, reasoning_effort: effort }: ChatRequest,
+): boolean {
+  if (reasons || endpoint.pricing?.reasoningPicoUsd !== undefined) return true;
+  if (endpoint.supportedParameters?.some((name) => reasoningParameters.has(name))) return true;
+  const asked = effort ?? reasoning?.effort ?? null;
+  return asked === null ? reasoning !== undefined : asked !== 'none';
 }

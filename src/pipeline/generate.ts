@@ -2,7 +2,7 @@ import { isGatewayError } from '../base/errors.ts';
 import type { Generation, GenerationLog, ModelResponse } from '../call/generation.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { ResponseHead } from '../call/response-encoder.ts';
-import { boundPrompt } from '../pricing/ceiling.ts';
+import { boundPrompt, type Ceiling } from '../pricing/ceiling.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import { planRoute } from '../routing/plan.ts';
 import type { ChatRequest } from '../schema/chat.ts';
@@ -10,6 +10,7 @@ import { ceilingFor } from './afford.ts';
 import type { CallRun } from './call-run.ts';
 import type { RoutingDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
+import type { Prepared } from './execution.ts';
 import { type Gathered, gather } from './gather.ts';
 import type { GenerationState } from './generation.ts';
 import { GenerationStream } from './generation-stream.ts';
@@ -84,18 +85,23 @@ function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { att
   if (run.hooks.length === 0) return null;
   const preparing = run.hooks.filter(({ hooks }) => hooks.prepare !== undefined);
   if (preparing.length === 0) return null;
-  return async (target: Target): Promise<ChatRequest | null> => {
+  return async (target: Target): Promise<Prepared | null> => {
     let prepared = request;
     for (const { hooks, context } of preparing)
       prepared = (await hooks.prepare?.(prepared, target, context)) ?? prepared;
-    if (prepared === request || target.ceilingNanoUsd === undefined) return prepared;
+    if (prepared === request || !target.ceilingNanoUsd) return { request: prepared, target };
     // A plugin may have made the prompt longer: the attempt must still fit into what is held.
     const ceiling = ceilingFor(run.deps, prepared, boundPrompt(prepared), target);
-    const ceilingNanoUsd = Math.max(ceiling?.nanoUsd ?? 0, target.ceilingNanoUsd);
-    return (await share.covers({ ...target, ceilingNanoUsd }, attempts, besideOf(run, request, plan)))
-      ? prepared
+    const own = ceiling === null || ceiling.nanoUsd <= target.ceilingNanoUsd ? target : withCeiling(target, ceiling);
+    return (await share.covers(own, attempts, besideOf(run, request, plan)))
+      ? { request: prepared, target: own }
       : null;
   };
+}
+
+/** What becomes of a target whose prompt a plugin has made longer. */
+function withCeiling(target: Target, { nanoUsd, promptTokens, completionTokens }: Ceiling): Target {
+  return { ...target, ceilingNanoUsd: nanoUsd, mostTokens: { promptTokens, completionTokens } };
 }
 
 /** The dearest target that an attempt may be called beside, where late streams are hedged; null: none is. */
@@ -109,8 +115,8 @@ function besideOf({ deps }: CallRun, request: ChatRequest, plan: Plan | null): T
 }
 
 /** What an attempt has brought, as a generation. */
-function opened(run: CallRun, generation: GenerationState, { attempted, target }: Executed): Generation {
-  generation.served(target);
+function opened(run: CallRun, generation: GenerationState, { attempted, target, request }: Executed): Generation {
+  generation.served(target, request);
   const { call, deps } = run;
   const { endpoint, providerName } = target;
   const head: ResponseHead = { id: call.id, created: call.created, model: endpoint.modelSlug, provider: providerName };
@@ -121,18 +127,19 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target }
       clock: deps.clock,
       idleMs: deps.timeouts.idleMs,
       mayForward: deps.provider(endpoint.providerSlug)?.dialect.nativeChunks === true,
-      onEnd: (end, { usage, textBytes, finishReason, nativeFinishReason }) =>
-        generation.settle({ end, usage, output: textBytes, finishReason, nativeFinishReason }),
+      onEnd: (end, meter) => {
+        const { finishReason, nativeFinishReason } = meter;
+        generation.settle({ end, received: meter, finishReason, nativeFinishReason });
+      },
     });
     generation.streams(stream);
     return withLog(stream, generation);
   }
-  const { result, usage } = attempted;
+  const { result } = attempted;
   const [choice] = result.choices;
   generation.settle({
     end: { kind: 'complete' },
-    usage,
-    output: usage === null ? JSON.stringify(result.choices.map(({ message }) => message)) : '',
+    received: attempted,
     finishReason: choice?.finish_reason ?? null,
     nativeFinishReason: choice?.native_finish_reason ?? null,
   });
