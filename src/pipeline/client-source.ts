@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { StopSignal } from '../base/stop.ts';
-import { CallAborted } from '../call/abort.ts';
+import { abortError, CallAborted } from '../call/abort.ts';
 import type { ReplyEnd, ReplyStream } from '../call/reply.ts';
 import type { KeepAliveSettings } from '../schema/settings.ts';
 
@@ -12,6 +12,8 @@ export interface Delivered {
   next(): Promise<Uint8Array | null>;
   /** Nobody reads on. */
   stop(): void;
+  /** The call was stopped, by the reason given, while nobody read. */
+  cut(reason: unknown): void;
 }
 
 export interface ClientSourceInput {
@@ -61,6 +63,7 @@ export class ClientSource implements ReplyStream {
   /** How the body ended; null: it has not. */
   #end: ReplyEnd | null = null;
   #listener: ((end: ReplyEnd) => void) | null = null;
+  #cutListener: ((error: unknown) => void) | null = null;
   #lastSentMs: number;
   #stopTicking: () => void;
   readonly #onAbort = () => this.#aborted();
@@ -90,6 +93,10 @@ export class ClientSource implements ReplyStream {
   onEnd(listener: (end: ReplyEnd) => void): void {
     if (this.#end !== null) listener(this.#end);
     else this.#listener = listener;
+  }
+
+  onCut(listener: (error: unknown) => void): void {
+    this.#cutListener = listener;
   }
 
   read(): Promise<Uint8Array | null> {
@@ -184,11 +191,22 @@ export class ClientSource implements ReplyStream {
 
   #aborted(): void {
     const { reason } = this.#input.signal;
-    // A client that left reads no more, so nobody would notice: it is settled here. One that waits hears of it by its read.
-    if (!(reason instanceof CallAborted) || reason.why !== 'client_left') return;
+    if (!(reason instanceof CallAborted)) return;
+    // A client that left reads no more, so nobody would notice: it is settled here.
     // A client in this process may read on. An orderly end would make what it has look complete.
-    this.#break(reason.cause ?? reason);
-    this.#delivered?.stop();
+    if (reason.why === 'client_left') {
+      this.#break(reason.cause ?? reason);
+      this.#delivered?.stop();
+    } else if (this.#state.kind !== 'fetching' || this.#state.reader === null) this.#cut(reason);
+    // A client that waits hears of it by its read.
+  }
+
+  /** The time is up, and the client has stopped reading: it may never read again. */
+  #cut(reason: CallAborted): void {
+    const error = abortError(reason);
+    this.#break(error);
+    this.#delivered?.cut(reason);
+    this.#cutListener?.(error);
   }
 
   #break(error: unknown): void {

@@ -121,6 +121,16 @@ export class Delivery {
     this.#run.finish({ outcome: 'cancelled', status: 499, error: null });
   }
 
+  /** The call was stopped while nobody read: settles what was received. */
+  cut(error: unknown): void {
+    if (!this.#isOpen()) return;
+    this.#state = 'closed';
+    this.#response.cancel();
+    if (!this.#steps.isEmpty) this.#steps.abandon({ kind: 'failed', error });
+    const { status, errorType, message } = toGatewayError(error, null);
+    this.#run.finish({ outcome: 'cut', status, error: { type: errorType, message } });
+  }
+
   #isOpen(): boolean {
     return this.#state !== 'closed';
   }
