@@ -82,6 +82,8 @@ export interface Dialect<Quirks extends object = object> {
   quirks: () => ZodType<Quirks, Quirks>;
   /** The smallest largest output that the provider takes: `encodeRequest` raises a smaller one to it. 0: it takes any. */
   minMaxTokens(quirks: Quirks): number;
+  /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
+  generatesOn?(quirks: Quirks): boolean;
   encodeRequest(input: DialectRequest<Quirks>): EncodedRequest;
   /** @throws UpstreamError bad_response when the body is no result of this dialect; when it is an error, that error */
   decodeResult(body: unknown, quirks: Quirks): DecodedResult;

@@ -13,6 +13,7 @@ export const openaiChat: Dialect<ChatQuirks> = {
   nativeChunks: true,
   quirks: chatQuirks,
   minMaxTokens: ({ minMaxTokens }) => minMaxTokens ?? 0,
+  generatesOn: ({ generatesOn }) => generatesOn === true,
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -6,6 +6,7 @@ import { estimateUsage } from '../pricing/estimate.ts';
 import { isPlausiblePrompt } from '../pricing/plausible.ts';
 import { type Cost, pricesUpTo, priceUsage } from '../pricing/price.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
+import type { AttemptDeps } from './deps.ts';
 
 /** What usage costs at an endpoint; null: its price is not known. */
 export function costAt({ pricing }: Endpoint, usage: Usage, request: ChatRequest): Cost | null {
@@ -34,25 +35,39 @@ const gaveUpWaiting = new Set([408, 504, 524]);
  * What an attempt costs that has brought nothing, integer nano-USD.
  * - What the provider reported with its failure, where that can be.
  * - Nothing where the provider refused by an error status, or never got the request.
- * - Else the prompt; and the whole hold where a complete response may have been made: JSON, or reasoning that nobody saw.
+ * - Else the prompt; and the whole hold where a complete response may have been made: JSON, reasoning that nobody saw, or a
+ *   provider that goes on without its client.
  * @param request     as it was sent
  * @param error       why it failed: an UpstreamError, or the reason of an abort
  * @param isOnItsWay  the provider may have got the request
  */
 export function costOfFailure(
+  deps: Pick<AttemptDeps, 'provider'>,
   target: Target,
   request: ChatRequest,
   error: UpstreamError | null,
   isOnItsWay: boolean,
 ): number {
+  const isRefused = error?.reason === 'status' && !gaveUpWaiting.has(error.status);
+  const isWhole = request.stream !== true || (!isRefused && (mayReason(target, request) || generatesOn(deps, target)));
   const reported = error?.usage as Usage | null | undefined;
-  if (reported && isPlausiblePrompt(reported, request))
+  // What a stream reports before its first token says nothing of what comes after it.
+  if (
+    reported &&
+    isPlausiblePrompt(reported, request) &&
+    (request.stream !== true || !isWhole || error?.reason === 'bad_response')
+  )
     return costAt(target.endpoint, reported, request)?.totalNanoUsd ?? 0;
   if (!isOnItsWay || error?.isUnsent === true) return 0;
-  if (error?.reason === 'status' && !gaveUpWaiting.has(error.status)) return 0;
-  if (target.ceilingNanoUsd)
-    return request.stream !== true || mayReason(target, request) ? target.ceilingNanoUsd : mostCost(target, 0);
+  if (isRefused) return 0;
+  if (target.ceilingNanoUsd) return isWhole ? target.ceilingNanoUsd : mostCost(target, 0);
   return costAt(target.endpoint, estimateUsage(request, 0), request)?.totalNanoUsd ?? 0;
+}
+
+/** Whether a provider goes on generating when the connection of a stream is closed. */
+export function generatesOn({ provider }: Pick<AttemptDeps, 'provider'>, { endpoint }: Target): boolean {
+  const serving = provider(endpoint.providerSlug);
+  return serving?.dialect.generatesOn?.(serving.quirks) ?? false;
 }
 
 const reasoningParameters: ReadonlySet<string> = new Set(['reasoning', 'reasoning_effort', 'include_reasoning']);

@@ -8,6 +8,7 @@ import { planRoute } from '../routing/plan.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { ceilingFor } from './afford.ts';
 import type { CallRun } from './call-run.ts';
+import { generatesOn } from './cost.ts';
 import type { RoutingDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
 import type { Prepared } from './execution.ts';
@@ -127,6 +128,7 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target, 
       clock: deps.clock,
       idleMs: deps.timeouts.idleMs,
       mayForward: deps.provider(endpoint.providerSlug)?.dialect.nativeChunks === true,
+      generatesOn: generatesOn(deps, target),
       onEnd: (end, meter) => {
         const { finishReason, nativeFinishReason } = meter;
         generation.settle({ end, received: meter, finishReason, nativeFinishReason });

@@ -25,6 +25,8 @@ export interface GenerationStreamInput {
   idleMs: number;
   /** true: the upstream's bytes may be forwarded, since its events are our chunks. */
   mayForward: boolean;
+  /** true: the provider goes on generating when the stream is closed. */
+  generatesOn: boolean;
   /** Is called once, when the stream has ended, however. */
   onEnd: (end: ResponseEnd, meter: StreamMeter) => void;
 }
@@ -132,10 +134,10 @@ export class GenerationStream implements StreamedResponse {
     if (this.#isReported) return;
     this.#isReported = true;
     const end = this.end as ResponseEnd;
-    const { open, clock, onEnd } = this.#input;
+    const { open, clock, generatesOn, onEnd } = this.#input;
     const { meter } = this.#reader;
     if (end.kind !== 'complete') {
-      meter.mayBeLonger = !this.#isReading && clock.now() - this.#readAtMs >= stalledMs;
+      meter.mayBeLonger = generatesOn || (!this.#isReading && clock.now() - this.#readAtMs >= stalledMs);
       open.close();
     }
     onEnd(end, meter);

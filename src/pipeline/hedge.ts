@@ -129,7 +129,7 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
         // It may have failed at the same moment, and then costs what that says.
         costNanoUsd:
           log.find(({ errorType }) => errorType !== null)?.costNanoUsd ??
-          costOfFailure(prepared.target, prepared.request, null, sent?.isOnItsWay === true),
+          costOfFailure(deps, prepared.target, prepared.request, null, sent?.isOnItsWay === true),
         dropped: [],
         upstreamRequestId: null,
       });

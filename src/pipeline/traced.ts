@@ -79,7 +79,7 @@ class Observer implements AttemptObserver {
   }
 
   #costOf(error: UpstreamError | null): number {
-    return costOfFailure(this.#target, this.#input.request, error, this.#sent?.isOnItsWay === true);
+    return costOfFailure(this.#deps, this.#target, this.#input.request, error, this.#sent?.isOnItsWay === true);
   }
 
   #note(status: number, errorType: string | null, costNanoUsd: number): void {

@@ -93,7 +93,7 @@ describe('an attempt that may have been served', () => {
 
   it.each<[string, ScriptedAnswer, object]>([
     ['that timed out', silent, { timeouts }],
-    ['whose connection broke', { body: '{"id":', headers: {}, ...{ body: [{ breaks: true }] } }, {}],
+    ['whose connection broke', { body: [{ breaks: true }] }, {}],
     ['that brought nonsense', { body: '<html>' }, {}],
     ['that a proxy gave up waiting for', { status: 504, body: '{}' }, {}],
     ['whose error in a 200 is a time-out', { body: { error: { message: 'late', code: 524 } } }, {}],
@@ -104,6 +104,18 @@ describe('an attempt that may have been served', () => {
     expect((await tested.post({ ...ask, model: 'acme/two' })).status).toBeGreaterThanOrEqual(500);
     expect(tested.upstream.sent).toHaveLength(1);
     expect(await ledgerOf(tested)).toEqual({ spent: hold, held: 0 });
+  });
+  it('costs its hold where it reported its prompt, and may have reasoned since', async () => {
+    const tested = await withBudget(1, { ...once, timeouts: { firstEventMs: 1_000 } });
+    const usage = { prompt_tokens: 10, completion_tokens: 1, total_tokens: 11 };
+    const begun = sse(chunk({ role: 'assistant', content: '' }, null, { usage }));
+    tested.upstream.answer({ body: [begun, { hangs: true }] }, { body: [begun, { hangs: true }] });
+    await tested.post({ ...streamed, reasoning_effort: 'high' });
+    const hold = await holdOf({ ...ask, reasoning_effort: 'high' });
+    expect(tested.records[0]?.costNanoUsd).toBe(hold);
+    // One that does not reason has made no more than that.
+    await tested.post(streamed);
+    expect(tested.records[1]?.costNanoUsd).toBe(10 * 1_000 + 8_000);
   });
   it('is sent again where the budget covers both, and both are booked', async () => {
     const hold = await holdOf(ask);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { definePlugin } from '../../src/index.ts';
-import { holdOf, ledgerOf, withBudget } from '../support/booked.ts';
+import { bookedModels, holdOf, ledgerOf, withBudget } from '../support/booked.ts';
 import { hello, type TestGateway } from '../support/gateway.ts';
 import { chunk, completion, type Piece, sse, usageChunk } from '../support/upstream.ts';
 
@@ -67,6 +67,17 @@ describe('a client that leaves after the first token', () => {
     expect(spent).toBe(await holdOf(ask));
     const soon = await leave(await withBudget(1), {}, [said('Hi'), said('more')], 1, 999);
     expect(soon.spent).toBeLessThan(spent);
+  });
+  it('pays its hold where the provider goes on without it, before and after the first token', async () => {
+    const providers = { up: { baseUrl: 'https://up.test/v1', apiKey: 'sk-up', quirks: { generatesOn: true } } };
+    const models = bookedModels.slice(0, 1);
+    const hold = await holdOf(ask);
+    const { spent } = await leave(await withBudget(1, { providers, models }), {}, [said('Hi')], 1);
+    expect(spent).toBe(hold);
+    const tested = await withBudget(1, { providers, models, retry: { maxAttempts: 1 } });
+    tested.upstream.answer({ instead: 'hang' });
+    await tested.post({ ...ask, stream: true });
+    expect(await ledgerOf(tested)).toEqual({ spent: hold, held: 0 });
   });
   it('pays for audio that came at its hold', async () => {
     const audio = sse(chunk({ audio: { id: 'a', data: 'AAAA' } }));

@@ -18,6 +18,8 @@ export const chatQuirks = lazily(() =>
     developerRole: z.boolean().optional(),
     /** false: the provider refuses `stream_options`, and sends usage, if at all, unasked. */
     streamOptions: z.boolean().optional(),
+    /** true: the provider goes on generating, and charges for it, after the connection of a stream was closed. */
+    generatesOn: z.boolean().optional(),
     /** true: its streams end with `[DONE]` alone, without a finish_reason, when they are complete. */
     finishesWithoutReason: z.boolean().optional(),
     /**
