@@ -195,7 +195,8 @@ export function standingOfTarget(
 ): Standing {
   const model = view.model(endpoint.modelSlug) as Model;
   const entry = rankedEndpoint(endpoint, model, modelIndex, []);
-  return standingOf(entry, contextOf(request, facts, needsOf(request)));
+  const sort = requestedSort(request).by ?? knownSort(facts.defaultSort);
+  return standingOf(entry, sort, contextOf(request, facts, needsOf(request)));
 }
 
 function contextOf({ provider }: ChatRequest, facts: Facts, needs: Needs): RankContext {
