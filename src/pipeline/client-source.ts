@@ -1,3 +1,4 @@
+import { joinBytes } from '../base/bytes.ts';
 import type { Clock } from '../base/clock.ts';
 import type { StopSignal } from '../base/stop.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
@@ -12,8 +13,8 @@ export interface Delivered {
   next(): Promise<Uint8Array | null>;
   /** Nobody reads on. */
   stop(): void;
-  /** The call was stopped, by the reason given, while nobody read. */
-  cut(reason: unknown): void;
+  /** The call was stopped, by the reason given, while nobody read. @returns the last bytes, which say so. May throw */
+  cut(reason: unknown): Uint8Array<ArrayBuffer> | null;
 }
 
 export interface ClientSourceInput {
@@ -107,7 +108,7 @@ export class ClientSource implements ReplyStream {
       case 'ended':
         return Promise.resolve(null);
       case 'ready':
-        this.#state = state.bytes === null ? ended : idle;
+        this.#state = state.bytes === null || this.#end !== null ? ended : idle;
         return Promise.resolve(state.bytes);
       default:
         return new Promise((resolve, reject) => {
@@ -201,11 +202,28 @@ export class ClientSource implements ReplyStream {
     // A client that waits hears of it by its read.
   }
 
-  /** The time is up, and the client has stopped reading: it may never read again. */
+  /**
+   * Nobody reads. At the deadline the client is cut off: it may never read again. When the gateway is closed it may only be
+   * slow, and is told what has happened.
+   */
   #cut(reason: CallAborted): void {
+    const delivered = this.#delivered;
+    // What has not opened settles itself.
+    if (reason.why === 'closing' && delivered === null) return;
     const error = abortError(reason);
+    let last: Uint8Array<ArrayBuffer> | null = null;
+    try {
+      last = delivered?.cut(reason) ?? null;
+    } catch {
+      // The error is the one that it is broken with.
+    }
+    if (reason.why === 'closing' && last !== null) {
+      const unread = this.#state.kind === 'ready' ? this.#state.bytes : null;
+      this.#state = { kind: 'ready', bytes: unread === null ? last : joinBytes([unread, last]) };
+      this.#finish('sent');
+      return;
+    }
     this.#break(error);
-    this.#delivered?.cut(reason);
     this.#cutListener?.(error);
   }
 

@@ -121,14 +121,16 @@ export class Delivery {
     this.#run.finish({ outcome: 'cancelled', status: 499, error: null });
   }
 
-  /** The call was stopped while nobody read: settles what was received. */
-  cut(error: unknown): void {
-    if (!this.#isOpen()) return;
-    this.#state = 'closed';
+  /**
+   * The call was stopped while nobody read: settles what was received.
+   * @returns what says so to somebody who reads on
+   * @throws GatewayError where the option `streams.onCut` says `close`
+   */
+  cut(error: unknown): Uint8Array<ArrayBuffer> | null {
+    if (!this.#isOpen()) return null;
     this.#response.cancel();
     if (!this.#steps.isEmpty) this.#steps.abandon({ kind: 'failed', error });
-    const { status, errorType, message } = toGatewayError(error, null);
-    this.#run.finish({ outcome: 'cut', status, error: { type: errorType, message } });
+    return this.#close({ kind: 'failed', error }, new Uint8Array(0));
   }
 
   #isOpen(): boolean {

@@ -157,9 +157,10 @@ class Walk implements AttemptWatcher {
     return ended.attempted;
   }
 
-  /** Another attempt as long as the one that timed out would not end in time: the client is told of the time-out instead. */
+  /** Of JSON: another attempt as long as the one that timed out would not end in time: the client is told of the time-out instead. */
   #hasNoTimeAfter({ waitedMs }: UpstreamError): boolean {
-    if (waitedMs === undefined) return false;
+    // The next stream may begin at once.
+    if (waitedMs === undefined || this.#execution.request.stream === true) return false;
     const { clock, timeouts } = this.#deps;
     return clock.now() - this.#startedAtMs + waitedMs >= timeouts.totalMs;
   }

@@ -136,7 +136,8 @@ export class GenerationStream implements StreamedResponse {
     const end = this.end as ResponseEnd;
     const { open, clock, generatesOn, onEnd } = this.#input;
     const { meter } = this.#reader;
-    if (end.kind !== 'complete') {
+    meter.isComplete = end.kind === 'complete';
+    if (!meter.isComplete) {
       meter.mayBeLonger = generatesOn || (!this.#isReading && clock.now() - this.#readAtMs >= stalledMs);
       open.close();
     }

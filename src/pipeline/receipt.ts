@@ -33,10 +33,12 @@ export function receiptOfFailures(failures: Spent): Receipt {
 export function receiptOf(request: ChatRequest, target: Target, received: Received, failures: Spent): Receipt {
   const { usage } = received;
   const isPromptKnown = usage !== null && isPlausiblePrompt(usage, request);
-  const isEstimated = !(isPromptKnown && isFinal(received) && isPlausibleOutput(usage, textSize(received)));
+  const isHeld = Boolean(target.ceilingNanoUsd);
+  const isKnown = isPromptKnown && isFinal(received, isHeld) && isPlausibleOutput(usage, textSize(received));
+  const isEstimated = !isKnown;
   const counted = isEstimated ? countedUsage(request, target, received, isPromptKnown) : (usage as Usage);
   const cost =
-    isEstimated && target.ceilingNanoUsd
+    isEstimated && isHeld
       ? heldCost(request, target, counted, isPromptKnown)
       : costAt(target.endpoint, counted, request);
   const servedNanoUsd = cost?.totalNanoUsd ?? 0;
@@ -50,10 +52,18 @@ export function receiptOf(request: ChatRequest, target: Target, received: Receiv
   };
 }
 
-/** Whether what was reported is of all that was received: some report the prompt first, and the rest at the end. */
-function isFinal(received: Received): boolean {
+/**
+ * Whether what was reported is of all that was received: some report the prompt first, and the rest at the end. What came
+ * before the text of a complete response is of all of it where it has a usual number of tokens for it.
+ */
+function isFinal(received: Received, isHeld: boolean): boolean {
   if (received.kind === 'result') return true;
-  return received.usageAtBytes === received.textBytes && !received.mayBeLonger;
+  const { usage, usageAtBytes, textBytes, isComplete, mayBeLonger } = received;
+  if (mayBeLonger) return false;
+  return (
+    usageAtBytes === textBytes ||
+    ((isComplete || !isHeld) && (usage?.completion_tokens ?? 0) >= estimateOutput(textBytes))
+  );
 }
 
 /** How much text was received, in bytes; of a result, in UTF-16 units, which are never more. */
@@ -80,14 +90,13 @@ function countedUsage(request: ChatRequest, target: Target, received: Received, 
     ? (usage as Usage).prompt_tokens
     : Math.max(usage?.prompt_tokens ?? 0, most?.promptTokens ?? estimatePrompt(request));
   const reported = usage?.completion_tokens ?? 0;
-  let completion: number;
-  if (most === undefined) {
-    const estimated = estimateOutput(unreported.text);
-    completion = unreported.isAll ? Math.max(reported, estimated) : reported + estimated;
-  } else {
+  let completion = Math.max(
+    reported,
+    estimateOutput(received.kind === 'stream' ? received.textBytes : unreported.text),
+  );
+  if (most !== undefined) {
     const bytes = typeof unreported.text === 'string' ? utf8Length(unreported.text) : unreported.text;
-    const bound = bytes === 0 && !unreported.isAll ? 0 : bytes + unseenTokens;
-    const counted = unreported.isAll ? bound : reported + bound;
+    const counted = (unreported.isAll ? 0 : reported) + (bytes === 0 ? 0 : bytes + unseenTokens);
     const isHidden = hasHiddenOutput(received) || (mayReason(target, request) && !showsReasoning(received));
     completion = Math.max(reported, isHidden ? most.completionTokens : Math.min(counted, most.completionTokens));
   }

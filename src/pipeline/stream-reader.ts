@@ -21,6 +21,8 @@ export interface StreamMeter {
   hasReasoning: boolean;
   /** Audio or images came, which are no text. */
   hasMedia: boolean;
+  /** The response came to its end. */
+  isComplete: boolean;
   /** The provider may have made more than was received: nobody read on. */
   mayBeLonger: boolean;
   /** Of the first choice. */
@@ -37,6 +39,7 @@ export class StreamReader {
     usageAtBytes: 0,
     hasReasoning: false,
     hasMedia: false,
+    isComplete: false,
     mayBeLonger: false,
     finishReason: null,
     nativeFinishReason: null,

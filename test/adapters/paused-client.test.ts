@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import express from 'express';
 import Koa from 'koa';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +8,6 @@ import { gatewayRoute } from '../../adapters/next.ts';
 import { toNodeHandler } from '../../adapters/node.ts';
 import type { Gateway, Transport } from '../../src/index.ts';
 import { readAll, receive, send } from '../contract/adapters/client.ts';
-import type { Host } from '../contract/adapters/suite.ts';
 import { bookedModels, ledgerOf, withBudget } from '../support/booked.ts';
 import { hello, testKey } from '../support/gateway.ts';
 import { chunk, sse } from '../support/upstream.ts';
@@ -44,23 +44,23 @@ function flood() {
   return { transport, seen };
 }
 
-const hosts: Record<string, (gateway: Gateway) => Promise<Host>> = {
-  node: (gateway) => hostListener(toNodeHandler(gateway), '/v1'),
-  Express: (gateway) => hostListener(express().use('/v1', expressMiddleware(gateway)), '/v1'),
+const hosts: Record<string, (gateway: Gateway) => RequestListener> = {
+  node: (gateway) => toNodeHandler(gateway),
+  Express: (gateway) => express().use('/v1', expressMiddleware(gateway)),
   Koa: (gateway) => {
     const app = new Koa().use(koaMiddleware(gateway, { prefix: '/v1' }));
     app.silent = true;
-    return hostListener(app.callback(), '/v1');
+    return app.callback();
   },
   'Next route handlers, behind a bridge to node:http': (gateway) => {
     const { POST, GET } = gatewayRoute(gateway, { basePath: '/v1' });
     const context = { params: Promise.resolve({}) };
     const handle: Gateway['handle'] = (request) => (request.method === 'GET' ? GET : POST)(request, context);
-    return hostListener(toNodeHandler({ ...gateway, handle }), '/v1');
+    return toNodeHandler({ ...gateway, handle });
   },
 };
 
-describe.each(Object.entries(hosts))('a client of %s that stops reading', (_, start) => {
+describe.each(Object.entries(hosts))('a client of %s that stops reading', (_, listenerOf) => {
   it('is cut off by the deadline, which settles its hold', async () => {
     const { transport, seen } = flood();
     const tested = await withBudget(10, {
@@ -69,7 +69,12 @@ describe.each(Object.entries(hosts))('a client of %s that stops reading', (_, st
       timeouts: { totalMs },
       limits: { upstreamStreamBytes: 2 ** 40 },
     });
-    const host = await start(tested.gateway);
+    const listener = listenerOf(tested.gateway);
+    const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
+    const host = await hostListener((req, res) => {
+      if (req.method === 'POST') res.once('close', onClose);
+      listener(req, res);
+    }, '/v1');
     try {
       const body = JSON.stringify({ model: 'acme/one', messages: hello, max_tokens: 1_000, stream: true });
       const headers = { ...auth, 'content-type': 'application/json' };
@@ -84,6 +89,8 @@ describe.each(Object.entries(hosts))('a client of %s that stops reading', (_, st
       }
       expect(tested.records).toEqual([]);
       await tested.clock.advance(totalMs);
+      // Though the client has still not read a byte more.
+      await closed;
       expect(tested.records).toMatchObject([{ outcome: 'cut', status: 408, error: { type: 'timeout' } }]);
       expect(seen.isCancelled).toBe(true);
       const { spent, held } = await ledgerOf(tested);

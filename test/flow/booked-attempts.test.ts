@@ -65,6 +65,20 @@ describe('a request whose client leaves before the first token', () => {
     await pending;
     expect(await ledgerOf(tested)).toEqual({ spent: isSent ? await holdOf(ask) : 0, held: 0 });
   });
+  it('is not sent again by the transport where a budget would not know', async () => {
+    const seen: unknown[] = [];
+    const transport: Transport = {
+      async send({ mayRepeat }) {
+        seen.push(mayRepeat);
+        throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+      },
+    };
+    const tested = await withBudget(1, { transport, ...once });
+    await tested.post(ask);
+    await tested.call('DELETE', '/workspaces/default/budgets/lifetime');
+    await tested.post(ask);
+    expect(seen).toEqual([false, true]);
+  });
   it('costs nothing before it is sent', async () => {
     const never = definePlugin({ id: 'slow', prepare: () => new Promise(() => undefined) });
     const tested = await withBudget(1, { plugins: [never] });

@@ -44,6 +44,11 @@ describe('a client that leaves after the first token', () => {
     expect(booked?.completion_tokens).toBeGreaterThanOrEqual(text.length);
     expect(spent).toBe(700 * 1_000 + (booked?.completion_tokens ?? 0) * 8_000);
   });
+  it('pays for text that came after a report which could be of it', async () => {
+    const begun = said('', { usage: usage(12, 1) });
+    const { usage: booked } = await leave(await withBudget(1), {}, [begun, said('some words')], 1);
+    expect(booked?.completion_tokens).toBeGreaterThan('some words'.length);
+  });
   it('pays what the provider counted, where it has counted all that came', async () => {
     const { usage: booked } = await leave(await withBudget(1), {}, [said(text, { usage: usage(7, 40) })], 1);
     expect([booked?.prompt_tokens, booked?.completion_tokens]).toEqual([7, 40]);

@@ -16,7 +16,10 @@ function scripted() {
   const delivered: Delivered = {
     next: () => new Promise((resolve, reject) => pulls.push({ resolve, reject })),
     stop: () => void stops++,
-    cut: (reason) => void cuts.push(reason),
+    cut: (reason) => {
+      cuts.push(reason);
+      return bytes('cut');
+    },
   };
   return { delivered, pulls, cuts, stops: () => stops };
 }
@@ -55,16 +58,24 @@ describe('the body of a streamed reply', () => {
     source.cancel();
     expect(ends).toEqual(['sent']);
   });
-  it.each(['deadline', 'closing'] as const)('idle: %s cuts it, and the next read fails', async (why) => {
+  it('idle: the deadline cuts it, and the next read fails', async () => {
     const { delivered, cuts } = scripted();
     const { source, signal, ends } = sourceOf(delivered);
     const told: unknown[] = [];
     source.onCut((error) => told.push(error));
-    const reason = new CallAborted(why);
+    const reason = new CallAborted('deadline');
     signal.abort(reason);
     expect([cuts, ends]).toEqual([[reason], ['sent']]);
-    expect(told).toMatchObject([{ status: why === 'deadline' ? 408 : 503 }]);
+    expect(told).toMatchObject([{ status: 408 }]);
     await expect(source.read()).rejects.toBe(told[0]);
+  });
+  it('idle: closing the gateway ends it, and the next read is told so', async () => {
+    const { delivered, cuts } = scripted();
+    const { source, signal, ends } = sourceOf(delivered);
+    const reason = new CallAborted('closing');
+    signal.abort(reason);
+    expect([cuts, ends]).toEqual([[reason], ['sent']]);
+    expect([text(await source.read()), await source.read()]).toEqual(['cut', null]);
   });
   it('fetching: a reader that waits hears of the deadline by what it reads', async () => {
     const { delivered, pulls, cuts } = scripted();
