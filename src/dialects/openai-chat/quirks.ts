@@ -20,7 +20,7 @@ export const chatQuirks = lazily(() =>
     streamOptions: z.boolean().optional(),
     /** true: the provider goes on generating, and charges for it, after the connection of a stream was closed. */
     generatesOn: z.boolean().optional(),
-    /** true: its streams end with `[DONE]` alone, without a finish_reason, when they are complete. */
+    /** true: its complete responses have no finish_reason; its streams end with `[DONE]` alone. */
     finishesWithoutReason: z.boolean().optional(),
     /**
      * The field of an assistant message in which the provider wants earlier reasoning back. Default null: the provider
