@@ -94,6 +94,8 @@ export interface Dialect<Quirks extends object = object> {
   minMaxTokens(quirks: Quirks): number;
   /** Default: nothing is known. */
   counting?(quirks: Quirks): Counting;
+  /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
+  generatesOn?(quirks: Quirks): boolean;
   encodeRequest(input: DialectRequest<Quirks>): EncodedRequest;
   /** @throws UpstreamError bad_response when the body is no result of this dialect; when it is an error, that error */
   decodeResult(body: unknown, quirks: Quirks): DecodedResult;

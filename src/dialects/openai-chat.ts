@@ -14,6 +14,7 @@ export const openaiChat: Dialect<ChatQuirks> = {
   quirks: chatQuirks,
   minMaxTokens: ({ minMaxTokens }) => minMaxTokens ?? 0,
   counting: ({ reasoningBeside, lowDetail, alwaysSearches }) => ({ reasoningBeside, lowDetail, alwaysSearches }),
+  generatesOn: ({ generatesOn }) => generatesOn === true,
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -8,9 +8,10 @@ import { describeRoute } from '../routing/describe.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
 import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
 import { activeHooks } from './active-hooks.ts';
-import { CallHold, spentOnFailures } from './call-hold.ts';
+import { CallHold } from './call-hold.ts';
 import type { PipelineDeps } from './deps.ts';
 import { GenerationState } from './generation.ts';
+import { spentOnFailures } from './hold-share.ts';
 import { type CallEnd, recordOf } from './record-of.ts';
 
 /** A plugin or guardrail that acts on a call, with what it knows of it. */

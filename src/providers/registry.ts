@@ -3,6 +3,26 @@ import { openaiChat } from '../dialects/openai-chat.ts';
 import { defineProvider, type Provider } from './provider.ts';
 
 /**
+ * Providers whose models go on when a stream is cancelled, and charge for the complete response.
+ * @see https://openrouter.ai/docs/api-reference/streaming "Stream Cancellation", not supported
+ */
+const generateOn = new Set([
+  'ai21',
+  'aion-labs',
+  'alibaba',
+  'featherless',
+  'google-ai-studio',
+  'groq',
+  'inference-net',
+  'inflection',
+  'minimax',
+  'mistral',
+  'nebius',
+  'perplexity',
+  'sambanova',
+]);
+
+/**
  * Providers that speak plain chat completions with a bearer key: a row each. Base addresses, variables and quirks are
  * public facts as of November 2026; what is not known is left out. `reasoningBeside` is true where the provider documents a
  * limit of its own for reasoning (Alibaba, SiliconFlow, BytePlus), or reports it beside the output (xAI). It is false where
@@ -204,7 +224,8 @@ function plain(
   name: string,
   baseUrl: string,
   env: readonly string[],
-  more: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy'> = {},
+  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy'> = {},
 ): Provider<ChatQuirks> {
-  return defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, ...more });
+  const quirks = generateOn.has(slug) ? { ...own, generatesOn: true } : own;
+  return defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...more });
 }

@@ -114,8 +114,11 @@ export const timeoutSettingsSchema = lazily(() =>
   z.strictObject({
     /** To the upstream's response headers, where a stream was asked for. */
     headersMs: milliseconds().default(60_000),
-    /** The same where JSON was asked for: many upstreams send no header before the complete response is there. */
-    jsonHeadersMs: milliseconds().default(300_000),
+    /**
+     * The same where JSON was asked for: many upstreams send no header before the complete response is there, and models that
+     * reason take minutes. Less than `totalMs`, so that the client hears of the upstream's time-out.
+     */
+    jsonHeadersMs: milliseconds().default(540_000),
     /** From the headers to the first token of a stream, or to the first byte of a JSON body. */
     firstEventMs: milliseconds().default(300_000),
     /** Between two events of a stream. */

@@ -28,6 +28,8 @@ export const chatQuirks = lazily(() =>
     developerRole: z.boolean().optional(),
     /** false: the provider refuses `stream_options`, and sends usage, if at all, unasked. */
     streamOptions: z.boolean().optional(),
+    /** true: the provider goes on generating, and charges for it, after the connection of a stream was closed. */
+    generatesOn: z.boolean().optional(),
     /** true: its complete responses have no finish_reason; its streams end with `[DONE]` alone. */
     finishesWithoutReason: z.boolean().optional(),
     /**

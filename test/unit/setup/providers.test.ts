@@ -29,6 +29,7 @@ const strange: Dialect<{ isStrange?: boolean }> = {
   ...openaiChat,
   name: 'strange',
   quirks: () => z.strictObject({ isStrange: z.boolean().optional() }),
+  generatesOn: () => false,
   minMaxTokens: () => 0,
   counting: () => ({}),
   encodeRequest: ({ request, upstreamModel }) => openaiChat.encodeRequest({ request, upstreamModel, quirks: {} }),
