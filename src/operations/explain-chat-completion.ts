@@ -12,6 +12,7 @@ import type { ChatRequest } from '../schema/chat.ts';
 import { chatRequestCheck } from '../schema/compiled.ts';
 import { type Explanation, explanationSchema } from '../schema/explanation.ts';
 import { checkWithPlugins } from '../schema/plugin-check.ts';
+import { checkWithBounds, type RequestBounds } from '../schema/request-bounds.ts';
 import { contradictions } from '../schema/validate.ts';
 import { chatCalls } from './chat/call-of.ts';
 import { jsonReply, type Operation } from './operation.ts';
@@ -20,12 +21,18 @@ export interface ExplainChatCompletionDeps {
   pipeline: PipelineDeps;
   ids: Ids;
   brand: string;
+  bounds: RequestBounds;
 }
 
 /** Explains how a chat completion would be routed and paid now. The operation calls no provider and holds no money. */
-export function explainChatCompletion({ pipeline, ids, brand }: ExplainChatCompletionDeps): Operation<ChatRequest> {
+export function explainChatCompletion({
+  pipeline,
+  ids,
+  brand,
+  bounds,
+}: ExplainChatCompletionDeps): Operation<ChatRequest> {
   const callOf = chatCalls(ids, brand);
-  const check = lazily(() => checkWithPlugins(chatRequestCheck, pipeline.plugins));
+  const check = lazily(() => checkWithBounds(checkWithPlugins(chatRequestCheck, pipeline.plugins), bounds));
   return {
     name: 'explainChatCompletion',
     method: 'POST',

@@ -41,7 +41,7 @@ export interface StoreSettings {
   storeTimeoutMs: number;
   storeCacheMs: number;
   budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs'>;
-  limits: Pick<LimitSettings, 'credentials'>;
+  limits: Pick<LimitSettings, 'credentials' | 'credentialPatterns'>;
   secrets?: MasterSecrets | undefined;
   sealer?: Sealer | undefined;
   /** What a provider's key means. */
@@ -103,6 +103,7 @@ export function openStores(settings: StoreSettings): Stores {
     ids,
     cacheMs,
     maxPerWorkspace: limits.credentials,
+    maxPatterns: limits.credentialPatterns,
     ...(settings.readKey ? { readKey: settings.readKey } : {}),
     ...(logger ? { warn: logger.warn.bind(logger) } : {}),
   });

@@ -15,6 +15,7 @@ import { perWorkspace } from './collection.ts';
 import { createAddCredential } from './credentials/add.ts';
 import { type KeyReader, type OpenedKey, plainKey } from './credentials/key.ts';
 import { createOpenedSecrets } from './credentials/opened.ts';
+import { createPatternCap } from './credentials/pattern-cap.ts';
 import { readAll } from './credentials/read-all.ts';
 import { byTrying, credentialKind, labelOf, ownCredential } from './credentials/record.ts';
 import { removeAllCredentials, removeCredential } from './credentials/remove.ts';
@@ -71,6 +72,8 @@ export interface CredentialsDeps {
   cacheMs: number;
   /** The most credentials of a workspace: every request reads them all. Default 500. */
   maxPerWorkspace?: number;
+  /** The most different patterns with a star in all credentials of a workspace. Default 1000. */
+  maxPatterns?: number;
   /** Reads a key in the form that its provider expects. Default: one string. */
   readKey?: KeyReader;
   /** Called for keys that cannot be opened. */
@@ -92,12 +95,17 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
     clock,
     ids,
     maxPerWorkspace = 500,
+    maxPatterns = 1000,
     readKey = plainKey,
     warn = () => undefined,
   } = deps;
   const collections = perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema });
   const nowIso = () => isoTime(clock.now());
   const add = createAddCredential({ storage, collections, maxPerWorkspace });
+  const patterns = createPatternCap({
+    readAll: (workspaceId) => readAll(collections(workspaceId).list, idOf),
+    max: maxPatterns,
+  });
 
   const opened = createOpenedSecrets({
     clock,
@@ -182,7 +190,9 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
         };
         await owners.claim('credential', id, workspaceId);
         try {
-          return await changing(add(workspaceId, record));
+          return await changing(
+            patterns.within(workspaceId, null, record.allowed_models, () => add(workspaceId, record)),
+          );
         } catch (error) {
           // Not after an outage: the credential may have been written, and must then be found by its id.
           if (isGatewayError(error) && error.kind !== 'unavailable') await leave(id);
@@ -211,7 +221,9 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
               }),
           updated_at: nowIso(),
         });
-        const changed = await changing(collection.update(id, change));
+        const changed = await changing(
+          patterns.within(workspaceId, id, settings.allowed_models, () => collection.update(id, change)),
+        );
         if (key !== undefined) opened.forget(workspaceId, id);
         return changed;
       },
