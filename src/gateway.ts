@@ -116,7 +116,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   );
   const randomBytes = resolved.randomBytes ?? systemRandomBytes;
   const readKey = keyReader((slug) => configured.get(slug)?.provider.credentialShape);
-  const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes, readKey }));
+  const takesByok = (slug: string) => configured.get(slug)?.takesByok === true;
+  const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes, readKey, takesByok }));
   const health = createHealth({
     clock,
     cooldown: resolved.health,
@@ -137,6 +138,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     hedging: resolved.hedge.enabled ? createHedging(health, resolved.hedge) : null,
     brand,
     isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
+    isSandbox: (slug) => configured.get(slug)?.provider.isSandbox === true,
+    hasOnlySandboxes: [...configured.values()].every((one) => !one.isConfigured || one.provider.isSandbox === true),
     defaultsOf: stores.defaultsOf,
     usableProviders: new Set(
       [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
@@ -145,7 +148,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     budgetsOf: (workspaceId) => stores.budgets(workspaceId).limits(),
     spending: stores.spending,
     budgets: resolved.budgets,
-    openCredential: credentialOpener((slug) => (configured.get(slug) as Configured).credential, stores.credentials),
+    openCredential: credentialOpener(
+      (slug) => (configured.get(slug) as Configured).credential,
+      stores.credentials,
+      takesByok,
+    ),
     transportOf: (provider) => inProcess.get(provider.slug) ?? network(),
     limits: {
       bodyBytes: limits.upstreamBodyBytes,

@@ -69,9 +69,11 @@ const providerOptions = lazily(() =>
     /** The other parts of the credential, by name, where the provider asks for some, such as a region or an account. */
     credential: z.record(z.string(), z.string().min(1)).optional(),
     baseUrl: z.url({ protocol: /^https?$/, error: expectation('expected an http or https URL') }).optional(),
+    /** Whether it is sent the credentials that workspaces bring. Default: only at its built-in address. */
+    byok: z.boolean().optional(),
     /** Display name. Default: the built-in one, or the slug. */
     name: z.string().min(1).optional(),
-    /** Sent with every request. */
+    /** Sent with every request that uses your own credential, and with no other. */
     headers: z
       .record(
         z.string().regex(/^[!#$%&'*+.^_`|~\w-]+$/, expectation('expected a header name')),

@@ -14,13 +14,16 @@ export interface BodyLimits {
 
 /**
  * Parses and checks a body that was read.
- * @param given  text, or bytes, or an object that the host parsed already
+ * @param given    text, or bytes, or an object that the host parsed already
+ * @param headers  of the request, for what an operation says of them
  * @throws GatewayError invalid_request (400), payload_too_large (413), unprocessable (422)
  */
-export function checkBody(given: unknown, operation: Operation, limits: BodyLimits): unknown {
+export function checkBody(given: unknown, operation: Operation, limits: BodyLimits, headers: Headers): unknown {
   const value = isText(given) ? parse(decoded(given, limits), limits) : shallow(given, limits);
   const checked = (operation.body as () => BodyCheck<unknown>)().safeParse(value);
   if (!checked.success) throw invalid(checked.error);
+  const issues = operation.issues?.(checked.data, headers);
+  if (issues !== undefined && issues.length > 0) throw refusal('invalid_request', issues);
   const contradicted = operation.contradictions?.(checked.data) ?? [];
   if (contradicted.length > 0) throw refusal('unprocessable', contradicted);
   return checked.data;
@@ -38,7 +41,10 @@ function invalid(error: ZodError): GatewayError {
 }
 
 /** The message describes the first issue; the metadata holds all issues. */
-function refusal(kind: 'invalid_request' | 'unprocessable', issues: { path: string; message: string }[]): GatewayError {
+function refusal(
+  kind: 'invalid_request' | 'unprocessable',
+  issues: readonly { path: string; message: string }[],
+): GatewayError {
   const [first] = issues;
   const message = first
     ? first.path === ''

@@ -98,7 +98,9 @@ export function createEdge(deps: EdgeDeps): Edge {
         const { operation, params } = route;
         requirePermission(caller, operation.permissions);
         const body =
-          operation.body === null ? null : checkBody(await bodyOf(request, context, watch), operation, deps.limits);
+          operation.body === null
+            ? null
+            : checkBody(await bodyOf(request, context, watch), operation, deps.limits, request.headers);
         const query = operation.query ? checkQuery(request.url, operation.query()) : null;
         isRunning = true;
         const reply = await operation.run({

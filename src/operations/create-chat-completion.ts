@@ -7,7 +7,7 @@ import { chatRequestCheck } from '../schema/compiled.ts';
 import { checkWithPlugins } from '../schema/plugin-check.ts';
 import { checkWithBounds, type RequestBounds } from '../schema/request-bounds.ts';
 import { contradictions } from '../schema/validate.ts';
-import { chatCalls } from './chat/call-of.ts';
+import { chatCalls, chatIssues } from './chat/call-of.ts';
 import type { Operation } from './operation.ts';
 
 export interface CreateChatCompletionDeps {
@@ -33,6 +33,7 @@ export function createChatCompletion({
     permissions: ['inference'],
     body: () => check()(),
     result: chatResultSchema,
+    issues: chatIssues,
     contradictions,
     recordsItself: true,
     run: (input) => serve(pipeline, callOf(input)),

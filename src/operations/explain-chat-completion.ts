@@ -14,7 +14,7 @@ import { type Explanation, explanationSchema } from '../schema/explanation.ts';
 import { checkWithPlugins } from '../schema/plugin-check.ts';
 import { checkWithBounds, type RequestBounds } from '../schema/request-bounds.ts';
 import { contradictions } from '../schema/validate.ts';
-import { chatCalls } from './chat/call-of.ts';
+import { chatCalls, chatIssues } from './chat/call-of.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
 export interface ExplainChatCompletionDeps {
@@ -40,6 +40,7 @@ export function explainChatCompletion({
     permissions: ['inference', 'management'],
     body: () => check()(),
     result: () => z.object({ data: explanationSchema() }),
+    issues: chatIssues,
     contradictions,
     async run(input) {
       const call = callOf(input);

@@ -14,6 +14,7 @@ export const preferenceFilters = [
   'quantizations',
   'require_parameters',
   'max_price',
+  'allow_fallbacks',
 ] as const;
 
 export type PreferenceFilter = (typeof preferenceFilters)[number];
@@ -29,13 +30,15 @@ export interface Demands {
   /** Request fields that the endpoint has to support. */
   parameters: readonly string[] | null;
   maxPrice: PriceLimits | null;
+  /** The slugs of `order`, where the request allows no fallbacks to other endpoints. */
+  ordered: ReadonlySet<string> | null;
 }
 
 /** @returns null: the request demands nothing */
 export function demandsOf(request: ChatRequest): Demands | null {
   const preferences = request.provider;
   if (!preferences) return null;
-  const { only, ignore, quantizations, max_price } = preferences;
+  const { only, ignore, order, quantizations, max_price } = preferences;
   return {
     only: only && only.length > 0 ? slugSet(only) : null,
     ignore: ignore && ignore.length > 0 ? slugSet(ignore) : null,
@@ -45,6 +48,7 @@ export function demandsOf(request: ChatRequest): Demands | null {
     quantizations: quantizations && quantizations.length > 0 ? quantizations : null,
     parameters: preferences.require_parameters === true ? sentParameters(request) : null,
     maxPrice: max_price && Object.keys(max_price).length > 0 ? priceLimits(max_price) : null,
+    ordered: preferences.allow_fallbacks === false && order && order.length > 0 ? slugSet(order) : null,
   };
 }
 
@@ -53,7 +57,7 @@ export function demandsOf(request: ChatRequest): Demands | null {
  * out: with a list of functions, the calls alone were 6 % of a plan of fifty endpoints.
  */
 export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model): PreferenceFilter | null {
-  const { only, ignore, quantizations, parameters, maxPrice } = demands;
+  const { only, ignore, quantizations, parameters, maxPrice, ordered } = demands;
   if (only !== null && !isAmong(only, endpoint)) return 'only';
   if (ignore !== null && isAmong(ignore, endpoint)) return 'ignore';
   if (demands.keepsNothing && !keepsNothing(endpoint)) return 'zdr';
@@ -65,7 +69,8 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
     const { supportedParameters } = endpoint;
     if (supportedParameters === null || !supportsAll(supportedParameters, parameters)) return 'require_parameters';
   }
-  return maxPrice !== null && !isWithin(maxPrice, endpoint) ? 'max_price' : null;
+  if (maxPrice !== null && !isWithin(maxPrice, endpoint)) return 'max_price';
+  return ordered !== null && !isAmong(ordered, endpoint) ? 'allow_fallbacks' : null;
 }
 
 /** Whether the endpoint is known to have zero data retention; an unknown policy counts as no. */
@@ -81,7 +86,7 @@ export function slugSet(slugs: readonly string[]): ReadonlySet<string> {
 }
 
 /** A base slug matches every variant of the provider; `base/variant` matches only that endpoint. */
-function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpoint): boolean {
+export function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpoint): boolean {
   return slugs.has(tag) || (tag !== providerSlug && slugs.has(providerSlug));
 }
 

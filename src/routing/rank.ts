@@ -25,6 +25,8 @@ export interface RankedEndpoint {
   cooldownUntilMs: number | undefined;
   /** What the plan decided: at least one target, only candidates in cooldown, or no credential at all. */
   outcome: 'no_credential' | 'cooldown' | 'planned';
+  /** The workspace has a BYOK credential for it, which its provider is not sent. */
+  refusesByok: boolean;
 }
 
 export function rankedEndpoint(
@@ -44,6 +46,7 @@ export function rankedEndpoint(
     tie: 0,
     cooldownUntilMs: undefined,
     outcome: 'no_credential',
+    refusesByok: false,
   };
 }
 
@@ -179,8 +182,7 @@ function rankOf(
   sort: SortBy | null,
   { order, health, random }: RankContext,
 ): number {
-  if (order !== null)
-    return Math.min(order.get(endpoint.tag) ?? order.size, order.get(endpoint.providerSlug) ?? order.size);
+  if (order !== null) return placeIn(order, endpoint);
   switch (sort) {
     case 'price':
       return price ?? Number.MAX_VALUE;
@@ -193,6 +195,11 @@ function rankOf(
     default:
       return randomRank(price, random);
   }
+}
+
+/** Returns the place of an endpoint in a request's `order`; its size: the order does not name the endpoint. */
+export function placeIn(order: ReadonlyMap<string, number>, { tag, providerSlug }: Endpoint): number {
+  return Math.min(order.get(tag) ?? order.size, order.get(providerSlug) ?? order.size);
 }
 
 /**

@@ -75,6 +75,17 @@ export const listApiKeysQuery = lazily(() =>
 );
 export interface ListApiKeysQuery extends z.infer<ReturnType<typeof listApiKeysQuery>> {}
 
+/** What an operator set of a key: a caller bound to the workspace does not get beyond it. */
+const operatorSet = lazily(() =>
+  z.strictObject({
+    limitNanoUsd: z.int().nonnegative().nullable(),
+    limitReset: limitReset(),
+    includeByokInLimit: z.boolean(),
+    disabled: z.boolean(),
+  }),
+);
+export interface OperatorSet extends z.infer<ReturnType<typeof operatorSet>> {}
+
 /** The stored record of a key. It holds the key's hash, never the key. */
 export const storedApiKeySchema = lazily(() =>
   z.strictObject({
@@ -99,6 +110,8 @@ export const storedApiKeySchema = lazily(() =>
     updatedAtMs: z.int().nullable(),
     /** Epoch ms; null: never. */
     expiresAtMs: z.int().nullable(),
+    /** Absent: what the fields above say. */
+    operatorSet: operatorSet().optional(),
   }),
 );
 export interface StoredApiKey extends z.infer<ReturnType<typeof storedApiKeySchema>> {}

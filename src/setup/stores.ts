@@ -46,6 +46,8 @@ export interface StoreSettings {
   sealer?: Sealer | undefined;
   /** What a provider's key means. */
   readKey?: KeyReader | undefined;
+  /** Whether a provider is sent credentials of workspaces. */
+  takesByok?: ((provider: string) => boolean) | undefined;
   logger?: Logger | undefined;
   clock: Clock;
   random: () => number;
@@ -105,6 +107,7 @@ export function openStores(settings: StoreSettings): Stores {
     maxPerWorkspace: limits.credentials,
     maxPatterns: limits.credentialPatterns,
     ...(settings.readKey ? { readKey: settings.readKey } : {}),
+    ...(settings.takesByok ? { takesByok: settings.takesByok } : {}),
     ...(logger ? { warn: logger.warn.bind(logger) } : {}),
   });
   const credentials = handles(credentialsOf);

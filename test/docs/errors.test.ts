@@ -42,6 +42,7 @@ const cases: Case[] = [
   { status: 400, when: 'not JSON', body: '{', metadata: ['issues'] },
   { status: 400, when: 'not JSON', body: { ...ask, temperature: 3 }, metadata: ['issues'] },
   { status: 400, when: 'not JSON', body: `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, metadata: ['issues'] },
+  { status: 400, when: '`"required"`', body: { ...ask, tool_choice: 'required' }, metadata: ['issues'] },
   { status: 400, when: 'unknown model', body: { ...ask, model: 'acme/gone' }, metadata: ['model'] },
   { status: 400, when: 'unknown model', body: { ...ask, plugins: [{ id: 'web' }] }, metadata: ['plugin'] },
   { status: 400, when: 'the provider refused', upstream: answered(400), metadata: refused },
@@ -65,6 +66,7 @@ const cases: Case[] = [
     body: { ...ask, reasoning_effort: 'low', reasoning: { effort: 'high' } },
     metadata: ['issues'],
   },
+  { status: 422, when: 'server tool', body: { ...ask, tool_choice: { type: 'service:bash' } }, metadata: ['issues'] },
   { status: 422, when: 'the provider reports such', upstream: answered(422), metadata: refused },
   {
     status: 429,
@@ -183,7 +185,12 @@ describe('docs/errors.md', () => {
       const key = await call('POST', '/keys', { name: 'k', workspace_id: json.data.id, permissions: ['management'] });
       const headers = { authorization: `Bearer ${key.json.key}` };
       expect((await call('POST', '/workspaces', { name: 'y', slug: 'y' }, headers)).status).toBe(403);
-      rowOf({ status: 403, when: 'bound to one workspace' });
+      rowOf({ status: 403, when: 'cannot create another' });
+      await call('PUT', '/workspaces/x/budgets/daily', { limit_usd: 1 });
+      const raised = await call('PUT', '/workspaces/x/budgets/daily', { limit_usd: 2 }, headers);
+      expect([raised.status, metadataOf(raised)]).toEqual([403, said(403, 'that an operator set')]);
+      const renamed = await call('PATCH', '/workspaces/x', { slug: 'z' }, headers);
+      expect([renamed.status, metadataOf(renamed)]).toEqual([403, said(403, 'would change the slug')]);
       const [foreign, unknown] = [
         await call('GET', '/workspaces/default', undefined, headers),
         await call('GET', '/workspaces/nobody', undefined, headers),

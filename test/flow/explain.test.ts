@@ -357,7 +357,7 @@ describe("a workspace's own credentials", () => {
   const secrets = { current: 'a master secret of the tests, which is long enough' };
   const groq: Partial<GatewayOptions> = {
     secrets,
-    providers: { groq: { apiKey: 'gsk-operator-0123456789', baseUrl: 'https://groq.test/v1' } },
+    providers: { groq: { apiKey: 'gsk-operator-0123456789', baseUrl: 'https://groq.test/v1', byok: true } },
     models: [{ slug: 'acme/pair', endpoints: [{ provider: 'groq', model: 'm', pricing: priced('0.000008') }] }],
   };
 

@@ -373,7 +373,9 @@ describe('routing metadata is true', () => {
     const tested = testGateway({
       secrets: { current: 'a master secret of the tests, which is long enough' },
       retry: { attemptsPerEndpoint: 1 },
-      providers: { groq: { apiKey: 'gsk-operator-0123456789', baseUrl: 'https://groq.test/v1', name: 'Groq' } },
+      providers: {
+        groq: { apiKey: 'gsk-operator-0123456789', baseUrl: 'https://groq.test/v1', byok: true, name: 'Groq' },
+      },
       models: [{ slug: 'acme/big-2', endpoints: [{ provider: 'groq', model: 'm', ...usd('0.000001') }] }],
     });
     await tested.call('POST', '/byok', { provider: 'groq', key: 'gsk-own-0123456789' });

@@ -47,7 +47,7 @@ export function randomCatalogue(dice: Dice): Partial<GatewayOptions> & { models:
       up: { baseUrl: 'https://up.test/v1', apiKey: 'sk-operator-up', dataPolicy: randomPolicy(dice) },
       alt: { baseUrl: 'https://alt.test/v1', apiKey: 'sk-operator-alt', dataPolicy: randomPolicy(dice) },
       third: { baseUrl: 'https://third.test/v1', dataPolicy: randomPolicy(dice) },
-      groq: { apiKey: 'sk-operator-groq', baseUrl: 'https://groq.test/v1' },
+      groq: { apiKey: 'sk-operator-groq', baseUrl: 'https://groq.test/v1', byok: true },
       ...(hasLast ? { mistral: { apiKey: 'sk-operator-mistral' } } : {}),
     },
     models: Array.from({ length: dice.int(2, 6) }, (_, at) =>
@@ -169,7 +169,7 @@ function randomPreferences(dice: Dice): Record<string, unknown> {
   if (dice.chance(0.25)) fields.order = dice.some([...tags, 'nobody'], 0.2);
   if (dice.chance(0.15)) fields.only = dice.some(tags, 0.5);
   if (dice.chance(0.15)) fields.ignore = dice.some(tags, 0.15);
-  if (dice.chance(0.15)) fields.allow_fallbacks = dice.chance(0.3);
+  if (dice.chance('order' in fields ? 0.4 : 0.15)) fields.allow_fallbacks = dice.chance(0.4);
   if (dice.chance(0.1)) fields.require_parameters = dice.chance(0.5);
   if (dice.chance(0.1)) fields.data_collection = dice.pick(['allow', 'deny']);
   if (dice.chance(0.1)) fields.zdr = dice.chance(0.5);

@@ -4,14 +4,21 @@ import type { Call, Caller } from '../../call/call.ts';
 import type { ResponseEncoder } from '../../call/response-encoder.ts';
 import { chatEncoder } from '../../convert/chat-encoder.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
+import { missingTools, type ValidationIssue } from '../../schema/validate.ts';
 import type { OperationInput } from '../operation.ts';
 
+/** As of the field `session_id`. */
 const maxSessionIdChars = 256;
 
 type ChatInput = Pick<
   OperationInput<ChatRequest>,
   'body' | 'caller' | 'headers' | 'signal' | 'receivedAtMs' | 'authenticatedAtMs'
 >;
+
+/** Finds what the schema of a chat request does not say: the caller gets status 400. */
+export function chatIssues(request: ChatRequest): readonly ValidationIssue[] {
+  return missingTools(request);
+}
 
 /** Makes the call of a chat request: what its headers and its body say together. */
 export function chatCalls(ids: Ids, brand: string): (input: ChatInput) => Call {

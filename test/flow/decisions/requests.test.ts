@@ -198,6 +198,22 @@ describe('what is decided of requests and responses', () => {
     await post(ask, { 'x-service-timeout-ms': '700' });
     expect(clock.now() - from).toBe(300);
   });
+  it('A forced tool and the `tools`', async () => {
+    const { post, upstream } = testGateway();
+    const named = (name: string) => ({ type: 'function', function: { name } });
+    const statusOf = async (tool_choice: unknown, tools?: object[]) =>
+      (await post({ ...ask, tool_choice, ...(tools && { tools }) })).status;
+    expect(await statusOf('required')).toBe(400);
+    expect(await statusOf(named('g'), [named('f')])).toBe(422);
+    expect(await statusOf({ type: 'service:web_search' }, [named('f')])).toBe(422);
+    expect(
+      await statusOf({ type: 'allowed_tools', allowed_tools: { tools: [named('f'), named('g')] } }, [named('f')]),
+    ).toBe(422);
+    // Of a tool that is there, the gateway says that it cannot run it.
+    for (const type of ['service:web_search', 'acme:web_search', 'web_search', 'web_search_preview'])
+      expect([type, await statusOf({ type }, [{ type: 'web_search' }])]).toEqual([type, 400]);
+    expect(upstream.sent).toEqual([]);
+  });
   it('Fields that are not forwarded', async () => {
     const values: Record<string, unknown> = {
       models: ['acme/other'],

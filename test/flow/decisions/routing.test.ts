@@ -319,6 +319,28 @@ describe('what is decided of routing', () => {
     }
     expect([...seen].sort()).toEqual(free.map(({ slug }) => slug));
   });
+  it('When a router chooses the sandbox', async () => {
+    const chosen = async (options: Parameters<typeof testGateway>[0], fields: object = {}) => {
+      const { post, upstream } = testGateway({ catalog: { builtInModels: false }, ...options });
+      upstream.always({ body: completion() });
+      const { status, json } = await post({ model: 'service/auto', messages: hello, ...fields });
+      return status === 200 ? json.model : status;
+    };
+    const allowing = (...allowed_models: string[]) => ({ plugins: [{ id: 'auto-router', allowed_models }] });
+    const up = { baseUrl: 'https://up.test/v1' };
+    const alone = { providers: { sandbox: {} }, models: [] };
+    const beside = {
+      providers: { sandbox: {}, up },
+      models: [{ slug: 'acme/dear', endpoints: [{ provider: 'up', model: 'm', pricing: testPricing }] }],
+    };
+    expect(await chosen(alone)).toMatch(/^sandbox\//);
+    expect(await chosen(beside)).toBe('acme/dear');
+    expect(await chosen({ ...beside, models: [] })).toBe(404);
+    expect(await chosen({ ...beside, models: [] }, allowing('*'))).toBe(404);
+    expect(await chosen(beside, allowing('sandbox/l*'))).toBe('sandbox/lorem');
+    expect(await chosen(beside, { provider: { only: ['sandbox'] } })).toMatch(/^sandbox\//);
+    expect(await chosen(beside, { provider: { order: ['sandbox'], allow_fallbacks: false } })).toMatch(/^sandbox\//);
+  });
   it('Authors of the router models', async () => {
     for (const [model, status] of [
       ['service/auto', 200],
@@ -343,9 +365,20 @@ describe('what is decided of routing', () => {
     const world: World = { models, facts: { byokCredentials: [own('first'), own('second')] } };
     const asked = { model: 'm/1', models: ['m/2'] };
     expect(planFor(world, asked).targets.length).toBeGreaterThan(3);
-    const { targets } = planFor(world, { ...asked, provider: { allow_fallbacks: false } });
-    expect(targets.map(({ endpoint, credential }) => [endpoint.modelSlug, endpoint.tag, credential])).toEqual([
-      ['m/1', 'a', { kind: 'byok', provider: 'a', id: 'first', workspaceId: defaultWorkspaceId }],
-    ]);
+    const without = (provider: object) =>
+      planFor(world, { ...asked, provider: { allow_fallbacks: false, ...provider } }).targets.map(
+        ({ endpoint, credential }) => [endpoint.modelSlug, endpoint.tag, credential],
+      );
+    const atA = ['m/1', 'a', { kind: 'byok', provider: 'a', id: 'first', workspaceId: defaultWorkspaceId }];
+    expect(without({})).toEqual([atA]);
+    expect(without({ order: ['b', 'a'] })).toEqual([['m/1', 'b', { kind: 'operator', provider: 'b' }], atA]);
+    const pooled = planFor(
+      { models: [modelOf('m/1', { a: { price: 2 } }), modelOf('m/2', { a: { price: 1 } })] },
+      {
+        ...asked,
+        provider: { allow_fallbacks: false, sort: { by: 'price', partition: 'none' } },
+      },
+    );
+    expect(modelsOf(pooled)).toEqual(['m/2']);
   });
 });
