@@ -20,8 +20,8 @@ export function parseJson(text: string, maxDepth: number, maxValues = Number.POS
   // A level takes at least two characters, or one where the text is cut.
   const mayNest = text.length > maxDepth && occurMore(text, openers, maxDepth);
   // A value takes at least two characters: its own, and the one that separates it from others.
-  const mayBeMany = text.length > 2 * maxValues && occurMore(text, separators, maxValues - 1);
-  if (mayNest || mayBeMany) checkLimits(text, maxDepth, maxValues);
+  if (mayNest || (text.length > 2 * maxValues && occurMore(text, separators, maxValues - 1)))
+    checkLimits(text, maxDepth, maxValues);
   try {
     return JSON.parse(text);
   } catch {

@@ -1,3 +1,4 @@
+import type { Redactor } from '../base/secrets.ts';
 import type { StopSignal } from '../base/stop.ts';
 import { StopSwitch } from '../base/stop.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
@@ -22,8 +23,8 @@ export interface AttemptWatcher {
 
 /** Learns how an attempt went: it ends with `succeeded` or `failed`. */
 export interface AttemptObserver extends AttemptWatcher {
-  /** Is shown the headers of the response, whatever its status. */
-  responded(headers: Readonly<Record<string, string>>): void;
+  /** Is shown the headers of the response, whatever its status, and what takes keys out of them. */
+  responded(headers: Readonly<Record<string, string>>, redactor: Redactor): void;
   succeeded(attempted: Attempted): void;
   failed(error: unknown): void;
 }
@@ -70,7 +71,7 @@ export async function attempt(
     const transport = deps.transportOf(provider);
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
     const response = await send(transport, new Sent(request, signal, deps.limits), deps.limits.streamBytes);
-    observer.responded(response.headers);
+    observer.responded(response.headers, context.redactor);
     if (response.status < 200 || response.status > 299) throw await readError(context, response);
     const read = readResponse(context, response, isStream, release);
     const attempted = read instanceof Promise ? await read : read;

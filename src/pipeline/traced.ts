@@ -1,4 +1,5 @@
 import { cleanText } from '../base/clean-text.ts';
+import type { Redactor } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
@@ -53,8 +54,8 @@ class Observer implements AttemptObserver {
     this.#watcher.show(encoded);
   }
 
-  responded(headers: Readonly<Record<string, string>>): void {
-    this.#upstreamRequestId = requestIdIn(headers);
+  responded(headers: Readonly<Record<string, string>>, redactor: Redactor): void {
+    this.#upstreamRequestId = requestIdIn(headers, redactor);
   }
 
   succeeded(attempted: Attempted): void {
@@ -99,10 +100,10 @@ const requestIdHeaders = [
   'cf-ray',
 ];
 
-function requestIdIn(headers: Readonly<Record<string, string>>): string | null {
+function requestIdIn(headers: Readonly<Record<string, string>>, redactor: Redactor): string | null {
   for (const name of requestIdHeaders) {
     const id = headers[name];
-    if (id !== undefined && id !== '') return cleanText(id, 100);
+    if (id !== undefined && id !== '') return cleanText(redactor.redact(id), 100);
   }
   return null;
 }

@@ -1,4 +1,4 @@
-import { compilePatterns } from '../base/pattern.ts';
+import { compilePatterns, fitsPattern } from '../base/pattern.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
 import type { ChatRequest } from '../schema/chat.ts';
