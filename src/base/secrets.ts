@@ -54,9 +54,9 @@ export function createRedactor(secrets: readonly string[]): Redactor {
  * stay, so that JSON stays JSON.
  */
 function withoutEscapes(text: string): string {
-  return text.replace(/\\+u00([2-7][0-9a-f])/gi, (escape, code: string) => {
+  return text.replace(/\\+u00([2-7][0-9a-f])/gi, (escaped, code: string) => {
     const character = String.fromCharCode(Number.parseInt(code, 16));
-    return character === '"' || character === '\\' ? escape : character;
+    return character === '"' || character === '\\' ? escaped : character;
   });
 }
 

@@ -121,7 +121,9 @@ export class OpenSecrets {
     for (const key of [...this.#open.keys()]) {
       const tool = new RegExp(`^${index} (\\d+)$`).exec(key)?.[1];
       const held = tool === undefined ? '' : this.#take(key);
-      if (held !== '') (delta.tool_calls ??= []).push({ index: Number(tool), function: { arguments: held } });
+      if (held === '') continue;
+      delta.tool_calls ??= [];
+      delta.tool_calls.push({ index: Number(tool), function: { arguments: held } });
     }
   }
 

@@ -89,7 +89,8 @@ export class StreamReader {
         this.#progress.sawChunk(part.chunk);
         out.chunk(this.#secrets.clean(part.chunk));
       } else if (part.kind === 'usage') this.meter.usage = part.usage;
-      else if (part.kind === 'error') this.#sawError(withoutSecrets(part.error, this.#redactor), part.isReported === true);
+      else if (part.kind === 'error')
+        this.#sawError(withoutSecrets(part.error, this.#redactor), part.isReported === true);
       else this.#progress.sawSentinel();
     }
   }
