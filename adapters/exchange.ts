@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2Stream } from 'node:http2';
 import { FastResponse, NodeRequest } from 'srvx/node';
@@ -60,7 +61,11 @@ function isUntouched(req: IncomingMessage & { rawBody?: unknown }): boolean {
 }
 
 /** srvx can read the body of any request. Therefore it listens for more events and takes twice as long. */
-function readText(req: IncomingMessage, done: (text: string) => void, failed: (error: unknown) => void): void {
+function readText(
+  req: IncomingMessage,
+  done: (text: string | Uint8Array) => void,
+  failed: (error: unknown) => void,
+): void {
   let body: Buffer | null = null;
   let further: Buffer[] | null = null;
   req.on('data', (buffer: Buffer) => {
@@ -69,9 +74,11 @@ function readText(req: IncomingMessage, done: (text: string) => void, failed: (e
     else further.push(buffer);
   });
   req.on('error', failed);
-  req.on('end', () =>
-    done(body === null ? '' : (further === null ? body : Buffer.concat([body, ...further])).toString()),
-  );
+  req.on('end', () => {
+    if (body === null) return done('');
+    const bytes = further === null ? body : Buffer.concat([body, ...further]);
+    done(isUtf8(bytes) ? bytes.toString() : bytes);
+  });
 }
 
 /** Calls back when the connection closes before the response has ended. */

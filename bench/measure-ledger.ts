@@ -42,11 +42,10 @@ let settled = 0;
 
 async function pair(): Promise<void> {
   const id = randomUUID();
-  const nowMs = Date.now();
-  const request = { id, workspaceId, amountNanoUsd: heldNanoUsd, windows, nowMs, leaseUntilMs: nowMs + 60_000 };
+  const request = { id, workspaceId, amountNanoUsd: heldNanoUsd, windows, leaseMs: 60_000 };
   const { isHeld } = await ledger.hold(request);
   if (!isHeld) throw new Error('the ledger refused a hold that fits into the budget');
-  const outcome = await ledger.settle(workspaceId, id, spentNanoUsd, Date.now());
+  const outcome = await ledger.settle(workspaceId, id, spentNanoUsd);
   if (outcome !== 'ended') throw new Error(`a settlement found its hold ${outcome}`);
   settled += 1;
 }
@@ -63,7 +62,7 @@ async function round({ atOnce, durationMs }: PairQuestion): Promise<PairRate> {
 
 /** @throws Error when the spent amounts differ from the settlements, or when something is still held */
 async function audit(): Promise<void> {
-  for (const [at, state] of (await ledger.read(workspaceId, windows, Date.now())).entries()) {
+  for (const [at, state] of (await ledger.read(workspaceId, windows)).entries()) {
     if (state.spentNanoUsd === settled * spentNanoUsd && state.heldNanoUsd === 0) continue;
     const { interval } = windows[at] as LimitedWindow;
     throw new Error(

@@ -7,7 +7,7 @@ import { createHealth } from './catalog/health.ts';
 import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
 import { guardrails } from './guardrails/index.ts';
-import { type Authenticate, authenticateByHostApp, authenticateByKey } from './http/authenticate.ts';
+import { type Authenticate, createAuthenticate, type HostCaller } from './http/authenticate.ts';
 import { createEdge, type HandleContext } from './http/edge.ts';
 import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
@@ -45,6 +45,11 @@ export interface Gateway extends RequestHandler {
    */
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
   basePath: string;
+  /**
+   * The gateway as one caller sees it, without a key: for requests that the host app makes itself. Its `fetch` is
+   * that of the gateway.
+   */
+  as(caller: HostCaller): Pick<Gateway, 'fetch'>;
   /** Keys callers authenticate with, in the store. */
   apiKeys: ApiKeys;
   /** The provider credentials that workspaces bring. */
@@ -197,15 +202,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     logger: logger ?? null,
     record: recorderOf(resolved.onOperation, logger && ((record) => logOperation(logger, record))),
   });
-  return {
-    async fetch(input, init) {
+  const fetchAs =
+    (context?: HandleContext): Gateway['fetch'] =>
+    async (input, init) => {
       const request = input instanceof Request && init === undefined ? input : new Request(input, init);
-      const response = await edge.handle(request);
+      const response = await edge.handle(request, context);
       if (!request.signal.aborted) return response;
       // Nobody will read it.
       await response.body?.cancel().catch(() => undefined);
       throw request.signal.reason;
-    },
+    };
+  return {
+    fetch: fetchAs(),
+    as: (caller) => ({ fetch: fetchAs({ caller }) }),
     handle: edge.handle,
     basePath: resolved.basePath,
     apiKeys: stores.hostApiKeys,
@@ -245,14 +254,14 @@ function systemRandomBytes(size: number): Uint8Array {
 }
 
 function authentication({ authenticate, apiKeys = [] }: ResolvedOptions, stores: Stores, clock: Clock): Authenticate {
-  if (authenticate) return authenticateByHostApp(authenticate);
-  return authenticateByKey(
-    apiKeys.map(({ key, permissions, workspace }) => ({
+  return createAuthenticate({
+    keys: apiKeys.map(({ key, permissions, workspace }) => ({
       hash: sha256Hex(key),
       permissions,
       workspaceId: workspace ?? null,
     })),
-    stores.findApiKey,
+    findKey: stores.findApiKey,
     clock,
-  );
+    byHostApp: typeof authenticate === 'function' ? authenticate : null,
+  });
 }

@@ -118,11 +118,16 @@ export const optionsSchema = lazily(() =>
       catalog: sectionDefault(catalogOptions()),
       /** Keys callers authenticate with. */
       apiKeys: z.array(apiKeyOptions()).optional(),
-      /** Your own users instead of `apiKeys`: who asks, or null. */
-      authenticate:
-        func<(request: Request) => HostCaller | null | Promise<HostCaller | null>>(
-          '(request) => caller or null',
-        ).optional(),
+      /**
+       * Your own users: who asks, or null. It is asked about requests without a known key. `host`: the host app names the
+       * caller of each request, by `caller` of an adapter or by `gateway.as`.
+       */
+      authenticate: z
+        .union([
+          z.literal('host'),
+          func<(request: Request) => HostCaller | null | Promise<HostCaller | null>>('(request) => caller or null'),
+        ])
+        .optional(),
       /** Where workspaces, budgets, credentials and keys live. Any Keyv or Keyv adapter; default in memory. */
       store: objectWith<StoreOption>(['get', 'set', 'delete'], 'a Keyv or a Keyv adapter').optional(),
       /** Holds and books money, instead of the store; for stores that have no atomic way. */

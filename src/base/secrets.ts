@@ -54,7 +54,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
  * stay, so that JSON stays JSON.
  */
 function withoutEscapes(text: string): string {
-  return text.replace(/\\+u00([2-7][0-9a-f])/gi, (escaped, code: string) => {
+  return text.replace(/(?<!\\)\\+u00([2-7][0-9a-f])/gi, (escaped, code: string) => {
     const character = String.fromCharCode(Number.parseInt(code, 16));
     return character === '"' || character === '\\' ? escaped : character;
   });

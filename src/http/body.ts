@@ -5,6 +5,7 @@ import { type Pending, pendingOf } from '../base/pending.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { BodyCheck } from '../schema/compiled.ts';
 import { validationIssues } from '../schema/validate.ts';
+import { checkContentEncoding } from './content-type.ts';
 
 export interface BodyLimits {
   bytes: number;
@@ -29,9 +30,14 @@ export function checkBody(given: unknown, operation: Operation, limits: BodyLimi
   return checked.data;
 }
 
+/** Parameters that clients add to every address: they say what the client is, and change nothing. */
+const ofClients = ['api-version', 'client_version'];
+
 /** Reads the query of a URL. @throws GatewayError invalid_request (400) */
 export function checkQuery(url: string, schema: ZodType): unknown {
-  const checked = schema.safeParse(Object.fromEntries(new URL(url).searchParams));
+  const given = new Map(new URL(url).searchParams);
+  for (const name of ofClients) given.delete(name);
+  const checked = schema.safeParse(Object.fromEntries(given));
   if (!checked.success) throw invalid(checked.error);
   return checked.data;
 }
@@ -58,11 +64,14 @@ function isText(body: unknown): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
+const byteOrderMark = 0xfeff;
+
 function parse(text: string, { depth, values }: BodyLimits): unknown {
   if (text === '')
     throw refusal('invalid_request', [{ path: '', message: 'The body is empty; a JSON object was expected' }]);
   try {
-    return parseJson(text, depth, values);
+    // Some clients begin with a byte order mark, which most decoders take away.
+    return parseJson(text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text, depth, values);
   } catch (error) {
     throw shownJsonError(error, values);
   }
@@ -88,28 +97,48 @@ function shownJsonError(error: unknown, values: number): unknown {
 
 function decoded(given: string | Uint8Array, { bytes: limit }: BodyLimits): string {
   if (given.length > limit) tooLarge(limit);
-  return typeof given === 'string' ? given : new TextDecoder().decode(given);
+  return typeof given === 'string' ? given : decodeUtf8(() => new TextDecoder('utf-8', { fatal: true }).decode(given));
+}
+
+/** @throws GatewayError invalid_request (400): a decoder that is fatal has thrown */
+function decodeUtf8(decode: () => string): string {
+  try {
+    return decode();
+  } catch {
+    throw refusal('invalid_request', [{ path: '', message: 'The body is not valid UTF-8' }]);
+  }
+}
+
+/** How a host reads a body, where it has its own way. */
+export interface BodyReader {
+  /** Called when the body is about to be read, and not for a request that is refused without it. */
+  beforeBody?: () => void;
+  /**
+   * Reads a body of a declared length, where the host has a faster way than the request's own. Gives bytes where these are
+   * no UTF-8. Nobody need be called once the client has left.
+   */
+  readText?: Pending<string | Uint8Array>;
 }
 
 /**
  * Reads a body that has not been read yet.
- * @param readText  the host's own way to read the body
- * @throws GatewayError invalid_request (400), payload_too_large (413); the returned value can also fail with them
+ * @throws GatewayError unsupported_media_type (415), payload_too_large (413); the returned value can also fail with
+ *   these, or with invalid_request (400)
  */
-export function readBody(request: Request, { bytes: limit }: BodyLimits, readText?: Pending<string>): Pending<string> {
-  const encoding = request.headers.get('content-encoding');
-  if (encoding && encoding !== 'identity') {
-    throw refusal('invalid_request', [
-      { path: '', message: 'A compressed body is not accepted; send it without Content-Encoding' },
-    ]);
-  }
+export function readBody(
+  request: Request,
+  { bytes: limit }: BodyLimits,
+  { beforeBody, readText }: BodyReader,
+): Pending<string | Uint8Array> {
+  checkContentEncoding(request);
   const declared = request.headers.get('content-length');
   // A number with fewer digits than the limit is smaller, so it needs no parsing.
   if (declared !== null && declared.length >= String(limit).length && Number(declared) > limit) return tooLarge(limit);
   // A host never reads past a declared length, so only bodies without one are counted. An in-process request can
   // declare a wrong length; `checkBody` then finds the text too large.
+  beforeBody?.();
   if (declared === null && request.body !== null) return pendingOf(countedText(request.body, limit));
-  return readText ?? pendingOf(request.text());
+  return readText ?? pendingOf(request.arrayBuffer().then((buffer) => new Uint8Array(buffer)));
 }
 
 /** Turns a failure to read a body into the caller's error. */
@@ -121,18 +150,23 @@ export function unreadable(error: unknown): GatewayError {
 
 async function countedText(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {
   const reader = body.getReader();
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';
   let size = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
+    if (done) return text + decodeUtf8(() => decoder.decode());
     size += value.length;
     if (size > limit) {
       reader.cancel().catch(() => undefined);
       return tooLarge(limit);
     }
-    text += decoder.decode(value, { stream: true });
+    try {
+      text += decodeUtf8(() => decoder.decode(value, { stream: true }));
+    } catch (error) {
+      reader.cancel().catch(() => undefined);
+      throw error;
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import { cleanName } from '../base/clean-text.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { InFlight, type Place } from '../base/in-flight.ts';
@@ -7,13 +8,14 @@ import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
-import { type Authenticate, requirePermission } from './authenticate.ts';
-import { type BodyLimits, checkBody, checkQuery, readBody, unreadable } from './body.ts';
+import { type Authenticate, type FindHostCaller, type HostCaller, requirePermission } from './authenticate.ts';
+import { type BodyLimits, type BodyReader, checkBody, checkQuery, readBody, unreadable } from './body.ts';
+import { checkContentType } from './content-type.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter, type Matched } from './router.ts';
 
 /** What an adapter knows of a request beyond the request itself. */
-export interface HandleContext {
+export interface HandleContext extends BodyReader {
   /** The path the gateway is mounted at, without a trailing slash, such as `/v1` or `/api/llm`. Default `/v1`. */
   basePath?: string;
   /**
@@ -21,13 +23,13 @@ export interface HandleContext {
    * that of the request's URL, which many hosts only then put together.
    */
   path?: string;
+  /**
+   * Who asks, as the host app knows it: the caller, who then needs no key; or a function that finds one of the host app's
+   * own users, which is asked where the request holds no known key. Default: a key, or the option `authenticate`.
+   */
+  caller?: HostCaller | FindHostCaller;
   /** The body, where the host has already read and parsed it; the request's own body is then not read. */
   body?: unknown;
-  /**
-   * Reads a body of a declared length, where the host has a faster way than the request's own. Nobody need be called once
-   * the client has left.
-   */
-  readText?: Pending<string>;
   /**
    * How the host tells that the client has left; the request's signal is then not looked at. Calls back at most once, and
    * no more once the function it returns was called. A signal costs more than a response from memory.
@@ -89,7 +91,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       isHead = route.isHead;
       const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
-        const authenticated = deps.authenticate(request);
+        const authenticated = deps.authenticate(request, context.caller);
         caller =
           authenticated instanceof Promise
             ? await watch.unlessStopped(pendingOf(authenticated), itself)
@@ -97,11 +99,11 @@ export function createEdge(deps: EdgeDeps): Edge {
         const authenticatedAtMs = clock.now();
         const { operation, params } = route;
         requirePermission(caller, operation.permissions);
+        const query = operation.query ? checkQuery(request.url, operation.query()) : null;
         const body =
           operation.body === null
             ? null
-            : checkBody(await bodyOf(request, context, watch), operation, deps.limits, request.headers);
-        const query = operation.query ? checkQuery(request.url, operation.query()) : null;
+            : checkBody(await bodyOf(request, operation, context, watch), operation, deps.limits, request.headers);
         isRunning = true;
         const reply = await operation.run({
           body,
@@ -131,10 +133,15 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   /** The body, read by the host or here. */
-  function bodyOf(request: Request, context: HandleContext, watch: Watch): unknown {
-    const { body, readText } = context;
+  function bodyOf(request: Request, operation: Operation, context: HandleContext, watch: Watch): unknown {
+    const { body } = context;
+    checkContentType(
+      request,
+      operation,
+      body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array),
+    );
     if (body !== undefined) return body;
-    return watch.unlessStopped(readBody(request, deps.limits, readText), unreadable);
+    return watch.unlessStopped(readBody(request, deps.limits, context), unreadable);
   }
 
   /** The caller may ask for less time than the gateway gives. */
@@ -152,7 +159,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     if (isGatewayError(error) && error.kind !== 'internal') return error;
     try {
       logger?.error(
-        { error: causeOf(error), method: request.method, path: new URL(request.url).pathname },
+        { error: causeOf(error), method: request.method, path: cleanName(new URL(request.url).pathname) },
         'unexpected error',
       );
     } catch {
@@ -256,11 +263,11 @@ function recordOf(
   return {
     kind: hasRun ? 'operation' : 'refusal',
     operation: found?.operation.name ?? null,
-    method: method.slice(0, 20),
+    method: cleanName(method, 20),
     path: found?.operation.path ?? null,
     workspaceId: caller?.workspaceId ?? null,
     apiKeyHash: caller?.apiKeyHash ?? null,
-    userId: caller?.userId ?? null,
+    userId: caller?.userId ? cleanName(caller.userId) : null,
     status,
     error: error && { type: error.errorType, message: error.message },
     receivedAtMs,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { cleanName } from '../base/clean-text.ts';
 import { isoTime } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { lazily } from '../base/lazily.ts';
@@ -53,7 +54,7 @@ function show(deps: PipelineDeps, { request }: Call, explained: Explained): Expl
   const { plan, refusal, holdNanoUsd, defaultModel } = explained;
   const slugs = namedSlugs(request, defaultModel);
   return {
-    requested: plan?.requested ?? slugs[0] ?? '',
+    requested: plan?.requested ?? cleanName(slugs[0] ?? ''),
     strategy: plan?.strategy ?? strategyOf(slugs, deps.brand),
     ...(plan?.params ? { params: { ...plan.params } } : {}),
     region: deps.region,

@@ -1,3 +1,4 @@
+import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
@@ -228,7 +229,7 @@ function keepPinned(models: Model[], router: string, facts: Facts): Model[] {
 }
 
 function unknownModel(slug: string): GatewayError {
-  const shown = slug.length > 100 ? `${slug.slice(0, 100)}…` : slug;
+  const shown = cleanName(slug, 101);
   return new GatewayError('invalid_request', `${JSON.stringify(shown)} is not a model of this gateway`, {
     metadata: { model: shown },
   });

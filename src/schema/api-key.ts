@@ -1,17 +1,20 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { largestLimitUsd } from '../base/money.ts';
-import { list, textUpTo } from './bounded.ts';
+import { list, nameUpTo, textUpTo } from './bounded.ts';
 import { smallestLimitUsd } from './budget.ts';
 import { expectation } from './expectations.ts';
 import { limitParameter, offsetParameter, uuidText } from './page.ts';
+
+/** Every key that the gateway makes begins with it. */
+export const storedKeyPrefix = 'sk-gw-';
 
 export const permissionSchema = lazily(() => z.enum(['inference', 'management']));
 
 const maxNameChars = 255;
 const maxUserIdChars = 255;
 
-const name = lazily(() => textUpTo(maxNameChars).min(1));
+const name = lazily(() => nameUpTo(maxNameChars));
 const permissions = lazily(() => list(permissionSchema()).min(1).max(10));
 /** USD; 0: the key may spend nothing; null: only the budgets of the workspace limit it. */
 const limit = lazily(() =>
@@ -63,7 +66,7 @@ export interface UpdateApiKey extends z.infer<ReturnType<typeof updateApiKeySche
 
 /** Query of GET /keys. */
 export const listApiKeysQuery = lazily(() =>
-  z.object({
+  z.strictObject({
     include_disabled: z
       .enum(['true', 'false', '1', '0'])
       .default('false')

@@ -6,7 +6,7 @@ import { lazily } from '../base/lazily.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
-import { storedApiKeySchema } from '../schema/api-key.ts';
+import { storedApiKeySchema, storedKeyPrefix } from '../schema/api-key.ts';
 import type { SetBy } from './access.ts';
 import { changedLimits, limitsWithin } from './api-keys/limits.ts';
 import { createCache } from './cache.ts';
@@ -15,6 +15,7 @@ import { readAll } from './credentials/read-all.ts';
 import { damagedRecord } from './damaged.ts';
 import { beingDeleted, unlessDeleted } from './deletion.ts';
 import type { Owners } from './owners.ts';
+import { createRanks } from './rank.ts';
 import type { Page, Storage } from './storage/storage.ts';
 
 const recordSchema = lazily(() =>
@@ -67,7 +68,7 @@ export interface ApiKeyStore {
     maker?: string | null,
   ): Promise<{ key: string; record: ApiKeyRecord }>;
   /**
-   * Absent settings stay unchanged; without any setting, nothing changes. This instance sees the change at once, other
+   * Absent settings stay unchanged; `updatedAtMs` changes also without any setting. This instance sees the change at once, other
    * instances within the time of the cache.
    * @param by  default `operator`
    * @returns null: there is no such key
@@ -103,6 +104,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
   const records = perWorkspace<ApiKeyRecord>({ storage, kind, schema: recordSchema });
   // Unknown keys are cached as well, so that guesses do not load the store.
   const cache = createCache({ clock, ttlMs: cacheMs, load });
+  const nextRank = createRanks(clock);
 
   const allOf = (workspaceId: WorkspaceId) =>
     readAll(
@@ -160,7 +162,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
     async create(workspaceId, { permissions, ...given }, by = 'operator', maker = null) {
       const made = { ...given, disabled: false };
       const input = by === 'operator' ? made : limitsWithin(made, await makerOf(workspaceId, maker));
-      const key = `sk-gw-${base62(randomBytes(32))}`;
+      const key = `${storedKeyPrefix}${base62(randomBytes(32))}`;
       const hash = sha256Hex(key);
       const record: ApiKeyRecord = {
         ...input,
@@ -173,7 +175,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       };
       await owners.claim('api-key', hash, workspaceId);
       const also = [unlessDeleted(workspaceId)];
-      if (await records(workspaceId).create(hash, record, { rank: record.createdAtMs, also })) {
+      if (await records(workspaceId).create(hash, record, { rank: nextRank(), also })) {
         cache.forget(hash);
         return { key, record };
       }
@@ -181,7 +183,6 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       throw beingDeleted();
     },
     async update(workspaceId, hash, given, by = 'operator') {
-      if (Object.keys(given).length === 0) return records(workspaceId).get(hash);
       const { permissions, name, ...limits } = given;
       const changes = {
         ...(name === undefined ? {} : { name }),

@@ -16,6 +16,7 @@ import { type FindsWorkspaces, noWorkspace } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, createCollection } from './collection.ts';
 import { deletionOf } from './deletion.ts';
+import { createRanks } from './rank.ts';
 import type { Address, Page, Storage } from './storage/storage.ts';
 
 const recordSchema = lazily(() =>
@@ -44,7 +45,7 @@ export interface Workspaces extends FindsWorkspaces<WorkspaceRecord> {
    */
   create(settings: WorkspaceSettings, createdBy: string): Promise<WorkspaceRecord>;
   /**
-   * Absent settings stay unchanged; without any setting, nothing changes.
+   * Absent settings stay unchanged; `updatedAtMs` changes also without any setting.
    * @throws GatewayError invalid_request (400): the slug is taken; not_found (404)
    */
   update(id: WorkspaceId, given: UpdateWorkspace): Promise<WorkspaceRecord>;
@@ -81,6 +82,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   const { storage, clock, ids } = deps;
   const records = createCollection<WorkspaceRecord>(partition, { storage, kind: 'workspace', schema: recordSchema });
   const cache = createCache({ clock, ttlMs: deps.cacheMs, load: (id) => records.get(id as WorkspaceId) });
+  const nextRank = createRanks(clock);
 
   const get = (id: WorkspaceId) => (id === defaultWorkspaceId ? theDefault() : records.get(id));
 
@@ -89,7 +91,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     const createdAtMs = clock.now();
     const record: WorkspaceRecord = { id, settings, createdAtMs, createdBy, updatedAtMs: null };
     const claim = { at: claimOf(settings.slug), expect: null, value: id };
-    return (await records.create(id, record, { rank: createdAtMs, also: [claim] })) ? record : null;
+    return (await records.create(id, record, { rank: nextRank(), also: [claim] })) ? record : null;
   }
 
   async function theDefault(): Promise<WorkspaceRecord> {
@@ -146,7 +148,6 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       const changes = definedOnly(given);
       const before = await get(id);
       if (!before) throw noWorkspace();
-      if (Object.keys(changes).length === 0) return before;
       try {
         const after = await records.update(
           id,

@@ -9,13 +9,23 @@ export const sharedData = mkdtempSync(join(tmpdir(), 'model-gateway-cli-'));
 afterAll(() => rmSync(sharedData, { recursive: true, force: true }));
 
 /** The command inside this process, with signals and time in the hands of the test. */
-export function start(args: string[], env: Record<string, string> = {}) {
+export function start(
+  args: string[],
+  env: Record<string, string> = {},
+  { folder = sharedData, input = [] }: { folder?: string; input?: string[] } = {},
+) {
   const printed = { out: '', error: '' };
   const serving = Promise.withResolvers<string>();
+  const answers = [...input];
   let nowMs = 0;
   let stop = () => {};
   const terminal: Terminal = {
     args,
+    folder,
+    ask: async (question) => {
+      printed.out += question;
+      return answers.shift() ?? '';
+    },
     env: { MODEL_GATEWAY_DATA: sharedData, ...env },
     print(text) {
       printed.out += text;

@@ -41,9 +41,9 @@ function fragile() {
 }
 
 /** A ledger on that server, and what it was asked. */
-function counting(state: { isDead: boolean }) {
+function counting(state: { isDead: boolean }, now: () => number = Date.now) {
   const asked: string[] = [];
-  const inner = memoryLedger({ onLostHold: 'charge' });
+  const inner = memoryLedger({ onLostHold: 'charge', now });
   const ledger = Object.fromEntries(
     Object.entries(inner).map(([name, method]) => [
       name,
@@ -152,8 +152,10 @@ describe('docs/storage.md', () => {
 
   it('a gateway that is closed while the store is dead waits two seconds at most, and the hold is charged later', async () => {
     const { kv, state } = fragile();
-    const { ledger } = counting(state);
+    let now = () => 0;
+    const { ledger } = counting(state, () => now());
     const first = gateway({ store: kv, ledger });
+    now = first.clock.now;
     await first.call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 1 });
     first.upstream.answer({ body: completion(), afterMs: 1_000 });
     const answer = first.send(ask);
@@ -165,6 +167,7 @@ describe('docs/storage.md', () => {
     expect(first.clock.now() - from).toBe(2_000);
     state.isDead = false;
     const second = gateway({ store: kv, ledger });
+    now = second.clock.now;
     await second.clock.advance(first.clock.now() + 60_000 - second.clock.now());
     await second.call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 1e-9 });
     expect((await second.post(ask)).json.error.metadata).toMatchObject({ spent_usd: 0.0008, held_usd: 0 });

@@ -241,7 +241,7 @@ describe('the examples of docs/storage.md', () => {
     await expect(sealer.open(sealed, 'one')).rejects.toThrow('vault answered 503');
     const down = await gateway.fetch('http://gateway.test/v1/byok', {
       method: 'POST',
-      headers: { authorization: `Bearer ${adminKey}` },
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ provider: 'openai', key: providerKey }),
     });
     expect(down.status).toBe(503);
@@ -260,7 +260,7 @@ describeWithRedis('the example of docs/storage.md on Redis', (url) => {
     const keys: string[] = [];
     for await (const some of client.scanIterator({ MATCH: `${namespace}*`, COUNT: 1000 })) keys.push(...some);
     const ledger = quoted(namesIn('Redis')).filter((name) => /^[a-z]+$/.test(name));
-    expect(ledger).toHaveLength(6);
+    expect(ledger).toHaveLength(7);
     const known = new RegExp(`^${namespace}::\\{[\\w.-]+\\}:(?:ledger:(?:${ledger.join('|')})|[a-z-]+(?::ranks)?)$`);
     expect(keys.length).toBeGreaterThan(5);
     expect(keys.filter((key) => !known.test(key))).toEqual([]);

@@ -16,6 +16,7 @@ const options: Partial<GatewayOptions> = {
   models: [
     {
       slug: 'acme/pair',
+      order: 'price',
       endpoints: [
         { provider: 'up', model: 'up-pair', pricing: priced('0.000008') },
         { provider: 'alt', variant: 'turbo', model: 'alt-pair', pricing: priced('0.000004'), quantization: 'fp8' },
@@ -105,6 +106,7 @@ describe('an explanation', () => {
       models: [
         {
           slug: 'acme/pair',
+          order: 'price',
           endpoints: [
             { provider: 'up', model: 'up', supportedParameters: ['tools'], pricing: priced('0') },
             { provider: 'alt', model: 'alt', supportedParameters: [] },

@@ -14,6 +14,7 @@ const options: Parameters<typeof testGateway>[0] = {
   models: [
     {
       slug: 'acme/any',
+      order: 'price',
       endpoints: [
         {
           provider: 'up',
@@ -192,6 +193,7 @@ describe('provider preferences', () => {
         ...(options.models ?? []),
         {
           slug: 'acme/more',
+          order: 'price',
           endpoints: [
             { provider: 'alt', model: 'more-alt' },
             { provider: 'up', model: 'more-up' },

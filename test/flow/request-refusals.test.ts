@@ -101,7 +101,7 @@ describe('a body that is no request is refused', () => {
     ['JSON, but no object', '[]', /expected/],
     ['null', 'null', /expected/],
     ['a string', '"hello"', /expected/],
-    ['not UTF-8', new Uint8Array([0xff, 0xfe, 0x00]), /not valid JSON/],
+    ['not UTF-8', new Uint8Array([0xff, 0xfe, 0x00]), /not valid UTF-8/],
     ['nested too deep', `{"messages":${'['.repeat(101)}${']'.repeat(101)}}`, /nested deeper than 100 levels/],
     [
       'nested a hundred thousand levels deep',
@@ -116,10 +116,6 @@ describe('a body that is no request is refused', () => {
   it('takes a body nested as deep as the limit', async () => {
     const deep = `{"model":"nobody/none","messages":[{"role":"user","content":"x"}],"x":${'['.repeat(99)}${']'.repeat(99)}}`;
     expect((await refusal(deep)).message).toMatch(/not a model/);
-  });
-  it('when it is compressed', async () => {
-    const { status, message } = await refusal('x', {}, { 'content-encoding': 'gzip' });
-    expect([status, message]).toEqual([400, expect.stringMatching(/compressed/)]);
   });
   it('with 413 when it is too large, whether it says so or not', async () => {
     const options = { limits: { bodyBytes: 500 } };

@@ -201,7 +201,7 @@ describe('when nobody is left, the caller is told', () => {
       }),
       broken(500, { 'openai-organization': 'org-1' }),
     ]);
-    expect([...headers.keys()].sort()).toEqual(['content-type', 'x-generation-id']);
+    expect([...headers.keys()].sort()).toEqual(['cache-control', 'content-type', 'x-generation-id']);
   });
   it('which attempts there were', async () => {
     const { json, record, records } = await ask([broken(429), { instead: 'refuse' }, broken(500), { body: '' }], {

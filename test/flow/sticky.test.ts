@@ -10,6 +10,7 @@ const names = ['one', 'two', 'three', 'four'];
 const pricing = { prompt: '0.000001', completion: '0.000001' };
 const model = (slug: string, extra: object = {}) => ({
   slug,
+  order: 'price' as const,
   endpoints: names.map((provider) => ({
     provider,
     model: `${slug} at ${provider}`,

@@ -34,7 +34,7 @@ describe('four gateways in one process, on one memory', { timeout: 240_000 }, ()
     // The same memory, seen by somebody else.
     const { ledger } = chooseStorage(store, { clock, timeoutMs: 30_000, onLostHold: 'charge' });
     clock.set(raceStartsMs);
-    const watching = observe(ledger, tenant.workspaceId, windowsOfRace(tenant), clock.now);
+    const watching = observe(ledger, tenant.workspaceId, windowsOfRace(tenant));
     const results = await Promise.all(
       Array.from({ length: racers }, async (_, racer) => {
         const transport = raceTransport();
@@ -49,6 +49,6 @@ describe('four gateways in one process, on one memory', { timeout: 240_000 }, ()
     const observed = await watching.stop();
     // One read each 2 ms at best: a fast machine ends the race early, a slow one reads seldom.
     expect(observed.reads).toBeGreaterThan(20);
-    await expectFairRace({ tenant, results, observed, ledger, gateway, own, now: clock.now });
+    await expectFairRace({ tenant, results, observed, ledger, gateway, own });
   });
 });

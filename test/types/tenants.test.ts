@@ -50,7 +50,7 @@ const leavingOut = ({ records, budgets, credentials, apiKeys, ledger, spending, 
   // @ts-expect-error the workspace is left out
   () => ledger.read([], 0),
   // @ts-expect-error the workspace is left out
-  () => ledger.hold({ id: 'hold', amountNanoUsd: 1, windows: [], nowMs: 0, leaseUntilMs: 1 }),
+  () => ledger.hold({ id: 'hold', amountNanoUsd: 1, windows: [], leaseMs: 60_000 }),
   // @ts-expect-error the workspace is left out
   () => spending.read('workspace', 0),
   // @ts-expect-error the workspace is left out
@@ -79,7 +79,7 @@ const anyText = ({ records, budgets, credentials, apiKeys, workspaces, ledger, s
     // @ts-expect-error a text is no workspace
     () => workspaces.known(text),
     // @ts-expect-error a text is no workspace
-    () => ledger.settle(text, 'hold', 1, 0),
+    () => ledger.settle(text, 'hold', 1),
     // @ts-expect-error a text is no workspace
     () => spending.read(text, 'workspace', 0),
     // @ts-expect-error a text is no workspace

@@ -37,9 +37,8 @@ export interface HoldRequest {
   amountNanoUsd: number;
   /** At least one, all different. */
   windows: readonly LimitedWindow[];
-  nowMs: number;
-  /** From then on the hold counts as lost, unless it was renewed. */
-  leaseUntilMs: number;
+  /** The hold counts as lost when it was not renewed for this long, by the clock of the store. */
+  leaseMs: number;
 }
 
 /** If the hold is refused, nothing is held, and `states` has the state of every requested window, in order. */
@@ -50,7 +49,9 @@ export type EndOutcome =
   | 'ended'
   /** The hold had expired. The new amount has replaced the amount that was charged for it. */
   | 'late'
-  /** There is no such hold: it was ended before, or never made. */
+  /** The hold was ended before, within a day. Nothing has changed. */
+  | 'repeated'
+  /** There is no such hold: it was never made, or the store has lost it. Nothing is booked. */
   | 'unknown';
 
 /** An amount that is booked without a hold. */
@@ -63,34 +64,41 @@ export interface Addition {
  * Holds money before it is spent, and books the cost afterwards, per workspace. Every method is one atomic step, for
  * any number of processes. A method may be repeated when the outcome of a call is unknown: nothing is booked twice.
  *
+ * Leases, and all that is kept for a while, follow one clock for all processes: that of the store. A process whose clock
+ * is wrong must not end the holds of others. Only the windows come from the caller.
+ *
  * For each hold that is made, at every instant and in every window: spent + held + amount <= limit. Spending stays when
  * limits change, and does not disappear when a window ends: an ended window is kept for at least 40 days.
  */
 export interface Ledger {
   /**
    * Holds the amount in all windows, or in none if the amount does not fit into one of them. First, holds of the
-   * workspace whose lease has ended expire (see `expire`). An id that was released before is refused.
+   * workspace whose lease has ended expire (see `expire`). An id that was ended before is refused.
    */
   hold(request: HoldRequest): Promise<HoldOutcome>;
-  /** Ends a hold: books the actual cost in all of its windows, also if that is more than the held amount. */
-  settle(workspaceId: WorkspaceId, id: string, actualNanoUsd: number, nowMs: number): Promise<EndOutcome>;
+  /**
+   * Ends a hold: books the actual cost in all of its windows, also if that is more than the held amount. The id is
+   * remembered for a day, but only the last 100,000 of a workspace. So when the result of a settlement is not known, the
+   * next one tells whether it was booked.
+   */
+  settle(workspaceId: WorkspaceId, id: string, actualNanoUsd: number): Promise<EndOutcome>;
   /**
    * Ends an unused hold. The id of an unknown hold is remembered for a day. So if the hold arrives later than its
    * release, it is refused.
    */
-  release(workspaceId: WorkspaceId, id: string, nowMs: number): Promise<EndOutcome>;
-  /** Extends the lease of existing holds. */
-  renew(workspaceId: WorkspaceId, ids: readonly string[], leaseUntilMs: number): Promise<void>;
+  release(workspaceId: WorkspaceId, id: string): Promise<EndOutcome>;
+  /** Extends the lease of existing holds: it ends `leaseMs` from now, or later where it did so before. */
+  renew(workspaceId: WorkspaceId, ids: readonly string[], leaseMs: number): Promise<void>;
   /**
    * Ends the holds whose lease has ended because their process died. The held amount is charged or released, as
    * `onLostHold` says. A later settlement (within a day) still replaces the charge.
    * @returns the number of expired holds
    */
-  expire(workspaceId: WorkspaceId, nowMs: number): Promise<number>;
+  expire(workspaceId: WorkspaceId): Promise<number>;
   /** Books amounts without a hold. `id` is a UUID: within a day, a second call with the same id does nothing. */
-  add(workspaceId: WorkspaceId, id: string, additions: readonly Addition[], nowMs: number): Promise<void>;
+  add(workspaceId: WorkspaceId, id: string, additions: readonly Addition[]): Promise<void>;
   /** The state of windows, in the order asked, after lost holds have expired. */
-  read(workspaceId: WorkspaceId, windows: readonly Window[], nowMs: number): Promise<WindowState[]>;
+  read(workspaceId: WorkspaceId, windows: readonly Window[]): Promise<WindowState[]>;
   /** Deletes all data of a deleted workspace. */
   forget(workspaceId: WorkspaceId): Promise<void>;
 }
@@ -101,11 +109,20 @@ export interface RequestSteps {
   settle(...settlement: Parameters<Ledger['settle']>): EndOutcome | Promise<EndOutcome>;
 }
 
-export type LedgerOptions = Pick<BudgetSettings, 'onLostHold'>;
+export interface LedgerOptions extends Pick<BudgetSettings, 'onLostHold'> {
+  /** Replaces the clock of the store. Epoch ms. Default: the server's clock; for a file, that of this machine. */
+  now?: (() => number) | undefined;
+}
 
 /** How long ended windows are kept. */
 export const keepWindowsMs = 40 * 86_400_000;
-/** How long the ids of expired holds, released holds and additions are remembered. */
+/** How long the ids of ended holds and of additions are remembered. */
 export const keepEndedMs = 86_400_000;
+/**
+ * The most settled ids that are remembered per workspace. Some 15 MB. A settlement whose result got lost is repeated
+ * within a minute, so 1,600 settlements per second would have to follow it before its id is forgotten. Its cost would
+ * then be booked twice.
+ */
+export const maxSettled = 100_000;
 /** The most lost holds that one step ends. */
 export const expireBatch = 200;

@@ -1,12 +1,13 @@
 import type { WorkspaceId } from '../../call/workspace.ts';
 import {
+  type EndOutcome,
   expireBatch,
   type HoldOutcome,
+  type HoldRequest,
   keepEndedMs,
   keepWindowsMs,
   type Ledger,
   type LedgerOptions,
-  type LimitedWindow,
   type RequestSteps,
   type Window,
   type WindowState,
@@ -45,14 +46,17 @@ interface Books {
 const sweepMs = 3_600_000;
 
 /**
- * The most remembered ids, even if they are less than a day old. In one process, a later message
- * overtakes an earlier one by at most a turn of the event loop. Longer memory only serves a caller that repeats a call.
+ * The most remembered ids, even if they are less than a day old: so many releases and additions per workspace, and so
+ * many settlements in all. In one process, a later message overtakes an earlier one by at most a turn of the event loop.
+ * Longer memory only serves a caller that repeats a call.
  */
 export const maxSeen = 10_000;
 
 /** A ledger within one process. Every step is synchronous and therefore atomic. New entries make old ones drop out. */
-export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
+export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Ledger {
   const workspaces = new Map<string, Books>();
+  /** The ids of settled holds with their workspaces, in order; of all workspaces, so that their number has a limit. */
+  const settled = new Map<string, WorkspaceId>();
 
   function open(workspaceId: WorkspaceId): Books {
     let books = workspaces.get(workspaceId);
@@ -90,10 +94,11 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
     return expired;
   }
 
-  function hold(books: Books, { id, amountNanoUsd, windows, nowMs, leaseUntilMs }: HoldSought): boolean {
+  function hold(books: Books, { id, workspaceId, amountNanoUsd, windows, leaseMs }: HoldRequest): boolean {
+    const nowMs = now();
     expire(books, nowMs);
     if (books.holds.has(id)) return true;
-    if (books.expired.has(id) || books.seen.has(id)) return false;
+    if (books.expired.has(id) || books.seen.has(id) || settled.get(id) === workspaceId) return false;
     for (const window of windows) {
       const { spentNanoUsd, heldNanoUsd } = books.sums.get(keyOf(window)) ?? zero;
       // Subtracted one by one: their sum might exceed the largest safe integer.
@@ -101,13 +106,14 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
     }
     const sums = windows.map((window) => sumOf(books, window, nowMs));
     book(sums, 0, amountNanoUsd);
+    const leaseUntilMs = nowMs + leaseMs;
     books.holds.set(id, { amountNanoUsd, sums, leaseUntilMs });
     books.nextExpiryMs = Math.min(books.nextExpiryMs, leaseUntilMs);
     return true;
   }
 
   /** Ends a hold, or replaces the charge of an expired one. */
-  function end(books: Books, id: string, actualNanoUsd: number) {
+  function end(books: Books, workspaceId: WorkspaceId, id: string, actualNanoUsd: number): EndOutcome {
     const held = books.holds.get(id);
     if (held) {
       books.holds.delete(id);
@@ -115,7 +121,7 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
       return 'ended';
     }
     const expired = books.expired.get(id);
-    if (!expired) return 'unknown';
+    if (!expired) return books.seen.has(id) || settled.get(id) === workspaceId ? 'repeated' : 'unknown';
     books.expired.delete(id);
     book(expired.sums, actualNanoUsd - expired.chargedNanoUsd, 0);
     return 'late';
@@ -126,37 +132,47 @@ export function memoryLedger({ onLostHold }: LedgerOptions): Ledger {
       const books = open(request.workspaceId);
       return hold(books, request) ? isHeld : { isHeld: false, states: statesOf(books, request.windows) };
     },
-    settle: (workspaceId, id, actualNanoUsd) => end(open(workspaceId), id, actualNanoUsd),
+    settle(workspaceId, id, actualNanoUsd) {
+      const outcome = end(open(workspaceId), workspaceId, id, actualNanoUsd);
+      if (outcome !== 'unknown' && outcome !== 'repeated') {
+        settled.set(id, workspaceId);
+        if (settled.size > maxSeen) dropFirst(settled);
+      }
+      return outcome;
+    },
   };
 
   const ledger: Ledger = {
     hold: async (request) => steps.hold(request),
     settle: async (...settlement) => steps.settle(...settlement),
-    async release(workspaceId, id, nowMs) {
+    async release(workspaceId, id) {
       const books = open(workspaceId);
-      see(books, id, nowMs);
-      return end(books, id, 0);
+      const outcome = end(books, workspaceId, id, 0);
+      see(books, id, now());
+      return outcome;
     },
-    async renew(workspaceId, ids, leaseUntilMs) {
+    async renew(workspaceId, ids, leaseMs) {
       const books = open(workspaceId);
+      const leaseUntilMs = now() + leaseMs;
       for (const id of ids) {
         const held = books.holds.get(id);
-        if (held) held.leaseUntilMs = leaseUntilMs;
+        if (held) held.leaseUntilMs = Math.max(held.leaseUntilMs, leaseUntilMs);
       }
-      books.nextExpiryMs = Math.min(books.nextExpiryMs, leaseUntilMs);
     },
-    async expire(workspaceId, nowMs) {
-      return expire(open(workspaceId), nowMs);
+    async expire(workspaceId) {
+      return expire(open(workspaceId), now());
     },
-    async add(workspaceId, id, additions, nowMs) {
+    async add(workspaceId, id, additions) {
       const books = open(workspaceId);
-      if (books.seen.has(id)) return;
-      see(books, id, nowMs);
+      const key = `add:${id}`;
+      if (books.seen.has(key)) return;
+      const nowMs = now();
+      see(books, key, nowMs);
       for (const { window, nanoUsd } of additions) book([sumOf(books, window, nowMs)], nanoUsd, 0);
     },
-    async read(workspaceId, windows, nowMs) {
+    async read(workspaceId, windows) {
       const books = open(workspaceId);
-      expire(books, nowMs);
+      expire(books, now());
       return statesOf(books, windows);
     },
     async forget(workspaceId) {
@@ -173,14 +189,6 @@ const local = new WeakMap<Ledger, RequestSteps>();
 /** The steps that every request needs. Without promises for a ledger that `memoryLedger` made. */
 export function requestSteps(ledger: Ledger): RequestSteps {
   return local.get(ledger) ?? ledger;
-}
-
-interface HoldSought {
-  id: string;
-  amountNanoUsd: number;
-  windows: readonly LimitedWindow[];
-  nowMs: number;
-  leaseUntilMs: number;
 }
 
 const zero: WindowState = { spentNanoUsd: 0, heldNanoUsd: 0 };
@@ -235,6 +243,11 @@ function see({ seen }: Books, id: string, nowMs: number): void {
   seen.delete(id);
   seen.set(id, nowMs);
   dropOld(seen, (atMs) => atMs + keepEndedMs <= nowMs || seen.size > maxSeen);
+}
+
+function dropFirst<T>(inOrder: Map<string, T>): void {
+  const [first] = inOrder.keys();
+  inOrder.delete(first as string);
 }
 
 /** Drops entries from the front, as long as they are old. */

@@ -1,9 +1,11 @@
 import { type Definition, defineFunction, lockFor, type PostgresNames } from '../storage/postgres-sql.ts';
-import { expireBatch, keepEndedMs, keepWindowsMs } from './ledger.ts';
+import { expireBatch, keepEndedMs, keepWindowsMs, maxSettled } from './ledger.ts';
 import { ledgerNames } from './postgres-tables.ts';
 
 /** The most old rows that one step removes: more than a step adds. */
 const sweepBatch = 50;
+/** The number of the oldest settled ids that are looked at for each new one. */
+const settledBatch = 4;
 
 const ofWorkspace = 'namespace = p_namespace AND workspace = p_workspace';
 const ofStep = `${ofWorkspace} AND id = v_step->>'id'`;
@@ -16,7 +18,7 @@ const isAsked = `w.namespace = p_namespace AND w.workspace = p_workspace
         AND w.account = asked.account AND w."interval" = asked."interval" AND w.start_ms = asked."startMs"`;
 
 export function defineLedgerFunctions(names: PostgresNames): Definition[] {
-  const { windows, holds, additions, book, expire, states, take } = ledgerNames(names);
+  const { windows, holds, additions, settled, book, expire, states, take } = ledgerNames(names);
   /** Adds amounts to existing windows, and inserts those that do not exist. */
   const into = `${windows} AS w (namespace, workspace, account, "interval", start_ms, end_ms, spent, held)`;
   const orAdd = `ON CONFLICT (namespace, workspace, account, "interval", start_ms)
@@ -104,10 +106,11 @@ END`,
   v_now bigint;
   v_hold record;
   v_one jsonb;
+  v_number bigint;
 BEGIN
   ${lockFor(names, `'ledger', p_namespace, p_workspace`)}
   FOR v_step IN SELECT value FROM jsonb_array_elements(p_steps) LOOP
-    v_now := v_step->>'nowMs';
+    v_now := coalesce((v_step->>'nowMs')::bigint, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
     CASE v_step->>'kind'
 
     WHEN 'hold' THEN
@@ -115,7 +118,7 @@ BEGIN
       SELECT state INTO v_hold FROM ${holds} WHERE ${ofStep};
       IF v_hold.state = 'held' THEN
         RETURN NEXT '{"isHeld":true}';
-      ELSIF v_hold.state IS NOT NULL OR EXISTS (
+      ELSIF v_hold.state IS NOT NULL OR EXISTS (SELECT FROM ${settled} WHERE ${ofStep}) OR EXISTS (
         SELECT FROM jsonb_to_recordset(v_step->'windows') AS asked (${columns})
         LEFT JOIN ${windows} AS w ON ${isAsked}
         WHERE coalesce(w.spent, 0) + coalesce(w.held, 0) + (v_step->>'amountNanoUsd')::bigint > asked."limitNanoUsd"
@@ -126,7 +129,7 @@ BEGIN
       ELSE
         INSERT INTO ${holds} (namespace, workspace, id, state, amount, windows, lease_until_ms, charged)
           VALUES (p_namespace, p_workspace, v_step->>'id', 'held', (v_step->>'amountNanoUsd')::bigint,
-            v_step->'windows', (v_step->>'leaseUntilMs')::bigint, 0);
+            v_step->'windows', v_now + (v_step->>'leaseMs')::bigint, 0);
         PERFORM ${book}(
           p_namespace, p_workspace, v_step->'windows', 0, (v_step->>'amountNanoUsd')::bigint, v_now
         );
@@ -137,8 +140,20 @@ BEGIN
       DELETE FROM ${holds} WHERE ${ofStep} AND state <> 'released'
         RETURNING state, amount, windows, charged INTO v_hold;
       IF NOT FOUND THEN
-        RETURN NEXT '"unknown"';
-      ELSIF v_hold.state = 'held' THEN
+        RETURN NEXT CASE
+          WHEN EXISTS (SELECT FROM ${settled} WHERE ${ofStep}) OR EXISTS (SELECT FROM ${holds} WHERE ${ofStep})
+          THEN '"repeated"'::jsonb ELSE '"unknown"' END;
+        CONTINUE;
+      END IF;
+      SELECT coalesce(max(number), 0) + 1 INTO v_number FROM ${settled} WHERE ${ofWorkspace};
+      INSERT INTO ${settled} (namespace, workspace, id, number, at_ms)
+        VALUES (p_namespace, p_workspace, v_step->>'id', v_number, v_now) ON CONFLICT DO NOTHING;
+      DELETE FROM ${settled} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM (
+          SELECT ctid, number, at_ms FROM ${settled} WHERE ${ofWorkspace} ORDER BY number LIMIT ${settledBatch}
+        ) AS oldest WHERE number <= v_number - ${maxSettled} OR at_ms <= v_now - ${keepEndedMs}
+      ));
+      IF v_hold.state = 'held' THEN
         PERFORM ${book}(
           p_namespace, p_workspace, v_hold.windows, (v_step->>'actualNanoUsd')::bigint, -v_hold.amount, v_now
         );
@@ -152,12 +167,14 @@ BEGIN
 
     WHEN 'release' THEN
       SELECT state, amount, windows, charged INTO v_hold FROM ${holds} WHERE ${ofStep};
-      IF v_hold.state IS NULL THEN
+      IF EXISTS (SELECT FROM ${settled} WHERE ${ofStep}) THEN
+        RETURN NEXT '"repeated"';
+      ELSIF v_hold.state IS NULL THEN
         INSERT INTO ${holds} (namespace, workspace, id, state, amount, windows, lease_until_ms, charged, ended_ms)
           VALUES (p_namespace, p_workspace, v_step->>'id', 'released', 0, '[]', 0, 0, v_now);
         RETURN NEXT '"unknown"';
       ELSIF v_hold.state = 'released' THEN
-        RETURN NEXT '"unknown"';
+        RETURN NEXT '"repeated"';
       ELSE
         UPDATE ${holds} SET state = 'released', ended_ms = v_now WHERE ${ofStep};
         IF v_hold.state = 'held' THEN
@@ -171,7 +188,7 @@ BEGIN
       ${sweep(holds, `ended_ms <= v_now - ${keepEndedMs}`)}
 
     WHEN 'renew' THEN
-      UPDATE ${holds} SET lease_until_ms = greatest(lease_until_ms, (v_step->>'leaseUntilMs')::bigint)
+      UPDATE ${holds} SET lease_until_ms = greatest(lease_until_ms, v_now + (v_step->>'leaseMs')::bigint)
         WHERE ${ofWorkspace} AND ended_ms IS NULL
           AND id = ANY (ARRAY(SELECT value FROM jsonb_array_elements_text(v_step->'ids')));
       RETURN NEXT 'null';
@@ -199,6 +216,7 @@ BEGIN
       DELETE FROM ${holds} WHERE ${ofWorkspace};
       DELETE FROM ${windows} WHERE ${ofWorkspace};
       DELETE FROM ${additions} WHERE ${ofWorkspace};
+      DELETE FROM ${settled} WHERE ${ofWorkspace};
       RETURN NEXT 'null';
     END CASE;
   END LOOP;

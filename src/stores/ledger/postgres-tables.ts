@@ -5,6 +5,7 @@ export interface LedgerNames {
   windows: string;
   holds: string;
   additions: string;
+  settled: string;
   /** Functions. A changed text needs a new number in the name: old and new processes may run at the same time. */
   book: string;
   expire: string;
@@ -17,19 +18,20 @@ export function ledgerNames(names: PostgresNames): LedgerNames {
     windows: names.of('windows'),
     holds: names.of('holds'),
     additions: names.of('additions'),
+    settled: names.of('settled'),
     book: names.of('book_1'),
     expire: names.of('expire_1'),
     states: names.of('states_1'),
-    take: names.of('take_2'),
+    take: names.of('take_3'),
   };
 }
 
 /**
  * A hold is `held`; then it is removed, or becomes `expired` or `released`. `charged` is the amount that its expiry
- * cost. For additions, only the ids are kept.
+ * cost. For additions and settled holds, only the ids are kept; settled ones are numbered in order.
  */
 export function defineLedgerTables(names: PostgresNames): Definition[] {
-  const { windows, holds, additions } = ledgerNames(names);
+  const { windows, holds, additions, settled } = ledgerNames(names);
   const keys = (...columns: string[]) => columns.map((column) => `${column} text COLLATE "C" NOT NULL`).join(', ');
   const table = (name: string, ...text: string[]): Definition => ({ kind: 'table', name, text });
   return [
@@ -71,6 +73,16 @@ export function defineLedgerTables(names: PostgresNames): Definition[] {
         PRIMARY KEY (namespace, workspace, id)
       )`,
       `CREATE INDEX ${names.index('additions_at')} ON ${additions} (namespace, workspace, at_ms)`,
+    ),
+    table(
+      settled,
+      `CREATE TABLE ${settled} (
+        ${keys('namespace', 'workspace', 'id')},
+        number bigint NOT NULL,
+        at_ms bigint NOT NULL,
+        PRIMARY KEY (namespace, workspace, id)
+      )`,
+      `CREATE INDEX ${names.index('settled_number')} ON ${settled} (namespace, workspace, number)`,
     ),
   ];
 }

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { PostgresConnection } from '../storage/postgres-connection.ts';
-import { codeOf, isLost } from '../storage/postgres-pool.ts';
+import { codeOf } from '../storage/postgres-pool.ts';
 import type { PostgresNames } from '../storage/postgres-sql.ts';
 import type {
   Addition,
@@ -20,15 +20,14 @@ type Step =
       id: string;
       amountNanoUsd: number;
       windows: readonly LimitedWindow[];
-      nowMs: number;
-      leaseUntilMs: number;
+      leaseMs: number;
     }
-  | { kind: 'settle'; id: string; actualNanoUsd: number; nowMs: number }
-  | { kind: 'release'; id: string; nowMs: number }
-  | { kind: 'renew'; ids: readonly string[]; leaseUntilMs: number }
-  | { kind: 'expire'; nowMs: number }
-  | { kind: 'add'; id: string; additions: readonly Addition[]; nowMs: number }
-  | { kind: 'read'; windows: readonly Window[]; nowMs: number }
+  | { kind: 'settle'; id: string; actualNanoUsd: number }
+  | { kind: 'release'; id: string }
+  | { kind: 'renew'; ids: readonly string[]; leaseMs: number }
+  | { kind: 'expire' }
+  | { kind: 'add'; id: string; additions: readonly Addition[] }
+  | { kind: 'read'; windows: readonly Window[] }
   | { kind: 'forget' };
 
 interface Waiting {
@@ -50,14 +49,15 @@ const maxSteps = 128;
 export function postgresLedger(
   connection: PostgresConnection,
   names: PostgresNames,
-  { onLostHold }: LedgerOptions,
+  { onLostHold, now }: LedgerOptions,
 ): Ledger {
   const { take } = ledgerNames(names);
   const lines = new Map<WorkspaceId, Waiting[]>();
 
   function ask<T>(workspaceId: WorkspaceId, step: Step): Promise<T> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { step, resolve: (result) => resolve(result as T), reject };
+      const timed = now ? { ...step, nowMs: Math.floor(now()) } : step;
+      const waiting: Waiting = { step: timed, resolve: (result) => resolve(result as T), reject };
       const line = lines.get(workspaceId);
       if (line) line.push(waiting);
       else void serve(workspaceId, [waiting]);
@@ -90,33 +90,21 @@ export function postgresLedger(
   async function send(workspaceId: WorkspaceId, together: readonly Waiting[]): Promise<void> {
     const steps = JSON.stringify(together.map(({ step }) => step));
     const values = [connection.namespace, workspaceId, onLostHold === 'charge', steps];
-    let lost: unknown = null;
-    const results = await connection.call(take, values, false).catch((error: unknown) => {
-      if (!isLost(error)) throw error;
-      // No step does anything twice, so the call is repeated. Only once: if the server is down, the repeat fails as
-      // well.
-      lost = error;
-      return connection.call(take, values, false);
-    });
+    // No step does anything twice, so the call is repeated when the connection was lost.
+    const results = await connection.call(take, values, true);
     const parsed = together.map((_, index): unknown => JSON.parse(results[index] ?? ''));
-    for (const [index, { step, resolve, reject }] of together.entries()) {
-      // An unknown hold may have been ended by this same settlement, before the connection was lost. The caller must
-      // not take it for a hold that was never made, and book the amount again.
-      if (lost !== null && step.kind === 'settle' && parsed[index] === 'unknown') reject(lost);
-      else resolve(parsed[index]);
-    }
+    for (const [index, { resolve }] of together.entries()) resolve(parsed[index]);
   }
 
   return {
-    hold: ({ id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs }) =>
-      ask<HoldOutcome>(workspaceId, { kind: 'hold', id, amountNanoUsd, windows, nowMs, leaseUntilMs }),
-    settle: (workspaceId, id, actualNanoUsd, nowMs) =>
-      ask<EndOutcome>(workspaceId, { kind: 'settle', id, actualNanoUsd, nowMs }),
-    release: (workspaceId, id, nowMs) => ask<EndOutcome>(workspaceId, { kind: 'release', id, nowMs }),
-    renew: (workspaceId, ids, leaseUntilMs) => ask(workspaceId, { kind: 'renew', ids, leaseUntilMs }),
-    expire: (workspaceId, nowMs) => ask<number>(workspaceId, { kind: 'expire', nowMs }),
-    add: (workspaceId, id, additions, nowMs) => ask(workspaceId, { kind: 'add', id, additions, nowMs }),
-    read: (workspaceId, windows, nowMs) => ask<WindowState[]>(workspaceId, { kind: 'read', windows, nowMs }),
+    hold: ({ id, workspaceId, amountNanoUsd, windows, leaseMs }) =>
+      ask<HoldOutcome>(workspaceId, { kind: 'hold', id, amountNanoUsd, windows, leaseMs }),
+    settle: (workspaceId, id, actualNanoUsd) => ask<EndOutcome>(workspaceId, { kind: 'settle', id, actualNanoUsd }),
+    release: (workspaceId, id) => ask<EndOutcome>(workspaceId, { kind: 'release', id }),
+    renew: (workspaceId, ids, leaseMs) => ask(workspaceId, { kind: 'renew', ids, leaseMs }),
+    expire: (workspaceId) => ask<number>(workspaceId, { kind: 'expire' }),
+    add: (workspaceId, id, additions) => ask(workspaceId, { kind: 'add', id, additions }),
+    read: (workspaceId, windows) => ask<WindowState[]>(workspaceId, { kind: 'read', windows }),
     forget: (workspaceId) => ask(workspaceId, { kind: 'forget' }),
   };
 }

@@ -1,4 +1,4 @@
-import { expireBatch, keepEndedMs } from './ledger.ts';
+import { expireBatch, keepEndedMs, maxSettled } from './ledger.ts';
 
 /**
  * The keys of a workspace, in the order in which every script gets them.
@@ -8,22 +8,27 @@ import { expireBatch, keepEndedMs } from './ledger.ts';
  * - leases: sorted set of ids of holds, by the end of their lease
  * - ended: sorted set of ids that must not come back, by the time from which they may be forgotten
  * - expired: hash, id → the result of `pack` for the charged amount and the windows
+ * - settled: sorted set of ids of settled holds, by the time from which they may be forgotten
  */
-export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'expired'] as const;
+export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'expired', 'settled'] as const;
 
 /**
  * All arguments are joined into one, a line each: each further argument would cost the client more time than the server
  * needs to split the lines.
  *
  * Numbers are doubles, exact to 2^53, but `tostring` rounds them to 14 digits; `%.0f` writes all digits. The time is
- * the caller's clock, the first argument. The server itself expires the ended ids. It keeps them for twice the time
+ * the server's, unless the first argument replaces it. The server itself expires the ended ids. It keeps them for twice the time
  * that the last one needs, so that a workspace that is no longer used leaves none behind.
  */
 const shared = `
-local windows, ends, holds, leases, ended, expired = unpack(KEYS)
+local windows, ends, holds, leases, ended, expired, settled = unpack(KEYS)
 local args = {}
 for line in string.gmatch(ARGV[1], '([^\\n]*)\\n') do args[#args + 1] = line end
 local now = tonumber(args[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
 local most = 9007199254740991
 
 local function parse(text)
@@ -79,6 +84,19 @@ local function remember(id)
   redis.call('PEXPIRE', ended, ${2 * keepEndedMs})
 end
 
+local function rememberSettled(id)
+  local due = redis.call('ZCARD', settled) >= ${maxSettled}
+    and redis.call('ZRANGE', settled, 0, 3)
+    or redis.call('ZRANGEBYSCORE', settled, '-inf', now, 'LIMIT', 0, 4)
+  if #due > 0 then redis.call('ZREM', settled, unpack(due)) end
+  redis.call('ZADD', settled, now + ${keepEndedMs}, id)
+  redis.call('PEXPIRE', settled, ${2 * keepEndedMs})
+end
+
+local function wasEnded(id)
+  return redis.call('ZSCORE', ended, id) or redis.call('ZSCORE', settled, id)
+end
+
 local function expire(isCharged)
   local ids = redis.call('ZRANGEBYSCORE', leases, '-inf', now, 'LIMIT', 0, ${expireBatch})
   for _, id in ipairs(ids) do
@@ -114,7 +132,7 @@ local function finish(id, actual)
     book(names, actual - charged, 0)
     return 'late'
   end
-  return 'unknown'
+  return wasEnded(id) and 'repeated' or 'unknown'
 end
 `;
 
@@ -126,7 +144,7 @@ if redis.call('HEXISTS', holds, id) == 1 then return 1 end
 local names = {}
 for i = 6, #args, 3 do names[#names + 1] = args[i] end
 local texts = redis.call('HMGET', windows, unpack(names))
-local fits = not redis.call('ZSCORE', ended, id)
+local fits = not wasEnded(id)
 local states, changed = {}, {}
 for i, name in ipairs(names) do
   local spent, held = parse(texts[i])
@@ -137,7 +155,7 @@ end
 if not fits then return states end
 redis.call('HSET', windows, unpack(changed))
 redis.call('HSET', holds, id, pack(amount, names))
-redis.call('ZADD', leases, args[5], id)
+redis.call('ZADD', leases, now + args[5], id)
 for i, name in ipairs(names) do
   if not texts[i] then dropLater(name, args[3 * i + 5]) end
 end
@@ -146,7 +164,9 @@ return 1
 
 /** Arguments: now, id, actual. */
 const settle = `
-return finish(args[2], tonumber(args[3]))
+local outcome = finish(args[2], tonumber(args[3]))
+if outcome == 'ended' or outcome == 'late' then rememberSettled(args[2]) end
+return outcome
 `;
 
 /** Arguments: now, id. */
@@ -156,9 +176,9 @@ remember(args[2])
 return outcome
 `;
 
-/** Arguments: the new lease, ids. */
+/** Arguments: now, the new lease, ids. */
 const renew = `
-for i = 2, #args do redis.call('ZADD', leases, 'XX', 'GT', args[1], args[i]) end
+for i = 3, #args do redis.call('ZADD', leases, 'XX', 'GT', now + args[2], args[i]) end
 `;
 
 /** Arguments: now, id; for each amount: window, amount, time to drop the window. */

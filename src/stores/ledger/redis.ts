@@ -19,9 +19,10 @@ const maxRemembered = 1_000;
  * Every step is one script on the server that holds all data of the workspace. When a server fails over to a replica,
  * the data that was not copied yet is lost, holds and amounts alike: Redis promises no more.
  */
-export function redisLedger(redis: RedisConnection, { onLostHold }: LedgerOptions): Ledger {
+export function redisLedger(redis: RedisConnection, { onLostHold, now }: LedgerOptions): Ledger {
   const scripts = mapValues(ledgerScripts, createScript);
   const isCharged = onLostHold === 'charge' ? '1' : '0';
+  const time = now ? () => integer(Math.floor(now())) : () => '';
 
   const keys = new LRUCache<WorkspaceId, string[]>({
     max: maxRemembered,
@@ -32,26 +33,25 @@ export function redisLedger(redis: RedisConnection, { onLostHold }: LedgerOption
     redis.run(scripts[script], keys.memo(workspaceId), [linesOf(args)]);
 
   return {
-    async hold({ id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs }) {
-      const args = [time(nowMs), isCharged, id, money(amountNanoUsd), time(leaseUntilMs)];
+    async hold({ id, workspaceId, amountNanoUsd, windows, leaseMs }) {
+      const args = [time(), isCharged, id, money(amountNanoUsd), duration(leaseMs)];
       for (const window of windows) args.push(limitOf(window));
       const reply = await run('hold', workspaceId, args);
       return Array.isArray(reply) ? { isHeld: false, states: statesOf(reply) } : { isHeld: true };
     },
-    settle: async (workspaceId, id, actualNanoUsd, nowMs) =>
-      String(await run('settle', workspaceId, [time(nowMs), id, money(actualNanoUsd)])) as EndOutcome,
-    release: async (workspaceId, id, nowMs) =>
-      String(await run('release', workspaceId, [time(nowMs), id])) as EndOutcome,
-    async renew(workspaceId, ids, leaseUntilMs) {
-      if (ids.length > 0) await run('renew', workspaceId, [time(leaseUntilMs), ...ids]);
+    settle: async (workspaceId, id, actualNanoUsd) =>
+      String(await run('settle', workspaceId, [time(), id, money(actualNanoUsd)])) as EndOutcome,
+    release: async (workspaceId, id) => String(await run('release', workspaceId, [time(), id])) as EndOutcome,
+    async renew(workspaceId, ids, leaseMs) {
+      if (ids.length > 0) await run('renew', workspaceId, [time(), duration(leaseMs), ...ids]);
     },
-    expire: async (workspaceId, nowMs) => Number(await run('expire', workspaceId, [time(nowMs), isCharged])),
-    async add(workspaceId, id, additions, nowMs) {
+    expire: async (workspaceId) => Number(await run('expire', workspaceId, [time(), isCharged])),
+    async add(workspaceId, id, additions) {
       const sums = additions.flatMap(({ window, nanoUsd }) => [nameOf(window), money(nanoUsd), dropAt(window)]);
-      await run('add', workspaceId, [time(nowMs), id, ...sums]);
+      await run('add', workspaceId, [time(), id, ...sums]);
     },
-    read: async (workspaceId, windows, nowMs) =>
-      statesOf(await run('read', workspaceId, [time(nowMs), isCharged, ...windows.map(nameOf)])),
+    read: async (workspaceId, windows) =>
+      statesOf(await run('read', workspaceId, [time(), isCharged, ...windows.map(nameOf)])),
     async forget(workspaceId) {
       await run('forget', workspaceId, []);
     },
@@ -88,8 +88,8 @@ function dropAt({ endMs }: Window): string {
   return endMs === null ? '' : integer(endMs + keepWindowsMs);
 }
 
-/** A clock may return fractions of a millisecond. */
-function time(ms: number): string {
+/** In ms, which may have fractions. */
+function duration(ms: number): string {
   return integer(Math.floor(ms));
 }
 

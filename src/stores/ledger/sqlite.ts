@@ -6,6 +6,7 @@ import {
   keepWindowsMs,
   type Ledger,
   type LedgerOptions,
+  maxSettled,
   type Window,
   type WindowState,
 } from './ledger.ts';
@@ -26,10 +27,17 @@ const schema = [
     (workspace TEXT NOT NULL, id TEXT NOT NULL, forget_at_ms REAL NOT NULL, charged INTEGER NOT NULL, windows TEXT,
     PRIMARY KEY (workspace, id)) STRICT`,
   'CREATE INDEX IF NOT EXISTS gateway_ended_forget ON gateway_ended (workspace, forget_at_ms)',
+  // The ids of settled holds, numbered per workspace in the order of their settlements.
+  `CREATE TABLE IF NOT EXISTS gateway_settled
+    (workspace TEXT NOT NULL, id TEXT NOT NULL, number INTEGER NOT NULL, forget_at_ms REAL NOT NULL,
+    PRIMARY KEY (workspace, id)) STRICT, WITHOUT ROWID`,
+  'CREATE INDEX IF NOT EXISTS gateway_settled_number ON gateway_settled (workspace, number, forget_at_ms)',
 ];
 
 /** The number of old rows that are removed for each added row, so that their total cannot grow. */
 const sweepBatch = 20;
+/** The number of the oldest settled ids that are looked at for each new one. */
+const settledBatch = 4;
 /** The largest amount, some 9 million USD. An amount stays there, because a larger one could not be read exactly. */
 const most = Number.MAX_SAFE_INTEGER;
 
@@ -38,10 +46,13 @@ const whereId = 'workspace = ? AND id = ?';
 
 type HoldRow = { id: string; amount: number; windows: string };
 
-/** Every step is one transaction of SQLite. SQLite runs one transaction at a time over all processes. */
+/**
+ * Every step is one transaction of SQLite. SQLite runs one transaction at a time over all processes. All of these are on
+ * one machine, so the clock of the machine decides about leases, whatever clock a gateway was given.
+ */
 export function sqliteLedger(
   database: SqliteDatabase,
-  { onLostHold, namespace }: LedgerOptions & { namespace?: string },
+  { onLostHold, namespace, now = Date.now }: LedgerOptions & { namespace?: string },
 ): Ledger {
   const inStore = inNamespace(namespace);
   database.define(schema);
@@ -93,6 +104,25 @@ export function sqliteLedger(
     );
   }
 
+  function rememberSettled(workspace: string, id: string, nowMs: number): void {
+    const last = get('SELECT max(number) AS number FROM gateway_settled WHERE workspace = ?', workspace);
+    const number = Number(last?.number ?? 0) + 1;
+    run(
+      'INSERT OR IGNORE INTO gateway_settled (workspace, id, number, forget_at_ms) VALUES (?, ?, ?, ?)',
+      ...[workspace, id, number, nowMs + keepEndedMs],
+    );
+    run(
+      `DELETE FROM gateway_settled WHERE workspace = ? AND number IN
+        (SELECT number FROM (SELECT number, forget_at_ms FROM gateway_settled WHERE workspace = ?
+          ORDER BY number LIMIT ${settledBatch}) WHERE number <= ? OR forget_at_ms <= ?)`,
+      ...[workspace, workspace, number - maxSettled, nowMs],
+    );
+  }
+
+  function wasSettled(workspace: string, id: string): boolean {
+    return get(`SELECT 1 FROM gateway_settled WHERE ${whereId}`, workspace, id) !== undefined;
+  }
+
   function ended(workspace: string, id: string, nowMs: number) {
     const row = get(
       `SELECT charged, windows FROM gateway_ended WHERE ${whereId} AND forget_at_ms > ?`,
@@ -127,7 +157,8 @@ export function sqliteLedger(
   }
 
   /** Reads without the lock of writers, unless lost holds have to be ended first. */
-  async function afterExpiry<T>(workspace: string, nowMs: number, read: (expired: number) => T): Promise<T> {
+  async function afterExpiry<T>(workspace: string, read: (expired: number) => T): Promise<T> {
+    const nowMs = now();
     const seen = await database.read(() => (lostHolds(workspace, nowMs, 1).length > 0 ? null : { value: read(0) }));
     return seen ? seen.value : database.transact(() => read(expire(workspace, nowMs)));
   }
@@ -137,6 +168,7 @@ export function sqliteLedger(
     if (hold) {
       close(workspace, hold as HoldRow, spent, nowMs);
       if (isRelease) remember(workspace, id, nowMs, 0, null);
+      else rememberSettled(workspace, id, nowMs);
       return 'ended';
     }
     const before = ended(workspace, id, nowMs);
@@ -145,15 +177,17 @@ export function sqliteLedger(
       remember(workspace, id, nowMs, spent, null);
       return 'late';
     }
-    if (!before && isRelease) remember(workspace, id, nowMs, 0, null);
+    if (before || wasSettled(workspace, id)) return 'repeated';
+    if (isRelease) remember(workspace, id, nowMs, 0, null);
     return 'unknown';
   }
 
   return {
-    hold: async ({ id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs }) => {
+    hold: async ({ id, workspaceId, amountNanoUsd, windows, leaseMs }) => {
       checkSum(amountNanoUsd);
       const workspace = inStore(workspaceId);
       return database.transact(() => {
+        const nowMs = now();
         expire(workspace, nowMs);
         if (get(`SELECT 1 FROM gateway_holds WHERE ${whereId}`, workspace, id)) return { isHeld: true };
         const states = windows.map((window) => stateOf(workspace, window));
@@ -162,23 +196,24 @@ export function sqliteLedger(
           ({ spentNanoUsd, heldNanoUsd }, at) =>
             spentNanoUsd + heldNanoUsd + amountNanoUsd <= (windows[at]?.limitNanoUsd ?? 0),
         );
-        if (!fits || ended(workspace, id, nowMs)) return { isHeld: false, states };
+        if (!fits || ended(workspace, id, nowMs) || wasSettled(workspace, id)) return { isHeld: false, states };
         for (const window of windows) book(workspace, window, 0, amountNanoUsd, nowMs);
         run(
           'INSERT INTO gateway_holds (workspace, id, amount, lease_until_ms, windows) VALUES (?, ?, ?, ?, ?)',
-          ...[workspace, id, amountNanoUsd, leaseUntilMs, writeWindows(windows)],
+          ...[workspace, id, amountNanoUsd, nowMs + leaseMs, writeWindows(windows)],
         );
         return { isHeld: true };
       });
     },
-    settle: async (workspaceId, id, actualNanoUsd, nowMs) => {
+    settle: async (workspaceId, id, actualNanoUsd) => {
       checkSum(actualNanoUsd);
-      return database.transact(() => end(inStore(workspaceId), id, actualNanoUsd, nowMs, false));
+      return database.transact(() => end(inStore(workspaceId), id, actualNanoUsd, now(), false));
     },
-    release: (workspaceId, id, nowMs) => database.transact(() => end(inStore(workspaceId), id, 0, nowMs, true)),
-    async renew(workspaceId, ids, leaseUntilMs) {
+    release: (workspaceId, id) => database.transact(() => end(inStore(workspaceId), id, 0, now(), true)),
+    async renew(workspaceId, ids, leaseMs) {
       if (ids.length === 0) return;
       await database.transact(() => {
+        const leaseUntilMs = now() + leaseMs;
         for (const id of ids) {
           run(
             `UPDATE gateway_holds SET lease_until_ms = max(lease_until_ms, ?) WHERE ${whereId}`,
@@ -187,25 +222,26 @@ export function sqliteLedger(
         }
       });
     },
-    expire: (workspaceId, nowMs) => afterExpiry(inStore(workspaceId), nowMs, (expired) => expired),
-    add: async (workspaceId, id, additions, nowMs) => {
+    expire: (workspaceId) => afterExpiry(inStore(workspaceId), (expired) => expired),
+    add: async (workspaceId, id, additions) => {
       for (const { nanoUsd } of additions) checkSum(nanoUsd);
       const workspace = inStore(workspaceId);
       // The prefix keeps this id apart from the ids of holds.
       const idOfAddition = `add:${id}`;
       await database.transact(() => {
+        const nowMs = now();
         if (ended(workspace, idOfAddition, nowMs)) return;
         for (const { window, nanoUsd } of additions) book(workspace, window, nanoUsd, 0, nowMs);
         remember(workspace, idOfAddition, nowMs, 0, null);
       });
     },
-    read: (workspaceId, windows, nowMs) => {
+    read: (workspaceId, windows) => {
       const workspace = inStore(workspaceId);
-      return afterExpiry(workspace, nowMs, () => windows.map((window) => stateOf(workspace, window)));
+      return afterExpiry(workspace, () => windows.map((window) => stateOf(workspace, window)));
     },
     forget: (workspaceId) =>
       database.transact(() => {
-        for (const table of ['gateway_windows', 'gateway_holds', 'gateway_ended']) {
+        for (const table of ['gateway_windows', 'gateway_holds', 'gateway_ended', 'gateway_settled']) {
           run(`DELETE FROM ${table} WHERE workspace = ?`, inStore(workspaceId));
         }
       }),

@@ -84,7 +84,7 @@ export function createSpending({
       if (windows.length === 0) return { windows: [], refusalOf: () => null };
       const { workspaceId } = scope;
       await Promise.all([outbox.inFlight(workspaceId), usageCounter.flush(workspaceId)]);
-      const states = await ledger.read(workspaceId, windows, clock.now());
+      const states = await ledger.read(workspaceId, windows);
       const standing = windows.map((window, at) => ({ ...window, ...(states[at] as WindowState) }));
       const isShort = (amountNanoUsd: number) =>
         standing.some((one) => one.spentNanoUsd + one.heldNanoUsd + amountNanoUsd > one.limitNanoUsd);
@@ -96,7 +96,7 @@ export function createSpending({
     async read(workspaceId, account, nowMs) {
       await Promise.all([outbox.inFlight(workspaceId), usageCounter.flush(workspaceId)]);
       const windows = intervals.map((interval) => ({ account, interval, ...windowOf(interval, nowMs) }));
-      const states = await ledger.read(workspaceId, windows, nowMs);
+      const states = await ledger.read(workspaceId, windows);
       return Object.fromEntries(intervals.map((interval, at) => [interval, states[at]])) as Record<
         Interval,
         WindowState

@@ -46,7 +46,7 @@ export function createHeartbeat(ledger: Ledger, clock: Clock, leaseMs: number, l
 
   async function renew(workspaceId: WorkspaceId, ids: readonly string[]): Promise<void> {
     try {
-      await ledger.renew(workspaceId, ids, clock.now() + leaseMs);
+      await ledger.renew(workspaceId, ids, leaseMs);
     } catch (error) {
       writeLog(
         logger,

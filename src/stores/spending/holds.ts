@@ -68,8 +68,7 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
       heartbeat.add(workspaceId, id);
       return { id, workspaceId, windows, nanoUsd: amountNanoUsd, sinceMs: nowMs };
     };
-    const request = { id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs: nowMs + leaseMs };
-    const outcome = steps.hold(request);
+    const outcome = steps.hold({ id, workspaceId, amountNanoUsd, windows, leaseMs });
     if (!(outcome instanceof Promise)) return onOutcome(outcome);
     return outcome.then(onOutcome, (error: unknown) => {
       releaseUnknown(workspaceId, id, error);
@@ -83,42 +82,37 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
     outbox.deliver({
       workspaceId,
       kind: 'release',
-      send: async () => void (await ledger.release(workspaceId, id, clock.now())),
+      send: async () => void (await ledger.release(workspaceId, id)),
     });
   }
 
-  function settle(hold: Hold, actualNanoUsd: number, isRepeat: boolean): void | Promise<void> {
-    const outcome = steps.settle(hold.workspaceId, hold.id, actualNanoUsd, clock.now());
-    return andThen(outcome, (ended) => settled(hold, actualNanoUsd, isRepeat, ended));
+  function settle(hold: Hold, actualNanoUsd: number): void | Promise<void> {
+    const outcome = steps.settle(hold.workspaceId, hold.id, actualNanoUsd);
+    return andThen(outcome, (ended) => settled(hold, actualNanoUsd, ended));
   }
 
-  function settled(hold: Hold, actualNanoUsd: number, isRepeat: boolean, outcome: EndOutcome): void {
-    if (outcome === 'ended') return;
-    const { workspaceId, windows, sinceMs } = hold;
+  function settled(hold: Hold, actualNanoUsd: number, outcome: EndOutcome): void {
+    const { id, workspaceId, windows, sinceMs } = hold;
+    const fields = { workspaceId, hold: id, actualNanoUsd };
     if (outcome === 'late') {
-      writeLog(
-        logger,
-        'warn',
-        { workspaceId, actualNanoUsd },
-        'a hold expired before it was settled; its actual cost is booked now',
-      );
+      writeLog(logger, 'warn', fields, 'a hold expired before it was settled; its actual cost is booked now');
+      return;
     }
-    // After a repeated settlement, `unknown` says nothing: the first one may have arrived.
-    if (outcome !== 'unknown' || isRepeat || actualNanoUsd === 0 || forgotten.has(workspaceId)) return;
-    // A hold of this age has expired, and its amount was charged.
-    if (clock.now() - sinceMs >= keepEndedMs) return;
-    writeLog(logger, 'warn', { workspaceId, actualNanoUsd }, 'the store has lost a hold; its cost is booked again');
-    const addition = ids.uuid();
+    if (outcome !== 'unknown') return;
+    // The store remembers what was settled. So this hold is lost, for example in a failover, and perhaps an earlier
+    // settlement of it.
+    if (actualNanoUsd === 0 || forgotten.has(workspaceId)) return;
+    if (clock.now() - sinceMs >= keepEndedMs) {
+      writeLog(logger, 'warn', fields, 'a hold of more than a day is not known any more; its cost is not booked again');
+      return;
+    }
+    writeLog(logger, 'warn', fields, 'the store has lost a hold; its cost is booked again');
+    const additions = windows.map((window) => ({ window, nanoUsd: actualNanoUsd }));
     outbox.deliver({
       workspaceId,
       kind: 'addition',
-      send: () =>
-        ledger.add(
-          workspaceId,
-          addition,
-          windows.map((window) => ({ window, nanoUsd: actualNanoUsd })),
-          clock.now(),
-        ),
+      // The id of the hold: whoever books for this hold again books nothing.
+      send: () => ledger.add(workspaceId, id, additions),
     });
   }
 
@@ -138,7 +132,7 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
       outbox.deliver({
         workspaceId,
         kind: 'settlement',
-        send: (isRepeat) => settle(hold, actualNanoUsd, isRepeat),
+        send: () => settle(hold, actualNanoUsd),
         // Until then the lease is renewed, so that the hold still exists when the store comes back.
         end: () => heartbeat.remove(workspaceId, id),
       });

@@ -1,6 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import { wasNotSent } from '../storage/circuit.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import { nameOfError } from '../storage/outage.ts';
 
@@ -11,11 +10,8 @@ export interface OutboxEntry {
   workspaceId: WorkspaceId;
   /** If too many entries wait, a `release` may be dropped: its hold then expires. */
   kind: 'settlement' | 'release' | 'addition';
-  /**
-   * Returns no promise if the store accepted the booking at once.
-   * @param isRepeat  the booking was sent before, with unknown outcome
-   */
-  send(isRepeat: boolean): void | Promise<void>;
+  /** Returns no promise if the store accepted the booking at once. May be called again: it books once. */
+  send(): void | Promise<void>;
   /** Called when the store has accepted the booking, or when it was given up. */
   end?(isTaken: boolean): void;
 }
@@ -56,7 +52,6 @@ export interface OutboxDeps {
 interface Item {
   outboxEntry: OutboxEntry;
   sinceMs: number;
-  wasSent: boolean;
 }
 
 /**
@@ -90,7 +85,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
   function attempt(item: Item): void | Promise<void> {
     let sent: void | Promise<void>;
     try {
-      sent = item.outboxEntry.send(item.wasSent);
+      sent = item.outboxEntry.send();
     } catch (error) {
       sent = Promise.reject(error);
     }
@@ -116,7 +111,6 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
         arrived();
       },
       (error: unknown) => {
-        item.wasSent ||= !wasNotSent(error);
         fail(item, error);
         arrived();
       },
@@ -202,7 +196,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
   }
 
   return {
-    deliver: (outboxEntry) => attempt({ outboxEntry, sinceMs: clock.now(), wasSent: false }),
+    deliver: (outboxEntry) => attempt({ outboxEntry, sinceMs: clock.now() }),
     inFlight(workspaceId) {
       const promises = onTheirWay.get(workspaceId);
       return promises ? Promise.all(promises) : null;

@@ -111,7 +111,7 @@ export function createUsageCounter({ ledger, clock, ids, outbox, flushMs, forgot
         outbox.deliver({
           workspaceId,
           kind: 'addition',
-          send: () => ledger.add(workspaceId, id, part, clock.now()),
+          send: () => ledger.add(workspaceId, id, part),
           end: () => confirm(workspaceId, counted),
         }),
       );

@@ -14,7 +14,8 @@ import type { RedisAdapter } from './redis-client.ts';
 import { type SqliteAdapter, sqliteStorage } from './sqlite.ts';
 import type { Storage } from './storage.ts';
 
-export interface ChooseStorageOptions extends LedgerOptions {
+export interface ChooseStorageOptions extends Pick<LedgerOptions, 'onLostHold'> {
+  /** Also that of a ledger in memory. Stores that processes share have their own. */
   clock: Clock;
   /** The time limit of one call, for a store that is only reached through Keyv. */
   timeoutMs: number;
@@ -31,7 +32,7 @@ export interface ChooseStorageOptions extends LedgerOptions {
  */
 export function chooseStorage(store: object | undefined, options: ChooseStorageOptions): Storage {
   if (store) listen(store, options);
-  const storage = store ? storageOf(store, options) : memoryStorage(memoryLedger(options));
+  const storage = store ? storageOf(store, options) : memoryStorage(ledgerInMemory(options));
   return options.ledger ? withLedger(storage, options.ledger) : storage;
 }
 
@@ -114,18 +115,25 @@ function keyvOver(adapter: object): () => Promise<Keyv> {
   return () => kv;
 }
 
-/** Ledgers for stores that have none. Two gateways in one process that share a store share its budgets. */
+/**
+ * Ledgers for stores that have none. Two gateways in one process that share a store share its budgets, and the clock of
+ * the first.
+ */
 const ledgers = new WeakMap<object, Map<string, Ledger>>();
 
-function ledgerIn(store: object, { onLostHold }: LedgerOptions): Ledger {
+function ledgerIn(store: object, options: ChooseStorageOptions): Ledger {
   const adapter = innermostAdapter(store);
   const { namespace } = store as { namespace?: unknown };
   const name = typeof namespace === 'string' ? namespace : '';
   const byNamespace = ledgers.get(adapter) ?? new Map<string, Ledger>();
   ledgers.set(adapter, byNamespace);
-  const ledger = byNamespace.get(name) ?? memoryLedger({ onLostHold });
+  const ledger = byNamespace.get(name) ?? ledgerInMemory(options);
   byNamespace.set(name, ledger);
   return ledger;
+}
+
+function ledgerInMemory({ onLostHold, clock }: ChooseStorageOptions): Ledger {
+  return memoryLedger({ onLostHold, now: () => clock.now() });
 }
 
 function withLedger(storage: Storage, ledger: Ledger): Storage {

@@ -16,12 +16,13 @@ export interface Passage {
   failed(cause: unknown): void;
 }
 
-/** The call was not made: the server has not responded for a while. */
+/** The call was not made, so it has certainly changed nothing. */
 export class NotSentError extends Error {
   override readonly name = 'NotSentError';
 
-  constructor() {
-    super('the store has not responded for a while');
+  /** @param cause  why; absent: the server has not responded for a while */
+  constructor(message = 'the store has not responded for a while', cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
   }
 }
 

@@ -62,11 +62,10 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
 function guardLedger(ledger: Ledger, bound: Bound): Ledger {
   return {
     hold: (request) => bound(() => ledger.hold(request)),
-    settle: (workspaceId, id, actualNanoUsd, nowMs) =>
-      bound(() => ledger.settle(workspaceId, id, actualNanoUsd, nowMs)),
+    settle: (workspaceId, id, actualNanoUsd) => bound(() => ledger.settle(workspaceId, id, actualNanoUsd)),
     release: (...hold) => bound(() => ledger.release(...hold)),
     renew: (...holds) => bound(() => ledger.renew(...holds)),
-    expire: (...at) => bound(() => ledger.expire(...at)),
+    expire: (workspaceId) => bound(() => ledger.expire(workspaceId)),
     add: (...additions) => bound(() => ledger.add(...additions)),
     read: (...windows) => bound(() => ledger.read(...windows)),
     forget: (workspaceId) => bound(() => ledger.forget(workspaceId)),

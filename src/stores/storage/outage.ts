@@ -71,6 +71,8 @@ export function isOutage(error: unknown, depth = 0): boolean {
 /** The kind of an error without its message, which may hold an address or a password. */
 export function nameOfError(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
+  // The cause says why nothing was sent.
+  if (error.name === 'NotSentError' && error.cause instanceof Error) return nameOfError(error.cause);
   const { code } = error as { code?: unknown };
   const name = error.name === 'Error' ? error.constructor.name : error.name;
   const isPlain = typeof code === 'string' && /^[A-Za-z0-9_]{1,40}$/.test(code);

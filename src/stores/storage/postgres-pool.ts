@@ -1,4 +1,5 @@
 import { systemClock } from '../../base/clock.ts';
+import { NotSentError } from './circuit.ts';
 
 /** The part of a Keyv adapter for PostgreSQL that we use, such as KeyvPostgres of `@keyv/postgres`. */
 export interface PostgresAdapter {
@@ -86,7 +87,7 @@ export function openPool(adapter: PostgresAdapter): PostgresPool {
   dropIdle(adapter);
 
   async function open(): Promise<DriverPool> {
-    if (isClosed) throw new Error('The store is closed');
+    if (isClosed) throw new NotSentError('The store is closed');
     opening ??= loadDriver().then(({ Pool }) => {
       const pool = new Pool(config);
       // Errors of idle connections and of those in use. One listener for both, because an error may come before the
@@ -100,7 +101,10 @@ export function openPool(adapter: PostgresAdapter): PostgresPool {
 
   /** Runs work on a connection. Keeps the connection, unless it may be unfit for further use. */
   async function use<T>(work: (client: DriverClient) => Promise<T>, isFit: (error: unknown) => boolean): Promise<T> {
-    const client = await (await open()).connect();
+    const pool = await open();
+    const client = await pool.connect().catch((error: unknown) => {
+      throw new NotSentError('PostgreSQL is not connected', error);
+    });
     try {
       const result = await work(client);
       client.release();
@@ -133,13 +137,15 @@ export function openPool(adapter: PostgresAdapter): PostgresPool {
   };
 }
 
-/** Whether the connection was lost during a statement. The statement may have been executed or not. */
+/** Whether the connection was lost during a statement, which may have been executed or not, or before it. */
 export function isLost(error: unknown): boolean {
+  if (error instanceof NotSentError) return isLost(error.cause);
   return lostCodes.includes(codeOf(error)) || (error instanceof Error && lostMessages.includes(error.message));
 }
 
 /** A SQLSTATE, or Node's code for a network failure; empty if there is none. */
 export function codeOf(error: unknown): string {
+  if (error instanceof NotSentError) return codeOf(error.cause);
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 

@@ -1,5 +1,6 @@
 import { sha1 } from '@noble/hashes/legacy.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { NotSentError } from './circuit.ts';
 import { type RedisAdapter, type RedisClient, type RedisLink, slotOf } from './redis-client.ts';
 
 export interface RedisScript {
@@ -18,7 +19,8 @@ export interface RedisConnection {
   /**
    * Sends the scripts in the order of the calls.
    * @param keys  all keys that the script uses, at least one, in one slot
-   * @throws Error when the server cannot be reached; does not wait for the server to come back
+   * @throws Error when the server cannot be reached, NotSentError if nothing was sent; does not wait for the server to
+   *         come back
    */
   run(script: RedisScript, keys: string[], args: string[]): Promise<unknown>;
   /** Closes the connections opened here. Those that the host app opened stay open. */
@@ -56,7 +58,7 @@ export function connectRedis(adapter: RedisAdapter): RedisConnection {
   return {
     key: (partition, rest) => adapter.createKeyPrefix(`{${partition}}:${rest}`, namespace),
     async run(script, keys, args) {
-      if (isClosed) throw new Error('The store is closed');
+      if (isClosed) throw new NotSentError('The store is closed');
       // Not awaited when the client is ready: so the order of calls is the order of commands.
       const { client } = adapter;
       if (!isReady(client)) await linkOf(client, () => createLink(client, () => open(client))).ready();
@@ -67,7 +69,7 @@ export function connectRedis(adapter: RedisAdapter): RedisConnection {
       try {
         return await inTime(client).evalSha(script.sha1, call);
       } catch (error) {
-        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw orNotSent(error);
         return inTime(client).eval(script.text, call);
       }
     },
@@ -182,5 +184,17 @@ function isReady(client: RedisLink): boolean {
 }
 
 function notConnected(cause: unknown): Error {
-  return new Error('Redis is not connected', { cause });
+  return new NotSentError('Redis is not connected', cause);
+}
+
+/**
+ * The messages with which the client refuses a command that it has not written to the server. In a bundle, the classes of
+ * these errors may have other names.
+ */
+const notWritten = ['The client is closed', 'The client is offline', 'The command was aborted', 'The queue is full'];
+
+function orNotSent(error: unknown): unknown {
+  return error instanceof Error && notWritten.includes(error.message)
+    ? new NotSentError('Redis is not connected', error)
+    : error;
 }

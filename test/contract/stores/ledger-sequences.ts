@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { windowOf } from '../../../src/base/windows.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
-import type { Ledger, LedgerOptions, LimitedWindow, WindowState } from '../../../src/stores/ledger/ledger.ts';
+import type { EndOutcome, LedgerOptions, LimitedWindow, WindowState } from '../../../src/stores/ledger/ledger.ts';
+import type { TimedLedger } from '../../support/timed-ledger.ts';
 
 const startMs = Date.UTC(2092, 11, 31, 23, 59);
 const leaseMs = 60_000;
@@ -72,7 +73,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
 );
 
 /** Any sequence of steps leaves a ledger as it leaves the model below, and answers as that does. */
-export function randomSequences(onLostHold: LedgerOptions['onLostHold'], ledger: () => Ledger): void {
+export function randomSequences(onLostHold: LedgerOptions['onLostHold'], ledger: () => TimedLedger): void {
   it(`are the same as in a simple model (${onLostHold})`, { timeout: 60_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(steps, (sequence) => follow(sequence, ledger(), createModel(onLostHold))),
@@ -82,7 +83,7 @@ export function randomSequences(onLostHold: LedgerOptions['onLostHold'], ledger:
   });
 }
 
-async function follow(sequence: readonly Step[], ledger: Ledger, model: Model): Promise<void> {
+async function follow(sequence: readonly Step[], ledger: TimedLedger, model: Model): Promise<void> {
   const workspaceId = randomUUID() as WorkspaceId;
   const asked: { id: string; amountNanoUsd: number; windows: LimitedWindow[] }[] = [];
   let nowMs = startMs;
@@ -206,13 +207,13 @@ function createModel(onLostHold: LedgerOptions['onLostHold']) {
       all.set(id, { ...hold, status: 'open' });
       return true;
     },
-    end(id: string, actual: number, isRelease: boolean): 'ended' | 'late' | 'unknown' {
+    end(id: string, actual: number, isRelease: boolean): EndOutcome {
       const hold = all.get(id);
       if (!hold) {
         if (isRelease) all.set(id, { status: 'released', windows: [], held: 0, spent: 0, leaseUntilMs: 0 });
         return 'unknown';
       }
-      if (hold.status === 'settled' || hold.status === 'released') return 'unknown';
+      if (hold.status === 'settled' || hold.status === 'released') return 'repeated';
       const outcome = hold.status === 'open' ? 'ended' : 'late';
       hold.status = isRelease ? 'released' : 'settled';
       hold.spent = actual;

@@ -13,6 +13,7 @@ import {
   type Window,
   type WindowState,
 } from '../../../src/stores/ledger/ledger.ts';
+import { storeClock, type TimedLedger } from '../../support/timed-ledger.ts';
 import { randomSequences } from './ledger-sequences.ts';
 
 /** A ledger under test, on a store that may be shared: every test uses workspaces of its own. */
@@ -21,7 +22,7 @@ export type OpenLedger = (options?: Partial<LedgerOptions>) => Promise<{ ledger:
 const dayMs = 86_400_000;
 /**
  * A Wednesday noon, years ahead: a server that lets keys expire by its own clock expires none of them. It differs from
- * the real time, so that a ledger which asks another clock than its caller's is found out.
+ * the real time, so that a ledger which asks another clock than the one it was given is found out.
  */
 export const noonMs = Date.UTC(2092, 4, 14, 12);
 const leaseMs = 60_000;
@@ -30,18 +31,19 @@ const most = Number.MAX_SAFE_INTEGER;
 /** The promises of a Ledger; each implementation's test calls this and adds its own oddities. */
 export function testLedger(name: string, open: OpenLedger): void {
   describe(name, () => {
+    const { now, timed } = storeClock(noonMs);
     let charging: Awaited<ReturnType<OpenLedger>>;
     let releasing: Awaited<ReturnType<OpenLedger>>;
     beforeAll(async () => {
-      charging = await open({ onLostHold: 'charge' });
-      releasing = await open({ onLostHold: 'release' });
+      charging = await open({ onLostHold: 'charge', now });
+      releasing = await open({ onLostHold: 'release', now });
     });
     afterAll(async () => {
       await charging?.close();
       await releasing?.close();
     });
-    const bench = () => createBench(charging.ledger);
-    const releasingBench = () => createBench(releasing.ledger);
+    const bench = () => createBench(timed(charging.ledger));
+    const releasingBench = () => createBench(timed(releasing.ledger));
 
     describe('hold', () => holds(bench));
     describe('settle and release', () => ends(bench));
@@ -50,8 +52,8 @@ export function testLedger(name: string, open: OpenLedger): void {
     describe('add, read and forget', () => additions(bench));
     describe('many at once', () => crowds(bench));
     describe('random sequences', () => {
-      randomSequences('charge', () => charging.ledger);
-      randomSequences('release', () => releasing.ledger);
+      randomSequences('charge', () => timed(charging.ledger));
+      randomSequences('release', () => timed(releasing.ledger));
     });
   });
 }
@@ -65,7 +67,7 @@ interface HoldOptions {
 }
 
 /** One workspace of a ledger, with what most tests leave alone filled in. */
-function createBench(ledger: Ledger) {
+function createBench(ledger: TimedLedger) {
   const workspaceId = newWorkspace();
   const hold = (
     amountNanoUsd: number,
@@ -213,6 +215,14 @@ function holds(bench: () => Bench): void {
     expect(await hold(10, [day], { id, nowMs: noonMs + keepEndedMs - 1 })).toMatchObject({ isHeld: false });
     expect(await at(day)).toEqual([0, 0]);
   });
+  it('refuses an id that was settled: the question of a hold may arrive twice, late', async () => {
+    const { hold, held, settle, state: at } = bench();
+    const day = limited('daily', 100);
+    const id = await held(10, [day]);
+    expect(await settle(id, 4)).toBe('ended');
+    expect(await hold(10, [day], { id })).toEqual({ isHeld: false, states: [state(4, 0)] });
+    expect(await at(day)).toEqual([4, 0]);
+  });
   it('refuses an id that was held and released', async () => {
     const { hold, release, state: at } = bench();
     const day = limited('daily', 100);
@@ -289,14 +299,25 @@ function ends(bench: () => Bench): void {
     const first = await held(100, [day]);
     const other = await held(7, [day]);
     expect(await settle(first, 30)).toBe('ended');
-    expect(await settle(first, 30)).toBe('unknown');
-    expect(await settle(first, 55)).toBe('unknown');
-    expect(await release(first)).toBe('unknown');
+    expect(await settle(first, 30)).toBe('repeated');
+    expect(await settle(first, 55)).toBe('repeated');
+    expect(await release(first)).toBe('repeated');
     expect(await at(day)).toEqual([30, 7]);
     expect(await release(other)).toBe('ended');
-    expect(await release(other)).toBe('unknown');
-    expect(await settle(other, 7)).toBe('unknown');
+    expect(await release(other)).toBe('repeated');
+    expect(await settle(other, 7)).toBe('repeated');
     expect(await at(day)).toEqual([30, 0]);
+  });
+  it('tells a hold that was settled from one that is lost, for a day', async () => {
+    const { held, settle, state: at } = bench();
+    const day = limited('daily', 1_000);
+    const id = await held(100, [day]);
+    expect(await settle(id, 30)).toBe('ended');
+    // Others are settled meanwhile.
+    for (let n = 0; n < 20; n++) await settle(await held(1, [day]), 1, noonMs + keepEndedMs - 1);
+    expect(await settle(id, 30, noonMs + keepEndedMs - 1)).toBe('repeated');
+    expect(await settle(randomUUID(), 30, noonMs + keepEndedMs - 1)).toBe('unknown');
+    expect(await at(day)).toEqual([50, 0]);
   });
   it('knows nothing of a hold that was never made', async () => {
     const { settle, state: at } = bench();
@@ -386,7 +407,7 @@ function expires(bench: () => Bench, releasingBench: () => Bench): void {
     await expire(noonMs + leaseMs);
     expect(await settle(id, actual, noonMs + leaseMs + keepEndedMs - 1)).toBe('late');
     expect(await read(windows)).toEqual([state(5 + actual, 1), state(5 + actual, 1)]);
-    expect(await settle(id, actual, noonMs + leaseMs + keepEndedMs - 1)).toBe('unknown');
+    expect(await settle(id, actual, noonMs + leaseMs + keepEndedMs - 1)).toBe('repeated');
     expect(await read(windows)).toEqual([state(5 + actual, 1), state(5 + actual, 1)]);
   });
   it('are booked by a late settlement where they had been released', async () => {
@@ -396,7 +417,7 @@ function expires(bench: () => Bench, releasingBench: () => Bench): void {
     await expire(noonMs + leaseMs);
     expect(await settle(id, 30, noonMs + leaseMs)).toBe('late');
     expect(await at(day)).toEqual([30, 0]);
-    expect(await settle(id, 30, noonMs + leaseMs)).toBe('unknown');
+    expect(await settle(id, 30, noonMs + leaseMs)).toBe('repeated');
     expect(await at(day)).toEqual([30, 0]);
   });
   it.each(['charge', 'release'])('cost nothing after a late release (%s)', async (mode) => {
@@ -406,8 +427,8 @@ function expires(bench: () => Bench, releasingBench: () => Bench): void {
     await expire(noonMs + leaseMs);
     expect(await release(id, noonMs + leaseMs)).toBe('late');
     expect(await at(day)).toEqual([0, 0]);
-    expect(await release(id, noonMs + leaseMs)).toBe('unknown');
-    expect(await settle(id, 70, noonMs + leaseMs)).toBe('unknown');
+    expect(await release(id, noonMs + leaseMs)).toBe('repeated');
+    expect(await settle(id, 70, noonMs + leaseMs)).toBe('repeated');
     expect(await hold(70, [day], { id, nowMs: noonMs + leaseMs })).toMatchObject({ isHeld: false });
     expect(await at(day)).toEqual([0, 0]);
   });
@@ -682,7 +703,7 @@ function crowds(bench: () => Bench): void {
     const ids = await Promise.all(Array.from({ length: 200 }, () => held(100, windows)));
     const outcomes = await Promise.all(ids.flatMap((id, index) => [settle(id, index), settle(id, index)]));
     expect(outcomes.filter((outcome) => outcome === 'ended')).toHaveLength(200);
-    expect(outcomes.filter((outcome) => outcome === 'unknown')).toHaveLength(200);
+    expect(outcomes.filter((outcome) => outcome === 'repeated')).toHaveLength(200);
     expect(await read(windows)).toEqual(windows.map(() => state((199 * 200) / 2, 0)));
   });
   it('the same hold asked for many times at once is one hold', async () => {

@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { keepEndedMs, keepWindowsMs } from '../../../src/stores/ledger/ledger.ts';
 import { maxSeen, memoryLedger } from '../../../src/stores/ledger/memory.ts';
+import { storeClock } from '../../support/timed-ledger.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 
-testLedger('memory ledger', async ({ onLostHold = 'charge' } = {}) => ({
-  ledger: memoryLedger({ onLostHold }),
+testLedger('memory ledger', async ({ onLostHold = 'charge', now } = {}) => ({
+  ledger: memoryLedger({ onLostHold, now }),
   close: async () => {},
 }));
 
 describe('memory ledger drops what is old:', () => {
-  const ledger = memoryLedger({ onLostHold: 'charge' });
+  const { now, timed } = storeClock(noonMs);
+  const ledger = timed(memoryLedger({ onLostHold: 'charge', now }));
   const hour = 3_600_000;
 
   it('windows 40 days after their end, but not while something is held in them', async () => {

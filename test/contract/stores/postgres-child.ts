@@ -12,7 +12,6 @@ export type Task = keyof typeof tasks;
 
 export const budget = {
   workspaceId: 'shared' as WorkspaceId,
-  nowMs: Date.UTC(2092, 4, 14, 12),
   limitNanoUsd: 500_000,
   windows: (limitNanoUsd: number): LimitedWindow[] => [
     { account: 'workspace', interval: 'lifetime', startMs: 0, endMs: null, limitNanoUsd },
@@ -36,8 +35,7 @@ const tasks = {
       workspaceId: budget.workspaceId,
       amountNanoUsd: 1,
       windows: budget.windows(1_000),
-      nowMs: budget.nowMs,
-      leaseUntilMs: budget.nowMs + 60_000,
+      leaseMs: 60_000,
     });
     const id = `process-${process.pid}`;
     const isCreated = await storage.commit([{ at: at(id), expect: null, value: id, rank: 0 }]);
@@ -60,7 +58,7 @@ const tasks = {
 
   /** Spends, 20 requests at a time, until hardly anything fits; what it spent, and the worst it saw of the windows. */
   async spend({ ledger }: Storage): Promise<{ spent: number; refused: number; highest: number }> {
-    const { workspaceId, nowMs, limitNanoUsd } = budget;
+    const { workspaceId, limitNanoUsd } = budget;
     const windows = budget.windows(limitNanoUsd);
     const seen = { spent: 0, refused: 0, highest: 0 };
     let left = 400;
@@ -73,20 +71,19 @@ const tasks = {
           workspaceId,
           amountNanoUsd,
           windows,
-          nowMs,
-          leaseUntilMs: nowMs + 60_000,
+          leaseMs: 60_000,
         });
         if (!isHeld) {
           seen.refused++;
           continue;
         }
         const actual = Math.floor(Math.random() * (amountNanoUsd + 1));
-        if (Math.random() < 0.1) await ledger.release(workspaceId, id, nowMs);
+        if (Math.random() < 0.1) await ledger.release(workspaceId, id);
         else {
-          await ledger.settle(workspaceId, id, actual, nowMs);
+          await ledger.settle(workspaceId, id, actual);
           seen.spent += actual;
         }
-        for (const state of await ledger.read(workspaceId, windows, nowMs)) {
+        for (const state of await ledger.read(workspaceId, windows)) {
           seen.highest = Math.max(seen.highest, state.spentNanoUsd + state.heldNanoUsd);
         }
       }

@@ -11,7 +11,7 @@ import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { type OwnPostgres, ownPostgres } from '../../support/own-postgres.ts';
 import { askPostgres, connectTo } from '../../support/postgres-client.ts';
 import { postgresFolder } from '../../support/services.ts';
-import { limited, newWorkspace, noonMs } from './ledger.ts';
+import { limited, newWorkspace } from './ledger.ts';
 
 const timeoutMs = 250;
 /** A machine that does other things as well runs timers late. */
@@ -187,9 +187,9 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
       for (let turn = 0; turn < 20; turn++) {
         expect(await storage.get(at)).toBe('value');
         expect((await storage.list('p', 'thing', { offset: 0, limit: 1 })).total).toBe(1);
-        expect(await storage.ledger.read(workspaceId, [window], noonMs)).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 0 }]);
+        expect(await storage.ledger.read(workspaceId, [window])).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 0 }]);
         expect(await refusal(storage.commit([{ at, value: 'x' }]))).toBe('unavailable');
-        expect(await refusal(storage.ledger.add(workspaceId, randomUUID(), [{ window, nanoUsd: 1 }], noonMs))).toBe(
+        expect(await refusal(storage.ledger.add(workspaceId, randomUUID(), [{ window, nanoUsd: 1 }]))).toBe(
           'unavailable',
         );
       }
@@ -228,7 +228,7 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
     const hold = () => {
       const id = randomUUID();
       held.push(id);
-      const request = { id, workspaceId, amountNanoUsd: 1, windows: [window], nowMs: noonMs, leaseUntilMs: noonMs * 2 };
+      const request = { id, workspaceId, amountNanoUsd: 1, windows: [window], leaseMs: 60_000 };
       return storage.ledger.hold(request);
     };
     let written = 0;
@@ -253,8 +253,8 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
     await recovered(storage, 5_000);
     expect(await write()).toBe(true);
     expect(await hold()).toEqual({ isHeld: true });
-    for (const id of held) await storage.ledger.release(workspaceId, id, noonMs);
-    expect(await storage.ledger.read(workspaceId, [window], noonMs)).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 0 }]);
+    for (const id of held) await storage.ledger.release(workspaceId, id);
+    expect(await storage.ledger.read(workspaceId, [window])).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 0 }]);
   });
 
   it('whose connections are all taken by others: 503 until one is free', async () => {
@@ -277,7 +277,7 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
     const workspaceId = newWorkspace();
     for (let turn = 0; turn < 20; turn++) {
       expect(await refusal(storage.get({ partition: 'p', kind: 'thing', id: 'here' }))).toBe('unavailable');
-      expect(await refusal(storage.ledger.expire(workspaceId, noonMs))).toBe('unavailable');
+      expect(await refusal(storage.ledger.expire(workspaceId))).toBe('unavailable');
       await sleep(50);
     }
     await server.start();
@@ -409,8 +409,7 @@ function startLoad(storage: Storage) {
         workspaceId,
         amountNanoUsd: 100,
         windows: [window],
-        nowMs: noonMs,
-        leaseUntilMs: noonMs * 2,
+        leaseMs: 60_000,
       };
       const isHeld = await check(
         'hold',
@@ -418,11 +417,11 @@ function startLoad(storage: Storage) {
         (outcome) => outcome.isHeld,
       );
       if (!isHeld) {
-        unsaid.push(() => storage.ledger.release(workspaceId, id, noonMs));
+        unsaid.push(() => storage.ledger.release(workspaceId, id));
         continue;
       }
       settled.set(workspaceId, settled.get(workspaceId)! + 70);
-      const settle = () => storage.ledger.settle(workspaceId, id, 70, noonMs);
+      const settle = () => storage.ledger.settle(workspaceId, id, 70);
       // It was booked, and the connection was lost before we heard of it.
       if (!(await check('settle', settle, (outcome) => outcome !== 'late'))) unsaid.push(settle);
     }
@@ -460,7 +459,7 @@ function startLoad(storage: Storage) {
       }
       for (const workspaceId of workspaces) {
         const spentNanoUsd = settled.get(workspaceId);
-        const read = () => storage.ledger.read(workspaceId, [window], noonMs).catch(() => null);
+        const read = () => storage.ledger.read(workspaceId, [window]).catch(() => null);
         await expect.poll(read).toEqual([{ spentNanoUsd, heldNanoUsd: 0 }]);
       }
     },

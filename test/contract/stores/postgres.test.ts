@@ -4,12 +4,19 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { KeyvPostgres } from '@keyv/postgres';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { expireBatch, keepEndedMs, keepWindowsMs } from '../../../src/stores/ledger/ledger.ts';
+import {
+  expireBatch,
+  keepEndedMs,
+  keepWindowsMs,
+  type LedgerOptions,
+  maxSettled,
+} from '../../../src/stores/ledger/ledger.ts';
 import { postgresStorage } from '../../../src/stores/storage/postgres.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { askPostgres, connectTo } from '../../support/postgres-client.ts';
 import { isLongRun } from '../../support/runs.ts';
 import { describeWithPostgres } from '../../support/services.ts';
+import { storeClock, type TimedLedger } from '../../support/timed-ledger.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 import { at, budget, names, type Task } from './postgres-child.ts';
 import { testStorage } from './storage.ts';
@@ -22,11 +29,18 @@ describeWithPostgres('PostgreSQL', (url) => {
   // The server may be shared, and has few connections: a test closes its own before the next begins.
   const opened = new Set<{ storage: Storage; adapter: KeyvPostgres }>();
 
-  async function open(options: Options = {}, onLostHold: 'charge' | 'release' = 'charge') {
+  const clock = storeClock(noonMs);
+  type Opened = Omit<Storage, 'ledger'> & { ledger: TimedLedger };
+
+  async function open(options: Options = {}): Promise<Opened> {
+    const storage = await openAt(options, { onLostHold: 'charge', now: clock.now });
+    return { ...storage, ledger: clock.timed(storage.ledger) };
+  }
+  async function openAt(options: Options, ledgerOptions: LedgerOptions) {
     const adapter = new KeyvPostgres({ uri: await url(), schema, max: 4, ...options });
     adapter.on('error', () => {});
     if (options.schema) schemas.add(options.schema);
-    return keep(adapter, postgresStorage(adapter, { onLostHold }));
+    return keep(adapter, postgresStorage(adapter, ledgerOptions));
   }
   function keep(adapter: KeyvPostgres, storage: Storage): Storage {
     opened.add({ storage, adapter });
@@ -48,11 +62,11 @@ describeWithPostgres('PostgreSQL', (url) => {
   });
 
   testStorage('postgres', async () => {
-    const storage = await open();
+    const storage = await openAt({}, { onLostHold: 'charge' });
     return { storage, close: () => storage.close() };
   });
-  testLedger('ledger: postgres', async ({ onLostHold = 'charge' } = {}) => {
-    const storage = await open({}, onLostHold);
+  testLedger('ledger: postgres', async ({ onLostHold = 'charge', now } = {}) => {
+    const storage = await openAt({}, { onLostHold, now });
     return { ledger: storage.ledger, close: () => storage.close() };
   });
 
@@ -62,7 +76,7 @@ describeWithPostgres('PostgreSQL', (url) => {
     afterEach(closeAll);
 
     describe('what is kept apart', () => {
-      const put = (storage: Storage, value: string) => storage.commit([{ at: at('same'), value, rank: 1 }]);
+      const put = (storage: Opened, value: string) => storage.commit([{ at: at('same'), value, rank: 1 }]);
       const window = limited('daily', 100);
       const workspaceId = newWorkspace();
 
@@ -87,7 +101,8 @@ describeWithPostgres('PostgreSQL', (url) => {
         const adapterUri = await url();
         const [plain, one, two] = [adapter(), adapter('one'), adapter('two')];
         const stores = [plain, one, two].map((each) => {
-          return keep(each, postgresStorage(each, { onLostHold: 'charge' }));
+          const storage = keep(each, postgresStorage(each, { onLostHold: 'charge', now: clock.now }));
+          return { ...storage, ledger: clock.timed(storage.ledger) };
         });
         // Another Keyv takes the adapter over.
         one.namespace = 'two';
@@ -131,7 +146,7 @@ describeWithPostgres('PostgreSQL', (url) => {
         expect(await together('begin', fresh)).toEqual([true, true, true, true]);
         const storage = await open({ schema: fresh });
         expect((await storage.list('shared', 'thing', { offset: 0, limit: 9 })).total).toBe(4);
-        const [state] = await storage.ledger.read(budget.workspaceId, budget.windows(1), budget.nowMs);
+        const [state] = await storage.ledger.read(budget.workspaceId, budget.windows(1), noonMs);
         expect(state).toEqual({ spentNanoUsd: 0, heldNanoUsd: 4 });
       });
       it('are made again when somebody has removed them', async () => {
@@ -187,7 +202,7 @@ describeWithPostgres('PostgreSQL', (url) => {
         const stores = [await open({ table, options }), await open({ table, options }), await open({ table })];
         const workspaceId = newWorkspace();
         const windows = [limited('daily', 100), limited('lifetime', 100)];
-        const hold = (storage: Storage) =>
+        const hold = (storage: Opened) =>
           storage.ledger.hold({
             id: randomUUID(),
             workspaceId,
@@ -197,12 +212,12 @@ describeWithPostgres('PostgreSQL', (url) => {
             leaseUntilMs: noonMs + 1,
           });
         const outcomes = await Promise.all(
-          Array.from({ length: 150 }, (_, index) => hold(stores[index % 3] as Storage)),
+          Array.from({ length: 150 }, (_, index) => hold(stores[index % 3] as Opened)),
         );
         expect(outcomes.filter(({ isHeld }) => isHeld)).toHaveLength(100);
         const won = await Promise.all(
           Array.from({ length: 30 }, (_, n) =>
-            (stores[n % 3] as Storage).commit([{ at: at('a'), expect: null, value: `${n}` }]),
+            (stores[n % 3] as Opened).commit([{ at: at('a'), expect: null, value: `${n}` }]),
           ),
         );
         expect(won.filter(Boolean)).toHaveLength(1);
@@ -216,7 +231,7 @@ describeWithPostgres('PostgreSQL', (url) => {
         // A transaction of that kind would not see what is changed while it waits.
         const session = await connectTo(await url());
         await session.query(`BEGIN; LOCK TABLE ${schema}."${table}_windows"`);
-        const waiting = hold(stores[0] as Storage);
+        const waiting = hold(stores[0] as Opened);
         await expect
           .poll(async () => (await session.query(`SELECT FROM pg_locks WHERE NOT granted`)).rows.length)
           .toBeGreaterThan(0);
@@ -332,12 +347,7 @@ describeWithPostgres('PostgreSQL', (url) => {
         Number(
           (await ask(`SELECT count(*) FROM ${schema}.keyv_${table} WHERE workspace = $1`, [workspaceId]))[0]?.count,
         );
-      const hold = (
-        storage: Storage,
-        workspaceId: ReturnType<typeof newWorkspace>,
-        nowMs: number,
-        leaseMs = 60_000,
-      ) => {
+      const hold = (storage: Opened, workspaceId: ReturnType<typeof newWorkspace>, nowMs: number, leaseMs = 60_000) => {
         const id = randomUUID();
         const windows = [limited('daily', 1e6, { atMs: nowMs })];
         const request = { id, workspaceId, amountNanoUsd: 1, windows, nowMs, leaseUntilMs: nowMs + leaseMs };
@@ -374,6 +384,26 @@ describeWithPostgres('PostgreSQL', (url) => {
         await storage.ledger.add(workspaceId, randomUUID(), [{ window: limited('daily', 1), nanoUsd: 1 }], laterMs);
         expect([await count('holds', workspaceId), await count('additions', workspaceId)]).toEqual([2, 1]);
       });
+      it('is dropped after a day: ids of settled holds, and earlier where there are 100,000', async () => {
+        const storage = await open();
+        const workspaceId = newWorkspace();
+        const settle = async (nowMs: number) => {
+          const id = await hold(storage, workspaceId, nowMs);
+          expect(await storage.ledger.settle(workspaceId, id, 1, nowMs)).toBe('ended');
+        };
+        for (let n = 0; n < 3; n++) await settle(noonMs);
+        expect(await count('settled', workspaceId)).toBe(3);
+        const laterMs = noonMs + keepEndedMs;
+        await settle(laterMs);
+        expect(await count('settled', workspaceId)).toBe(1);
+        await ask(
+          `INSERT INTO ${schema}.keyv_settled (namespace, workspace, id, number, at_ms)
+            SELECT '', $1, 'other-' || n, n, $2 FROM generate_series(10, $3::int) AS n`,
+          [workspaceId, laterMs, maxSettled + 14],
+        );
+        for (let n = 0; n < 5; n++) await settle(laterMs);
+        expect(await count('settled', workspaceId)).toBe(maxSettled);
+      });
       it('is dropped after a day also where holds only ever expire', async () => {
         const storage = await open();
         const workspaceId = newWorkspace();
@@ -401,9 +431,11 @@ describeWithPostgres('PostgreSQL', (url) => {
         await hold(storage, workspaceId, noonMs, 1);
         await storage.ledger.expire(workspaceId, noonMs + 1);
         await hold(storage, workspaceId, noonMs);
+        await storage.ledger.settle(workspaceId, await hold(storage, workspaceId, noonMs), 1, noonMs);
         await storage.ledger.add(workspaceId, randomUUID(), [{ window: limited('daily', 1), nanoUsd: 1 }], noonMs);
         await storage.ledger.forget(workspaceId);
-        for (const table of ['holds', 'windows', 'additions']) expect(await count(table, workspaceId)).toBe(0);
+        for (const table of ['holds', 'windows', 'additions', 'settled'])
+          expect(await count(table, workspaceId)).toBe(0);
       });
     });
 
@@ -444,7 +476,7 @@ describeWithPostgres('PostgreSQL', (url) => {
         schemas.add(fresh);
         const seen = (await together('spend', fresh)) as { spent: number; refused: number; highest: number }[];
         const storage = await open({ schema: fresh });
-        const states = await storage.ledger.read(budget.workspaceId, budget.windows(1), budget.nowMs);
+        const states = await storage.ledger.read(budget.workspaceId, budget.windows(1), noonMs);
         const spent = seen.reduce((sum, one) => sum + one.spent, 0);
         expect(states).toEqual(states.map(() => ({ spentNanoUsd: spent, heldNanoUsd: 0 })));
         for (const { highest, refused } of seen) {

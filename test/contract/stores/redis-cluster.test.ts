@@ -7,7 +7,7 @@ import { redisStorage } from '../../../src/stores/storage/redis.ts';
 import { slotOf } from '../../../src/stores/storage/redis-client.ts';
 import { command, type RedisCluster, startRedisCluster } from '../../support/redis-cluster.ts';
 import { describeWithOwnRedis } from '../../support/services.ts';
-import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
+import { limited, newWorkspace, testLedger } from './ledger.ts';
 import { testStorage } from './storage.ts';
 
 const options: LedgerOptions = { onLostHold: 'charge' };
@@ -53,10 +53,10 @@ describeWithOwnRedis('on a cluster of three masters', () => {
     for (const workspaceId of workspaces) {
       const windows = [limited('daily', 100), limited('lifetime', 100)];
       await storage.commit([{ at: { partition: workspaceId, kind: 'thing', id: 'a' }, value: 'x', rank: 1 }]);
-      const hold = { workspaceId, amountNanoUsd: 1, windows, nowMs: noonMs };
-      await ledger.hold({ ...hold, id: randomUUID(), leaseUntilMs: noonMs + 1 });
-      await ledger.hold({ ...hold, id: randomUUID(), leaseUntilMs: noonMs + 60_000 });
-      await ledger.expire(workspaceId, noonMs + 1);
+      const hold = { workspaceId, amountNanoUsd: 1, windows };
+      await ledger.hold({ ...hold, id: randomUUID(), leaseMs: 1 });
+      await ledger.hold({ ...hold, id: randomUUID(), leaseMs: 60_000 });
+      await ledger.expire(workspaceId);
     }
     const keys = await Promise.all(cluster.nodes.map(async (node) => (await command(node, ['KEYS', '*'])).split(',')));
     const used = new Set<number>();
@@ -85,10 +85,10 @@ describeWithOwnRedis('on a cluster of three masters', () => {
     const spend = async () => {
       while (isMoving) {
         const id = randomUUID();
-        const hold = { id, workspaceId: workspace, amountNanoUsd: 10, windows, nowMs: noonMs };
-        const held = await ledger.hold({ ...hold, leaseUntilMs: noonMs + 60_000 }).catch(unlessMoving);
+        const hold = { id, workspaceId: workspace, amountNanoUsd: 10, windows };
+        const held = await ledger.hold({ ...hold, leaseMs: 60_000 }).catch(unlessMoving);
         for (let isHeld = held?.isHeld; isHeld; ) {
-          if ((await ledger.settle(workspace, id, 7, noonMs).catch(unlessMoving)) === 'ended') {
+          if ((await ledger.settle(workspace, id, 7).catch(unlessMoving)) === 'ended') {
             settled++;
             isHeld = false;
           }
@@ -108,7 +108,7 @@ describeWithOwnRedis('on a cluster of three masters', () => {
     expect(settled).toBeGreaterThan(0);
     expect([...refusals].filter((refusal) => refusal !== 'TRYAGAIN')).toEqual([]);
     expect(await storage.get(at)).toBe(String(counted));
-    expect(await ledger.read(workspace, windows, noonMs)).toEqual([
+    expect(await ledger.read(workspace, windows)).toEqual([
       { spentNanoUsd: settled * 7, heldNanoUsd: 0 },
       { spentNanoUsd: settled * 7, heldNanoUsd: 0 },
     ]);

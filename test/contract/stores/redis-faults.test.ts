@@ -8,13 +8,16 @@ import KeyvRedis from '@keyv/redis';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { isGatewayError } from '../../../src/base/errors.ts';
+import { randomIds } from '../../../src/base/ids.ts';
+import { createSpending } from '../../../src/stores/spending/create-spending.ts';
+import type { Reservation } from '../../../src/stores/spending/spending.ts';
 import { guardStorage } from '../../../src/stores/storage/guard.ts';
 import { redisStorage } from '../../../src/stores/storage/redis.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { command } from '../../support/redis-cluster.ts';
 import { describeWithOwnRedis } from '../../support/services.ts';
 import { freePort, type StartedService, startRedis } from '../../support/start-service.ts';
-import { limited, newWorkspace, noonMs } from './ledger.ts';
+import { limited, newWorkspace } from './ledger.ts';
 
 const timeoutMs = 250;
 /** What no call may take: the limit, and what a busy machine adds to it. */
@@ -141,11 +144,7 @@ describeWithOwnRedis('a Redis that fails', (program) => {
     const storage = open();
     const at = { partition: newWorkspace(), kind: 'thing', id: 'a' };
     for (let n = 0; n < 10; n++) {
-      const calls = [
-        storage.get(at),
-        storage.commit([{ at, value: 'x' }]),
-        storage.ledger.expire(newWorkspace(), noonMs),
-      ];
+      const calls = [storage.get(at), storage.commit([{ at, value: 'x' }]), storage.ledger.expire(newWorkspace())];
       const startedMs = performance.now();
       for (const outcome of await Promise.allSettled(calls)) expect(faultOf(outcome)).toBe('unavailable');
       expect(performance.now() - startedMs).toBeLessThan(longestMs);
@@ -155,18 +154,59 @@ describeWithOwnRedis('a Redis that fails', (program) => {
     await survives(storage, async () => {}, { isHarmless: true });
   });
 
+  it('fails over while a settlement is in flight: its cost is booked once, and a log says so', {
+    timeout: 40_000,
+  }, async () => {
+    const storage = open();
+    const warnings: string[] = [];
+    const logger = { info() {}, warn: (_: object, message: string) => void warnings.push(message) };
+    const spending = createSpending({
+      ledger: storage.ledger,
+      clock: systemClock,
+      ids: randomIds,
+      random: () => 0,
+      logger,
+    });
+    const workspaceId = newWorkspace();
+    const budgets = [{ interval: 'lifetime', limitNanoUsd: 1_000 }] as const;
+    const scope = { workspaceId, apiKeyHash: null, keyLimit: null, budgets, atMs: Date.now() };
+    await untilServed(storage);
+    const hold = async () => (await spending.hold(scope, 100)) as Reservation;
+    const [settledBefore, inFlight] = [await hold(), await hold()];
+    settledBefore.settle({ nanoUsd: 30, byokNanoUsd: 0 });
+    await expect
+      .poll(async () => (await spending.read(workspaceId, 'workspace', Date.now())).lifetime.spentNanoUsd)
+      .toBe(30);
+    // The settlement is written to the connection. The server dies before it reads it, and what takes its place has
+    // heard nothing of the hold.
+    signal('SIGSTOP');
+    inFlight.settle({ nanoUsd: 40, byokNanoUsd: 0 });
+    await sleep(50);
+    signal('SIGKILL');
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+    folder = await mkdtemp(join(tmpdir(), 'model-gateway-redis-faults-'));
+    await start();
+    const spent = async () =>
+      (await spending.read(workspaceId, 'workspace', Date.now()).catch(() => null))?.lifetime.spentNanoUsd;
+    await expect.poll(spent, { timeout: 10_000 }).toBe(40);
+    expect(warnings).toContain('the store has lost a hold; its cost is booked again');
+    await spending.close();
+    expect(await spent()).toBe(40);
+  });
+
   it('that is full still ends holds: that is what makes room', async () => {
     const storage = open(port, 5_000);
     const workspaceId = newWorkspace();
     const windows = [limited('daily', 1_000)];
-    const request = { workspaceId, amountNanoUsd: 100, windows, nowMs: noonMs, leaseUntilMs: noonMs + 60_000 };
+    const request = { workspaceId, amountNanoUsd: 100, windows, leaseMs: 60_000 };
     const [first, second] = [randomUUID(), randomUUID()];
     for (const id of [first, second]) await storage.ledger.hold({ ...request, id });
     await command(server, ['CONFIG', 'SET', 'maxmemory', '1']);
     await expect(storage.ledger.hold({ ...request, id: randomUUID() })).rejects.toMatchObject({ status: 503 });
-    expect(await storage.ledger.settle(workspaceId, first, 30, noonMs)).toBe('ended');
-    expect(await storage.ledger.release(workspaceId, second, noonMs)).toBe('ended');
-    const [state] = await storage.ledger.read(workspaceId, windows, noonMs);
+    expect(await storage.ledger.settle(workspaceId, first, 30)).toBe('ended');
+    expect(await storage.ledger.release(workspaceId, second)).toBe('ended');
+    const [state] = await storage.ledger.read(workspaceId, windows);
     expect(state).toEqual({ spentNanoUsd: 30, heldNanoUsd: 0 });
   });
 });
@@ -222,13 +262,13 @@ async function survives(
         if (written && !written.is) wrong.push({ written });
       }
       const id = randomUUID();
-      const request = { id, workspaceId, amountNanoUsd: 10, windows, nowMs: noonMs, leaseUntilMs: noonMs + 60_000 };
+      const request = { id, workspaceId, amountNanoUsd: 10, windows, leaseMs: 60_000 };
       const held = await ask(() => storage.ledger.hold(request));
       if (held && !held.is.isHeld) wrong.push(held);
       if (!held) {
-        await insist(() => storage.ledger.release(workspaceId, id, noonMs));
+        await insist(() => storage.ledger.release(workspaceId, id));
       } else {
-        await insist(() => storage.ledger.settle(workspaceId, id, 7, noonMs));
+        await insist(() => storage.ledger.settle(workspaceId, id, 7));
         settled++;
       }
     }
@@ -255,7 +295,7 @@ async function survives(
   expect(slowestMs).toBeLessThan(longestMs);
   if (!isHarmless) expect(refusedByHarm).toBeGreaterThan(0);
   const state = { spentNanoUsd: settled * 7, heldNanoUsd: 0 };
-  expect(await insist(() => storage.ledger.read(workspaceId, windows, noonMs))).toEqual([state, state]);
+  expect(await insist(() => storage.ledger.read(workspaceId, windows))).toEqual([state, state]);
   expect(settled).toBeGreaterThan(workers);
 }
 
@@ -264,7 +304,7 @@ async function untilServed(storage: Storage): Promise<void> {
   const at = { partition: newWorkspace(), kind: 'thing', id: 'a' };
   const endMs = performance.now() + 15_000;
   for (let served = 0; served < 3; ) {
-    const calls = [storage.commit([{ at, value: 'x' }]), storage.ledger.release(newWorkspace(), randomUUID(), noonMs)];
+    const calls = [storage.commit([{ at, value: 'x' }]), storage.ledger.release(newWorkspace(), randomUUID())];
     const outcomes = await Promise.allSettled(calls);
     served = outcomes.every(({ status }) => status === 'fulfilled') ? served + 1 : 0;
     if (performance.now() > endMs) throw new Error('It never recovered', { cause: outcomes });

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import KeyvRedis, { createClient } from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { keepEndedMs, keepWindowsMs, type LedgerOptions } from '../../../src/stores/ledger/ledger.ts';
+import { keepEndedMs, keepWindowsMs, type LedgerOptions, maxSettled } from '../../../src/stores/ledger/ledger.ts';
 import { redisStorage } from '../../../src/stores/storage/redis.ts';
 import type { RedisAdapter } from '../../../src/stores/storage/redis-client.ts';
 import { isLongRun } from '../../support/runs.ts';
 import { describeWithOwnRedis, describeWithRedis } from '../../support/services.ts';
 import { type StartedService, startRedis } from '../../support/start-service.ts';
+import { storeClock } from '../../support/timed-ledger.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 import { testStorage } from './storage.ts';
 
@@ -51,8 +52,9 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
     await server?.stop();
   });
 
-  function openOn(adapter: RedisAdapter = new KeyvRedis(server.url), ledgerOptions = options) {
-    const storage = redisStorage(adapter, ledgerOptions);
+  const { now, timed } = storeClock(noonMs);
+  function openOn(adapter: RedisAdapter = new KeyvRedis(server.url)) {
+    const storage = redisStorage(adapter, { ...options, now });
     opened.push({ close: () => storage.close() });
     return storage;
   }
@@ -62,11 +64,11 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
     return { partition, at: (id: string, kind = 'thing') => ({ partition, kind, id }) };
   }
 
-  /** A workspace with two windows, and what its six keys hold. */
+  /** A workspace with two windows, and what its seven keys hold. */
   function tenant(storage = openOn()) {
     const workspaceId = newWorkspace();
     const windows = [limited('daily', 1e6), limited('lifetime', 1e6)];
-    const { ledger } = storage;
+    const ledger = timed(storage.ledger);
     const key = (name: string) => `{${workspaceId}}:ledger:${name}`;
     return {
       ledger,
@@ -82,8 +84,10 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
         const [windows, holds, expired] = await Promise.all(
           ['windows', 'holds', 'expired'].map((n) => client.hLen(key(n))),
         );
-        const [ends, leases, ended] = await Promise.all(['ends', 'leases', 'ended'].map((n) => client.zCard(key(n))));
-        return { windows, ends, holds, leases, ended, expired };
+        const [ends, leases, ended, settled] = await Promise.all(
+          ['ends', 'leases', 'ended', 'settled'].map((n) => client.zCard(key(n))),
+        );
+        return { windows, ends, holds, leases, ended, expired, settled };
       },
     };
   }
@@ -159,10 +163,10 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
     expect(await Promise.all(Array.from({ length: 20 }, () => storage.get(at('a'))))).toEqual(Array(20).fill('x'));
   });
 
-  it('leaves nothing of holds that were settled', async () => {
+  it('leaves nothing but their ids of holds that were settled', async () => {
     const { ledger, workspaceId, hold, sizes } = tenant();
     for (let n = 0; n < 50; n++) await ledger.settle(workspaceId, await hold(), 7, noonMs);
-    expect(await sizes()).toEqual({ windows: 2, ends: 1, holds: 0, leases: 0, ended: 0, expired: 0 });
+    expect(await sizes()).toEqual({ windows: 2, ends: 1, holds: 0, leases: 0, ended: 0, expired: 0, settled: 50 });
   });
 
   it('forgets ids a day after they have ended, a few with each that follows', async () => {
@@ -180,12 +184,27 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
     expect(await sizes()).toMatchObject({ ended: 12, expired: 0 });
   });
 
+  it('forgets ids of settled holds after a day, and earlier where there are 100,000', async () => {
+    const { ledger, workspaceId, hold, sizes, key } = tenant();
+    for (let n = 0; n < 20; n++) await ledger.settle(workspaceId, await hold(), 1, noonMs);
+    const laterMs = noonMs + keepEndedMs;
+    const settle = async () => ledger.settle(workspaceId, await hold(randomUUID(), { nowMs: laterMs }), 1, laterMs);
+    for (let n = 0; n < 7; n++) await settle();
+    expect((await sizes()).settled).toBe(7);
+    const fill = `for i = 1, ARGV[1] do redis.call('ZADD', KEYS[1], ARGV[2], 'other-' .. i) end`;
+    await client.eval(fill, { keys: [key('settled')], arguments: [`${maxSettled + 5}`, `${laterMs + 1}`] });
+    for (let n = 0; n < 10; n++) await settle();
+    expect((await sizes()).settled).toBeLessThanOrEqual(maxSettled);
+    expect((await sizes()).settled).toBeGreaterThan(maxSettled - 10);
+  });
+
   it('lets the server drop the ids of a workspace that nobody uses, but no money and no hold', async () => {
     const { ledger, workspaceId, key, hold } = tenant();
     await hold();
+    await ledger.settle(workspaceId, await hold(), 1, noonMs);
     await hold(randomUUID(), { leaseMs: 1 });
     await ledger.expire(workspaceId, noonMs + 1);
-    for (const name of ['ended', 'expired']) {
+    for (const name of ['ended', 'expired', 'settled']) {
       const leftMs = await client.pTTL(key(name));
       // By its own clock, which is not the caller's.
       expect(leftMs).toBeGreaterThan(keepEndedMs);
@@ -364,7 +383,7 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
         states: windows.map(() => ({ spentNanoUsd: 0, heldNanoUsd: 10 })),
       });
       expect(await ledger.settle(workspaceId, id, 3, noonMs)).toBe('ended');
-      expect(await ledger.settle(workspaceId, id, 3, noonMs)).toBe('unknown');
+      expect(await ledger.settle(workspaceId, id, 3, noonMs)).toBe('repeated');
       expect(await ledger.expire(workspaceId, noonMs)).toBe(0);
     });
 

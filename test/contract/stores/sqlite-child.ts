@@ -14,7 +14,6 @@ export type Task = keyof typeof tasks;
 
 export const budget = {
   workspaceId: 'shared' as WorkspaceId,
-  nowMs: Date.UTC(2092, 4, 14, 12),
   limitNanoUsd: 500_000,
   windows: (limitNanoUsd: number): LimitedWindow[] => [
     { account: 'workspace', interval: 'lifetime', startMs: 0, endMs: null, limitNanoUsd },
@@ -68,7 +67,7 @@ const tasks = {
   /** Spends, 20 requests at a time, until hardly anything fits; what it spent, and the worst it saw of the windows. */
   async spend(path: string): Promise<{ spent: number; refused: number; highest: number }> {
     const { ledger, store } = open(path);
-    const { workspaceId, nowMs, limitNanoUsd } = budget;
+    const { workspaceId, limitNanoUsd } = budget;
     const windows = budget.windows(limitNanoUsd);
     const seen = { spent: 0, refused: 0, highest: 0 };
     let left = 300;
@@ -81,8 +80,7 @@ const tasks = {
           workspaceId,
           amountNanoUsd,
           windows,
-          nowMs,
-          leaseUntilMs: nowMs + 60_000,
+          leaseMs: 60_000,
         });
         if (!outcome.isHeld) {
           seen.refused++;
@@ -90,12 +88,12 @@ const tasks = {
         }
         await turn();
         const actual = Math.floor(Math.random() * (amountNanoUsd + 1));
-        if (Math.random() < 0.1) await ledger.release(workspaceId, id, nowMs);
+        if (Math.random() < 0.1) await ledger.release(workspaceId, id);
         else {
-          await ledger.settle(workspaceId, id, actual, nowMs);
+          await ledger.settle(workspaceId, id, actual);
           seen.spent += actual;
         }
-        for (const state of await ledger.read(workspaceId, windows, nowMs)) {
+        for (const state of await ledger.read(workspaceId, windows)) {
           seen.highest = Math.max(seen.highest, state.spentNanoUsd + state.heldNanoUsd);
         }
       }
@@ -123,7 +121,7 @@ const tasks = {
   /** What a process may do that may only read the file. */
   async look(path: string): Promise<Record<string, string>> {
     const { store, storage, ledger } = open(path);
-    const { workspaceId, nowMs } = budget;
+    const { workspaceId } = budget;
     const told = (work: Promise<unknown>) =>
       work.then(
         (value) => JSON.stringify(value),
@@ -135,11 +133,9 @@ const tasks = {
       commit: await told(storage.commit([{ at: at('here'), value: 'changed' }])),
       keyvGet: await told(store.get('key')),
       keyvSet: await told(store.set('key', 'changed')),
-      read: await told(ledger.read(workspaceId, budget.windows(1), nowMs)),
-      settle: await told(ledger.settle(workspaceId, 'held', 1, nowMs)),
-      hold: await told(
-        ledger.hold({ id: randomUUID(), workspaceId, amountNanoUsd: 0, windows: [], nowMs, leaseUntilMs: nowMs + 1 }),
-      ),
+      read: await told(ledger.read(workspaceId, budget.windows(1))),
+      settle: await told(ledger.settle(workspaceId, 'held', 1)),
+      hold: await told(ledger.hold({ id: randomUUID(), workspaceId, amountNanoUsd: 0, windows: [], leaseMs: 1 })),
     };
   },
 };

@@ -46,14 +46,14 @@ describe('four processes that start at once on a file that is not there', { time
     const path = join(folder, 'spend.db');
     const seen = await race<{ spent: number; refused: number; highest: number }>('spend', path);
     const { ledger, store } = open(path);
-    const states = await ledger.read(budget.workspaceId, budget.windows(1), budget.nowMs);
+    const states = await ledger.read(budget.workspaceId, budget.windows(1));
     const spentNanoUsd = seen.reduce((sum, { spent }) => sum + spent, 0);
     expect(states).toEqual([0, 1].map(() => ({ spentNanoUsd, heldNanoUsd: 0 })));
     expect(Math.max(...seen.map(({ highest }) => highest))).toBeLessThanOrEqual(budget.limitNanoUsd);
     const hold = (id: string, amountNanoUsd: number) => {
-      const { workspaceId, nowMs, limitNanoUsd } = budget;
+      const { workspaceId, limitNanoUsd } = budget;
       const windows = budget.windows(limitNanoUsd);
-      return ledger.hold({ id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs: nowMs + 1 });
+      return ledger.hold({ id, workspaceId, amountNanoUsd, windows, leaseMs: 1 });
     };
     const left = budget.limitNanoUsd - spentNanoUsd;
     expect(await hold('more', left + 1)).toEqual({ isHeld: false, states });
@@ -76,7 +76,7 @@ describe('while another process holds the lock', () => {
 
     let beats = 0;
     const beating = setInterval(() => beats++, 1);
-    const { workspaceId, nowMs } = budget;
+    const { workspaceId } = budget;
     const work = [
       ...Array.from({ length: 50 }, () => storage.commit([{ at: at('a'), value: 'during' }])),
       ledger.hold({
@@ -84,10 +84,9 @@ describe('while another process holds the lock', () => {
         workspaceId,
         amountNanoUsd: 1,
         windows: budget.windows(9),
-        nowMs,
-        leaseUntilMs: nowMs + 1,
+        leaseMs: 1,
       }),
-      ledger.settle(workspaceId, 'h', 1, nowMs),
+      ledger.settle(workspaceId, 'h', 1),
       store.set('key', 'value'),
       store.delete('key'),
     ];
@@ -95,7 +94,7 @@ describe('while another process holds the lock', () => {
     const outcomes = Promise.allSettled(work);
     expect(await storage.get(at('a'))).toBe('before');
     expect(await storage.list('shared', 'thing', { offset: 0, limit: 10 })).toEqual({ records: [], total: 0 });
-    expect(await ledger.read(workspaceId, budget.windows(1).slice(0, 1), nowMs)).toEqual([
+    expect(await ledger.read(workspaceId, budget.windows(1).slice(0, 1))).toEqual([
       { spentNanoUsd: 0, heldNanoUsd: 0 },
     ]);
     for (const outcome of await outcomes) {
@@ -144,9 +143,9 @@ describe.skipIf(process.platform === 'win32')('a file that may only be read', ()
     const { storage, ledger, store } = open(path);
     await storage.commit([{ at: at('here'), value: 'text', rank: 1 }]);
     await store.set('key', 'value');
-    const { workspaceId, nowMs } = budget;
+    const { workspaceId } = budget;
     const windows = budget.windows(9);
-    await ledger.hold({ id: 'held', workspaceId, amountNanoUsd: 5, windows, nowMs, leaseUntilMs: nowMs + 1 });
+    await ledger.hold({ id: 'held', workspaceId, amountNanoUsd: 5, windows, leaseMs: 1 });
     for (const suffix of ['', '-wal', '-shm']) chmodSync(path + suffix, 0o444);
     chmodSync(inner, 0o555);
     const child = await start('look', path, isRoot ? { uid: 65_534, gid: 65_534 } : {});

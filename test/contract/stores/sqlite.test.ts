@@ -6,9 +6,10 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../../adapters/sqlite.ts';
 import { windowOf } from '../../../src/base/windows.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
-import type { Window } from '../../../src/stores/ledger/ledger.ts';
+import { maxSettled, type Window } from '../../../src/stores/ledger/ledger.ts';
 import { sqliteLedger } from '../../../src/stores/ledger/sqlite.ts';
 import { sqliteStorage } from '../../../src/stores/storage/sqlite.ts';
+import { storeClock } from '../../support/timed-ledger.ts';
 import { testLedger } from './ledger.ts';
 import { testStorage } from './storage.ts';
 
@@ -18,9 +19,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('on SQLite', () => {
   testStorage('a file', async () => openStorage(join(folder, 'storage.db')));
   testStorage('memory', async () => openStorage(':memory:'));
-  testLedger('a file', async ({ onLostHold = 'charge' } = {}) => {
+  testLedger('a file', async ({ onLostHold = 'charge', now } = {}) => {
     const store = sqliteStore({ path: join(folder, 'ledger.db'), busyTimeoutMs: 5_000 });
-    return { ledger: sqliteLedger(store.database, { onLostHold }), close: store.disconnect };
+    return { ledger: sqliteLedger(store.database, { onLostHold, now }), close: store.disconnect };
   });
 });
 
@@ -31,7 +32,9 @@ describe('the ledger on SQLite', () => {
   const dayAt = (nowMs: number): Window => ({ account: 'workspace', interval: 'daily', ...windowOf('daily', nowMs) });
   const open = (options: { path?: string; namespace?: string } = {}) => {
     const store = sqliteStore(options.path ?? ':memory:');
-    const ledger = sqliteLedger(store.database, { onLostHold: 'charge', namespace: options.namespace });
+    const { now, timed } = storeClock(startMs);
+    const { namespace } = options;
+    const ledger = timed(sqliteLedger(store.database, { onLostHold: 'charge', namespace, now }));
     const hold = (id: string, nowMs: number, window = dayAt(nowMs), leaseUntilMs = nowMs + 60_000) =>
       ledger.hold({
         id,
@@ -62,7 +65,31 @@ describe('the ledger on SQLite', () => {
     }
     expect(await count('windows')).toBe(41);
     expect(await count('ended')).toBeLessThanOrEqual(6);
+    expect(await count('settled')).toBeLessThanOrEqual(2);
     expect(await count('holds')).toBe(0);
+    await store.disconnect();
+  });
+
+  it('remembers no more than 100,000 settled ids', async () => {
+    const { store, ledger, hold, count } = open();
+    const settle = async (id: string) => {
+      await hold(id, startMs);
+      expect(await ledger.settle(workspaceId, id, 1, startMs)).toBe('ended');
+    };
+    await settle('first');
+    await store.database.transact(() =>
+      store.database
+        .prepare(
+          `WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i <= ?)
+            INSERT INTO gateway_settled (workspace, id, number, forget_at_ms) SELECT 'w', 'other-' || i, i, ? FROM n`,
+        )
+        .run(maxSettled + 5, startMs + dayMs),
+    );
+    expect(await ledger.settle(workspaceId, 'first', 1, startMs)).toBe('repeated');
+    for (let n = 0; n < 5; n++) await settle(`last-${n}`);
+    expect(await count('settled')).toBe(maxSettled);
+    expect(await ledger.settle(workspaceId, 'first', 1, startMs)).toBe('unknown');
+    expect(await ledger.settle(workspaceId, 'last-0', 1, startMs)).toBe('repeated');
     await store.disconnect();
   });
 
@@ -129,15 +156,15 @@ describe('stores of different namespaces in one file', () => {
     const at = { partition: 'p', kind: 'k', id: 'i' };
     const window: Window = { account: 'workspace', interval: 'lifetime', startMs: 0, endMs: null };
     await one.storage.commit([{ at, value: 'of one', rank: 1 }]);
-    await one.storage.ledger.add(workspaceId, 'a', [{ window, nanoUsd: 7 }], 1);
+    await one.storage.ledger.add(workspaceId, 'a', [{ window, nanoUsd: 7 }]);
     for (const { storage } of [two, none]) {
       expect(await storage.get(at)).toBeNull();
       expect((await storage.list('p', 'k', { offset: 0, limit: 5 })).total).toBe(0);
-      expect(await storage.ledger.read(workspaceId, [window], 1)).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 0 }]);
+      expect(await storage.ledger.read(workspaceId, [window])).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 0 }]);
       await storage.ledger.forget(workspaceId);
     }
     expect(await one.storage.get(at)).toBe('of one');
-    expect(await one.storage.ledger.read(workspaceId, [window], 1)).toEqual([{ spentNanoUsd: 7, heldNanoUsd: 0 }]);
+    expect(await one.storage.ledger.read(workspaceId, [window])).toEqual([{ spentNanoUsd: 7, heldNanoUsd: 0 }]);
     for (const { keyv } of [one, two, none]) await keyv.disconnect();
   });
 });

@@ -165,8 +165,9 @@ describe('what is decided of tenants, money and stores', () => {
     for (const onLostHold of ['charge', 'release'] as const) {
       const store = new Keyv();
       const options = onLostHold === 'charge' ? {} : { budgets: { onLostHold } };
-      await dead(store, options);
+      // The clock of the first is that of the store.
       const tested = gateway({ store, ...options });
+      await dead(store, options);
       await tested.clock.advance(leaseMs - 1);
       expect(await sumsOf(tested)).toEqual({ spent_usd: 0, held_usd: worstUsd });
       await tested.clock.advance(1);
@@ -175,8 +176,9 @@ describe('what is decided of tenants, money and stores', () => {
   });
   it('A settlement that comes after', async () => {
     const store = new Keyv();
-    const late = await dead(store);
+    // The clock of the first is that of the store.
     const tested = gateway({ store });
+    const late = await dead(store);
     await tested.clock.advance(60_000);
     expect(await sumsOf(tested)).toEqual({ spent_usd: worstUsd, held_usd: 0 });
     expect((await late.tested.run(late.response)).status).toBe(200);

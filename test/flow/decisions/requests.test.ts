@@ -281,7 +281,7 @@ describe('what is decided of requests and responses', () => {
       headers: { 'set-cookie': 'a=b', 'x-ratelimit-limit': '5', 'x-request-id': 'r' },
     });
     const names = [...(await post(ask)).headers.keys()];
-    expect(names.sort()).toEqual(['content-type', 'x-generation-id']);
+    expect(names.sort()).toEqual(['cache-control', 'content-type', 'x-generation-id']);
   });
   it('Counts of tokens', async () => {
     for (const name of ['max_tokens', 'max_completion_tokens']) {

@@ -28,6 +28,7 @@ function drawing(cacheRead: string | undefined, seed = 1): TestGateway {
     models: [
       {
         slug: 'acme/pair',
+        order: 'price',
         endpoints: [
           { provider: 'up', model: 'm', pricing },
           { provider: 'alt', model: 'm', pricing },

@@ -97,12 +97,11 @@ export async function untilNothingHeld(
   ledger: Ledger,
   { workspaceId }: Tenant,
   windows: readonly Window[],
-  now: () => number,
   limitMs = 20_000,
 ): Promise<void> {
   const endMs = performance.now() + limitMs;
   for (;;) {
-    const held = (await ledger.read(workspaceId, windows, now())).map(({ heldNanoUsd }) => heldNanoUsd);
+    const held = (await ledger.read(workspaceId, windows)).map(({ heldNanoUsd }) => heldNanoUsd);
     if (held.every((nanoUsd) => nanoUsd === 0)) return;
     if (performance.now() > endMs) throw new Error(`Still held after ${limitMs} ms: ${held.join(', ')}`);
     await sleep(20);

@@ -119,7 +119,7 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
     const windows = windowsOf(rich, [noonMs]);
     // What could not be booked during the fault is booked now; what was held and lost is let go of.
     await expect
-      .poll(() => storage.ledger.read(rich.workspaceId, windows, clock.now()), { timeout: recoveryMs, interval: 100 })
+      .poll(() => storage.ledger.read(rich.workspaceId, windows), { timeout: recoveryMs, interval: 100 })
       .toEqual(statesOf(rich, windows, booked));
     expect(booked.length).toBeGreaterThan(50);
   } finally {

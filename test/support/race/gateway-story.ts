@@ -59,13 +59,13 @@ export async function raceGatewaysOn(at: StoreAt): Promise<void> {
   try {
     await Promise.all(processes.map(({ ready }) => ready));
     // The clocks are moved on by more than a lease: what was asked beforehand has to be settled by then.
-    await untilNothingHeld(storage.ledger, tenant, windowsOfRace(tenant), clock.now);
+    await untilNothingHeld(storage.ledger, tenant, windowsOfRace(tenant));
     const startAtMs = await startTogether(processes, raceStartsMs);
     clock.set(raceStartsMs - (startAtMs - Date.now()));
-    const watching = observe(storage.ledger, tenant.workspaceId, windowsOfRace(tenant), clock.now);
+    const watching = observe(storage.ledger, tenant.workspaceId, windowsOfRace(tenant));
     const results = await Promise.all(processes.map(({ result }) => result));
     const observed = await watching.stop();
-    await expectFairRace({ tenant, results, observed, ledger: storage.ledger, gateway, own, now: clock.now });
+    await expectFairRace({ tenant, results, observed, ledger: storage.ledger, gateway, own });
   } finally {
     for (const { child } of processes) child.kill('SIGKILL');
     await gateway.close();
@@ -82,13 +82,12 @@ export interface Raced {
   /** One that is still open, and what it has recorded. */
   gateway: Gateway;
   own: ReturnType<typeof raceRecords>;
-  now: () => number;
 }
 
 export async function expectFairRace(raced: Raced): Promise<void> {
-  const { tenant, results, observed, ledger, gateway, own, now } = raced;
+  const { tenant, results, observed, ledger, gateway, own } = raced;
   const windows = windowsOfRace(tenant);
-  const read = () => ledger.read(tenant.workspaceId, windows, now());
+  const read = () => ledger.read(tenant.workspaceId, windows);
   for (const { seed, wrong } of results) expect({ seed, wrong: wrong.slice(0, 10) }).toEqual({ seed, wrong: [] });
   expect(observed.wrong.slice(0, 10)).toEqual([]);
   const total = (count: (result: RaceResult) => number) => results.reduce((sum, result) => sum + count(result), 0);

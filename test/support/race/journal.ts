@@ -22,15 +22,15 @@ export function openJournal(path: string): Journal {
         note(outcome.isHeld ? 'held' : 'refused', request.id);
         return outcome;
       },
-      async settle(workspaceId, id, actualNanoUsd, nowMs) {
+      async settle(workspaceId, id, actualNanoUsd) {
         note('settling', id, actualNanoUsd);
-        const outcome = await ledger.settle(workspaceId, id, actualNanoUsd, nowMs);
+        const outcome = await ledger.settle(workspaceId, id, actualNanoUsd);
         note(outcome === 'unknown' ? 'lost' : 'settled', id);
         return outcome;
       },
-      async release(workspaceId, id, nowMs) {
+      async release(workspaceId, id) {
         note('releasing', id);
-        const outcome = await ledger.release(workspaceId, id, nowMs);
+        const outcome = await ledger.release(workspaceId, id);
         note('released', id);
         return outcome;
       },

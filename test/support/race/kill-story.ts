@@ -58,7 +58,7 @@ export async function killOn(at: StoreAt): Promise<void> {
     const others = [start(), start(), start()];
     let victim = start();
     await Promise.all([...others, victim].map(go));
-    const watching = observe(storage.ledger, tenant.workspaceId, limited(tenant, windows), clock.now, {
+    const watching = observe(storage.ledger, tenant.workspaceId, limited(tenant, windows), {
       mayExpire: true,
     });
     for (let kill = 0; kill < kills; kill++) {
@@ -75,12 +75,12 @@ export async function killOn(at: StoreAt): Promise<void> {
     await sleep(300);
     for (const { child } of living) child.send('stop');
     const statuses = await Promise.all(living.map(({ result }) => result));
-    await untilNothingHeld(storage.ledger, tenant, windows, clock.now, leaseMs + lateMs);
+    await untilNothingHeld(storage.ledger, tenant, windows, leaseMs + lateMs);
     const observed = await watching.stop();
     expect(observed.wrong.slice(0, 10)).toEqual([]);
 
     const { holds, recordedNanoUsd } = readJournal(journal);
-    const states = await storage.ledger.read(tenant.workspaceId, windows, clock.now());
+    const states = await storage.ledger.read(tenant.workspaceId, windows);
     const [daily, lifetime] = states;
     expect(daily).toEqual(lifetime);
     const spentNanoUsd = daily?.spentNanoUsd as number;

@@ -58,10 +58,8 @@ export async function makeCalls(ledger: Ledger, plan: LedgerRacePlan): Promise<R
 
   /** @returns null: refused */
   async function hold(amountNanoUsd: number, isShort: boolean): Promise<{ id: string; amountNanoUsd: number } | null> {
-    const nowMs = Date.now();
     const id = randomUUID();
-    const leaseUntilMs = nowMs + (isShort ? shortLeaseMs : leaseMs);
-    const request = { id, workspaceId, amountNanoUsd, windows, nowMs, leaseUntilMs };
+    const request = { id, workspaceId, amountNanoUsd, windows, leaseMs: isShort ? shortLeaseMs : leaseMs };
     // Now and then the answer was lost, and the same question comes again, before the first is answered or after.
     const asked = ledger.hold(request);
     const again = !isShort && isOneOf(0.03) ? ledger.hold(request) : null;
@@ -78,7 +76,7 @@ export async function makeCalls(ledger: Ledger, plan: LedgerRacePlan): Promise<R
   }
 
   async function settle(id: string, actualNanoUsd: number, expected: readonly string[]): Promise<void> {
-    const ended = await ledger.settle(workspaceId, id, actualNanoUsd, Date.now());
+    const ended = await ledger.settle(workspaceId, id, actualNanoUsd);
     if (!expected.includes(ended)) outcome.wrong.push(`settled: ${ended}, expected ${expected.join(' or ')}`);
     if (ended === 'late') outcome.late++;
     outcome.spentNanoUsd += actualNanoUsd;
@@ -111,7 +109,7 @@ export async function makeCalls(ledger: Ledger, plan: LedgerRacePlan): Promise<R
     if (isOneOf(0.1)) {
       outcome.released++;
       for (const { id } of holds) {
-        const ended = await ledger.release(workspaceId, id, Date.now());
+        const ended = await ledger.release(workspaceId, id);
         if (ended === 'unknown') outcome.wrong.push('a hold was not there to be released');
       }
       return;
@@ -122,7 +120,7 @@ export async function makeCalls(ledger: Ledger, plan: LedgerRacePlan): Promise<R
       const part = Math.min(left, amountNanoUsd);
       left -= part;
       await settle(id, part, isLost ? ['ended', 'late'] : ['ended']);
-      if (isOneOf(0.03) && (await ledger.settle(workspaceId, id, part, Date.now())) !== 'unknown') {
+      if (isOneOf(0.03) && (await ledger.settle(workspaceId, id, part)) !== 'repeated') {
         outcome.wrong.push('a hold was settled twice');
       }
     }

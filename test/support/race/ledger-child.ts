@@ -13,7 +13,7 @@ const plan: LedgerChildPlan = JSON.parse(process.argv[2] ?? '');
 const { ledger, close } = openLedger(plan.at);
 const first = 'race' in plan ? plan.race : plan.spending;
 // What a first use takes, such as a connection, is over before the start.
-await ledger.read(first.workspaceId, first.windows, Date.now());
+await ledger.read(first.workspaceId, first.windows);
 
 let isOver = false;
 process.on('message', async (message: { startAtMs: number } | 'stop') => {

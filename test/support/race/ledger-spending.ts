@@ -25,16 +25,15 @@ export async function spendWithJournal(ledger: Ledger, plan: LedgerSpending, isO
     while (!isOver()) {
       const id = randomUUID();
       const ceiling = upTo(2_000);
-      const nowMs = Date.now();
-      const request = { id, workspaceId, amountNanoUsd: ceiling, windows, nowMs, leaseUntilMs: nowMs + leaseMs };
+      const request = { id, workspaceId, amountNanoUsd: ceiling, windows, leaseMs };
       const { isHeld } = await watched.hold(request);
       if (!isHeld) continue;
       await sleep(upTo(10));
       if (random() < 0.15) {
-        await watched.release(workspaceId, id, Date.now());
+        await watched.release(workspaceId, id);
         continue;
       }
-      await watched.settle(workspaceId, id, upTo(ceiling), Date.now());
+      await watched.settle(workspaceId, id, upTo(ceiling));
     }
   };
   await Promise.all(Array.from({ length: plan.width }, work));

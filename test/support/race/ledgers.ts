@@ -12,10 +12,12 @@ export interface OpenedLedger {
   close(): Promise<void>;
 }
 
-const options = { onLostHold: 'charge' } as const;
-
-/** The ledger of a store, without the gateway's own limits of time around it. */
-export function openLedger(at: StoreAt): OpenedLedger {
+/**
+ * The ledger of a store, without the gateway's own limits of time around it.
+ * @param now  replaces the clock of the store
+ */
+export function openLedger(at: StoreAt, now?: () => number): OpenedLedger {
+  const options = { onLostHold: 'charge', now } as const;
   if (at.kind === 'sqlite') {
     // Four writers that never rest, on a busy machine: the wait for the lock is no part of what is tested.
     const store = sqliteStore({ path: at.path, busyTimeoutMs: 60_000 });

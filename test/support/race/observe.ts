@@ -19,7 +19,6 @@ export function observe(
   ledger: Ledger,
   workspaceId: WorkspaceId,
   windows: readonly LimitedWindow[],
-  now: () => number,
   { mayExpire = false }: { mayExpire?: boolean } = {},
 ): { stop(): Promise<Observed> } {
   const observed: Observed = { reads: 0, highestHeldNanoUsd: 0, wrong: [] };
@@ -28,7 +27,7 @@ export function observe(
   async function look(): Promise<void> {
     let before: WindowState[] = [];
     while (!isOver) {
-      const states = await ledger.read(workspaceId, windows, now());
+      const states = await ledger.read(workspaceId, windows);
       observed.reads++;
       for (const [at, { spentNanoUsd, heldNanoUsd }] of states.entries()) {
         const { account, interval, limitNanoUsd } = windows[at] as LimitedWindow;

@@ -86,12 +86,12 @@ describe('an api key', () => {
     await apiKeys.update(acme, record.hash, { limitNanoUsd: 5 }, 'workspace');
     expect(Object.keys(await stored())).not.toContain('operatorSet');
   });
-  it('is not changed by nothing, and what is not there by anything', async () => {
+  it('has a new time where nothing is given, and what is not there is not made by anything', async () => {
     const { open, clock } = tenantStores();
     const { apiKeys } = open();
     const { record } = await apiKeys.create(acme, apiKeyInput());
     await clock.advance(1000);
-    expect(await apiKeys.update(acme, record.hash, {})).toEqual(record);
+    expect(await apiKeys.update(acme, record.hash, {})).toEqual({ ...record, updatedAtMs: clock.now() });
     expect(await apiKeys.update(acme, 'f'.repeat(64), {})).toBeNull();
     expect(await apiKeys.update(acme, 'f'.repeat(64), { name: 'x' })).toBeNull();
     expect(await apiKeys.delete(acme, 'f'.repeat(64))).toBe(false);

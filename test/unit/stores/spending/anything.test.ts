@@ -109,9 +109,7 @@ it.each([
         expect(await bench.state('workspace', 'daily')).toEqual([limitedSum, 0]);
         expect(await spentIn(bench, 'workspace')).toEqual(everywhere(limitedSum));
         const window = { account: 'workspace', interval: 'lifetime', startMs: 0, endMs: null } as const;
-        expect(await bench.ledger.read(freeWorkspace, [window], 0)).toEqual([
-          { spentNanoUsd: freeSum, heldNanoUsd: 0 },
-        ]);
+        expect(await bench.ledger.read(freeWorkspace, [window])).toEqual([{ spentNanoUsd: freeSum, heldNanoUsd: 0 }]);
       }),
       { numRuns, interruptAfterTimeLimit: 40_000 },
     );

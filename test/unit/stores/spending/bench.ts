@@ -73,14 +73,31 @@ export interface Bench {
 }
 
 export function createBench(options: Partial<SpendingDeps> = {}): Bench {
-  return onLedger(memoryLedger({ onLostHold: 'charge' }), manualClock(noonMs), options);
+  const { ledger, clock, peek } = memoryAtNoon();
+  return onLedger(ledger, clock, peek, options);
 }
 
 /** On a ledger in memory as a gateway has it: nothing stands between, so that no call is noted and there are no faults. */
 export function createLocalBench(): Bench {
-  const ledger = memoryLedger({ onLostHold: 'charge' });
-  return onLedger(ledger, manualClock(noonMs), { ledger });
+  const { ledger, clock, peek } = memoryAtNoon();
+  return onLedger(ledger, clock, peek, { ledger });
 }
+
+function memoryAtNoon() {
+  const clock = manualClock(noonMs);
+  let isPeeking = false;
+  // At the beginning of time no lease has run out.
+  const ledger = memoryLedger({ onLostHold: 'charge', now: () => (isPeeking ? 0 : clock.now()) });
+  const peek = async <T>(look: () => Promise<T>) => {
+    isPeeking = true;
+    const seen = look();
+    isPeeking = false;
+    return seen;
+  };
+  return { ledger, clock, peek };
+}
+
+type Peek = ReturnType<typeof memoryAtNoon>['peek'];
 
 export function scopeOf(scope: Partial<HoldScope> = {}): HoldScope {
   return { workspaceId, apiKeyHash: null, keyLimit: null, budgets: [], atMs: noonMs, ...scope };
@@ -90,7 +107,7 @@ export const daily = (limitNanoUsd: number): Pick<HoldScope, 'budgets'> => ({
   budgets: [{ interval: 'daily', limitNanoUsd }],
 });
 
-function onLedger(ledger: Ledger, clock: ManualClock, options: Partial<SpendingDeps>): Bench {
+function onLedger(ledger: Ledger, clock: ManualClock, peek: Peek, options: Partial<SpendingDeps>): Bench {
   const calls: Bench['calls'] = [];
   const faults: Bench['faults'] = {};
   const warnings: string[] = [];
@@ -129,11 +146,11 @@ function onLedger(ledger: Ledger, clock: ManualClock, options: Partial<SpendingD
     },
     async state(account, interval, atMs = noonMs) {
       await settle();
-      // At the beginning of time no lease has run out.
-      const [state] = await ledger.read(workspaceId, [{ account, interval, ...windowOf(interval, atMs) }], 0);
+      const windows = [{ account, interval, ...windowOf(interval, atMs) }];
+      const [state] = await peek(() => ledger.read(workspaceId, windows));
       return [state!.spentNanoUsd, state!.heldNanoUsd];
     },
-    another: () => onLedger(ledger, clock, options),
+    another: () => onLedger(ledger, clock, peek, options),
   };
 }
 

@@ -231,7 +231,7 @@ describe('a hold of unknown outcome', () => {
     faults.release = away;
     await expect(spending.hold(scopeOf(daily(100)), 60)).rejects.toThrow();
     await clock.advance(90_000);
-    await ledger.expire(workspaceId, clock.now());
+    await ledger.expire(workspaceId);
     expect(await state('workspace', 'daily')).toEqual([60, 0]);
     faults.release = undefined;
     await clock.advance(40_000);

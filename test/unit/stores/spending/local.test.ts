@@ -3,7 +3,7 @@ import { memoryLedger } from '../../../../src/stores/ledger/memory.ts';
 import { createSpending } from '../../../../src/stores/spending/create-spending.ts';
 import { isRefusal, type Reservation } from '../../../../src/stores/spending/spending.ts';
 import { manualClock } from '../../../support/manual-clock.ts';
-import { createLocalBench, daily, noonMs, scopeOf } from './bench.ts';
+import { createLocalBench, daily, noonMs, scopeOf, workspaceId } from './bench.ts';
 
 const keyLimit = { limitNanoUsd: 100, interval: 'monthly', includesByok: true } as const;
 
@@ -13,8 +13,15 @@ function open(onLostHold: 'charge' | 'release' = 'charge') {
   const logger = { info() {}, warn: (_: object, message: string) => void warnings.push(message) };
   let count = 0;
   const ids = { uuid: () => `id-${++count}` };
-  const ledger = memoryLedger({ onLostHold });
-  return { clock, warnings, ledger, spending: createSpending({ ledger, clock, ids, random: () => 0.5, logger }) };
+  let aheadMs = 0;
+  const ledger = memoryLedger({ onLostHold, now: () => clock.now() + aheadMs });
+  const expireAhead = (ms: number) => {
+    aheadMs = ms;
+    return ledger.expire(workspaceId).finally(() => {
+      aheadMs = 0;
+    });
+  };
+  return { clock, warnings, expireAhead, spending: createSpending({ ledger, clock, ids, random: () => 0.5, logger }) };
 }
 
 describe('on a ledger in memory', () => {
@@ -50,10 +57,9 @@ describe('on a ledger in memory', () => {
     expect(bench.warnings).toEqual(['a call cost more than was held for it']);
   });
   it('a hold that expired is booked as it was after all', async () => {
-    const { spending, clock, ledger, warnings } = open();
-    const { workspaceId, ...scope } = scopeOf(daily(100));
-    const held = spending.hold({ workspaceId, ...scope }, 60) as Reservation;
-    expect(await ledger.expire(workspaceId, clock.now() + 61_000)).toBe(1);
+    const { spending, expireAhead, warnings } = open();
+    const held = spending.hold(scopeOf(daily(100)), 60) as Reservation;
+    expect(await expireAhead(61_000)).toBe(1);
     held.settle({ nanoUsd: 10, byokNanoUsd: 0 });
     expect(warnings).toEqual(['a hold expired before it was settled; its actual cost is booked now']);
     expect((await spending.read(workspaceId, 'workspace', noonMs)).daily).toEqual({ spentNanoUsd: 10, heldNanoUsd: 0 });

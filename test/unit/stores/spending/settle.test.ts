@@ -85,7 +85,7 @@ describe('a settlement', () => {
     faults.settle = async (run) => {
       // One after the other, the last hold first.
       await slow(clock, 300 - 100 * ++calls)(run);
-      const [state] = await ledger.read(workspaceId, [{ ...window, startMs: Date.UTC(2026, 5, 17) }], 0);
+      const [state] = await ledger.read(workspaceId, [{ ...window, startMs: Date.UTC(2026, 5, 17) }]);
       seen.push(state!.spentNanoUsd + state!.heldNanoUsd);
     };
     reservation.settle(cost(70));
@@ -151,7 +151,7 @@ describe('a settlement that the store does not take', () => {
     faults.settle = away;
     reservation.settle(cost(40));
     await clock.advance(600_000);
-    expect(await ledger.expire(workspaceId, clock.now())).toBe(0);
+    expect(await ledger.expire(workspaceId)).toBe(0);
     faults.settle = undefined;
     await clock.advance(30_000);
     expect(await state('workspace', 'daily')).toEqual([40, 0]);
@@ -163,7 +163,7 @@ describe('a settlement that the store does not take', () => {
     Object.assign(faults, { settle: away, renew: away });
     reservation.settle(cost(40));
     await clock.advance(3_600_000);
-    expect(await ledger.expire(workspaceId, clock.now())).toBe(1);
+    expect(await ledger.expire(workspaceId)).toBe(1);
     expect(await state('workspace', 'daily')).toEqual([100, 0]);
     Object.assign(faults, { settle: undefined, renew: undefined });
     await clock.advance(30_000);
@@ -179,7 +179,7 @@ describe('a settlement that the store does not take', () => {
     await clock.advance(86_400_000 + 60_000);
     expect(warnings.at(-1)).toMatch(/given up/);
     await clock.advance(60_000);
-    expect(await ledger.expire(workspaceId, clock.now())).toBe(1);
+    expect(await ledger.expire(workspaceId)).toBe(1);
     expect(await state('workspace', 'daily')).toEqual([100, 0]);
     expect(clock.pending).toBe(0);
   });
@@ -247,6 +247,31 @@ describe('a hold that the store has lost', () => {
     await clock.advance(30_000);
     expect(await state('workspace', 'daily')).toEqual([40, 0]);
   });
+  it('is booked once where a settlement was in flight when the store failed over', async () => {
+    const { held, ledger, clock, faults, state, warnings } = createBench();
+    const reservation = await held(100, daily(1_000));
+    // Nobody knows what became of the first two. Then another server answers, which has neither hold nor settlement.
+    faults.settle = away;
+    reservation.settle(cost(40));
+    await clock.advance(100);
+    await ledger.forget(workspaceId);
+    faults.settle = undefined;
+    faults.add = replyLost;
+    await clock.advance(300);
+    faults.add = undefined;
+    await clock.advance(30_000);
+    expect(await state('workspace', 'daily')).toEqual([40, 0]);
+    expect(warnings).toContainEqual(expect.stringMatching(/the store has lost a hold; its cost is booked again/));
+  });
+  it('of more than a day is not booked again, and that is said', async () => {
+    const { held, ledger, clock, state, warnings } = createBench();
+    const reservation = await held(100, daily(1_000));
+    await clock.advance(86_400_000);
+    await ledger.forget(workspaceId);
+    reservation.settle(cost(40));
+    expect(await state('workspace', 'daily')).toEqual([0, 0]);
+    expect(warnings).toContainEqual(expect.stringMatching(/not booked again/));
+  });
   it('of a workspace that was deleted is not booked', async () => {
     const { held, spending, state, countOf, clock } = createBench();
     const reservation = await held(100, daily(1_000));
@@ -269,7 +294,7 @@ describe('the heart beats', () => {
     expect(countOf('renew')).toBe(1);
     await clock.advance(600_000);
     expect(countOf('renew')).toBe(31);
-    expect(await ledger.expire(workspaceId, clock.now())).toBe(0);
+    expect(await ledger.expire(workspaceId)).toBe(0);
     reservation.settle(cost(1));
     await clock.advance(1_000);
     expect([clock.pending, await state('workspace', 'daily')]).toEqual([0, [1, 0]]);
@@ -297,7 +322,7 @@ describe('the heart beats', () => {
     await clock.advance(59_000);
     faults.renew = undefined;
     await clock.advance(1_000);
-    expect(await ledger.expire(workspaceId, clock.now())).toBe(0);
+    expect(await ledger.expire(workspaceId)).toBe(0);
     expect(warnings).toEqual(Array(2).fill('holds could not be renewed'));
   });
   it('no more for a process that died: its holds are charged, and others hold on', async () => {

@@ -153,8 +153,7 @@ describe('the ledger', () => {
         workspaceId: defaultWorkspaceId,
         amountNanoUsd: 10,
         windows: [window],
-        nowMs: 0,
-        leaseUntilMs: 1000,
+        leaseMs: 60_000,
       });
     expect((await hold(first, crypto.randomUUID())).isHeld).toBe(true);
     expect((await hold(second, crypto.randomUUID())).isHeld).toBe(false);

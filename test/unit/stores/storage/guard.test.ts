@@ -61,15 +61,14 @@ const calls: [string, (storage: Storage) => Promise<unknown>][] = [
   ['list', (storage) => storage.list('p', 'thing', { offset: 0, limit: 1 })],
   [
     'hold',
-    ({ ledger }) =>
-      ledger.hold({ id: 'x', workspaceId: id, amountNanoUsd: 1, windows: [limited], nowMs: 0, leaseUntilMs: 1 }),
+    ({ ledger }) => ledger.hold({ id: 'x', workspaceId: id, amountNanoUsd: 1, windows: [limited], leaseMs: 60_000 }),
   ],
-  ['settle', ({ ledger }) => ledger.settle(id, 'x', 1, 0)],
-  ['release', ({ ledger }) => ledger.release(id, 'x', 0)],
+  ['settle', ({ ledger }) => ledger.settle(id, 'x', 1)],
+  ['release', ({ ledger }) => ledger.release(id, 'x')],
   ['renew', ({ ledger }) => ledger.renew(id, ['x'], 0)],
-  ['expire', ({ ledger }) => ledger.expire(id, 0)],
-  ['add', ({ ledger }) => ledger.add(id, 'x', [], 0)],
-  ['read', ({ ledger }) => ledger.read(id, [day], 0)],
+  ['expire', ({ ledger }) => ledger.expire(id)],
+  ['add', ({ ledger }) => ledger.add(id, 'x', [])],
+  ['read', ({ ledger }) => ledger.read(id, [day])],
   ['forget', ({ ledger }) => ledger.forget(id)],
 ];
 
@@ -342,7 +341,7 @@ describe('the circuit of a guarded storage', () => {
   it('is one for the records and another for the ledger', async () => {
     const { clock, script, guarded } = await opened();
     script.does = () => 'held';
-    expect(await guarded.ledger.read(id, [day], 0)).toBe('held');
+    expect(await guarded.ledger.read(id, [day])).toBe('held');
     await expect(guarded.get(at)).rejects.toMatchObject({ status: 503 });
     expect(script.calls).toEqual(['read']);
     expect(clock.pending).toBe(0);
