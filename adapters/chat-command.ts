@@ -1,6 +1,6 @@
 import type { GatewayOptions } from '../src/index.ts';
 import { CliError, type Env } from './config.ts';
-import type { Terminal } from './serve-command.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface ChatFlags {
   model?: string;

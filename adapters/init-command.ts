@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtInProviders } from '../src/index.ts';
 import { CliError } from './config.ts';
-import type { Terminal } from './serve-command.ts';
+import type { Terminal } from './terminal.ts';
 
 const configFile = 'gateway.config.mjs';
 const envFile = '.env';

@@ -8,23 +8,7 @@ import { CliError, defaultOptions, type Env, loadConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { init } from './init-command.ts';
 import { type RunningServer, serve } from './node.ts';
-
-/** The command's interface to its process. */
-export interface Terminal {
-  /** Without the names of the runtime and the script. */
-  args: readonly string[];
-  /** The current folder. */
-  folder: string;
-  env: Env;
-  print(text: string): void;
-  printError(text: string): void;
-  /** Prints a question, and reads one line; '' at the end of the input. */
-  ask(question: string): Promise<string>;
-  /** Calls back for each SIGTERM and SIGINT. */
-  onStop(callback: () => void): void;
-  /** Milliseconds of a clock that is never set back. */
-  nowMs(): number;
-}
+import type { Terminal } from './terminal.ts';
 
 const help = `Usage: model-gateway serve [options]      serves the gateway over HTTP
        model-gateway chat [options] TEXT   asks a model, and prints the response as it arrives
@@ -36,6 +20,7 @@ serve
   --config FILE    .js, .mjs or .ts whose default export is the options of createGateway
   --data DIR       folder of the database and of the secret that seals provider keys
                    (default: MODEL_GATEWAY_DATA, or .model-gateway; not used with a config file that gives a store)
+  --cors ORIGINS   web sites whose pages may use it, separated by commas, or * for all (default: none)
   --drain-ms N     how long a stop waits for open streams (default: 10000)
 
 chat
@@ -88,7 +73,7 @@ async function runNamed(terminal: Terminal, [name, ...rest]: readonly string[], 
 }
 
 const flagsOf = {
-  serve: ['port', 'host', 'config', 'data', 'drain-ms'],
+  serve: ['port', 'host', 'config', 'data', 'cors', 'drain-ms'],
   chat: ['config', 'model', 'url'],
   init: [] as string[],
 };
@@ -112,6 +97,7 @@ interface Flags {
   host?: string;
   config?: string;
   data?: string;
+  cors?: string;
   'drain-ms'?: string;
 }
 
@@ -123,6 +109,7 @@ function readArgs(args: readonly string[]) {
     host: text,
     config: text,
     data: text,
+    cors: text,
     'drain-ms': text,
     model: text,
     url: text,
@@ -146,7 +133,7 @@ async function serveUntilStopped(terminal: Terminal, flags: Flags): Promise<void
   for (const warning of data?.warnings ?? []) terminal.printError(`${warning}\n`);
   try {
     const { options, key } = withCallers(given, env);
-    const gateway = open({ logger: lineLogger(terminal), ...withData(options, data) });
+    const gateway = open({ logger: lineLogger(terminal), ...withCors(withData(options, data), flags.cors) });
     const server = await listen(gateway, { port, hostname, drainMs });
     terminal.print(banner(server, options, key, data));
     await stopAsked(terminal, server);
@@ -166,6 +153,12 @@ function withData(options: GatewayOptions, data: DataFolder | null): GatewayOpti
     ...(data?.store ? { store: data.store } : {}),
     ...(data?.secret ? { secrets: { current: data.secret } } : {}),
   };
+}
+
+function withCors(options: GatewayOptions, origins: string | undefined): GatewayOptions {
+  if (origins === undefined) return options;
+  const list = origins.split(',').map((origin) => origin.trim());
+  return { ...options, cors: { ...options.cors, origins: origins === '*' ? '*' : list } };
 }
 
 /** Below npm, Ctrl-C arrives twice, from the terminal and from npm. Two signals within this time count as one. */

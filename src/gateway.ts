@@ -8,6 +8,7 @@ import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
 import { guardrails } from './guardrails/index.ts';
 import { type Authenticate, createAuthenticate, type HostCaller } from './http/authenticate.ts';
+import { createCors } from './http/cors.ts';
 import { createEdge, type HandleContext } from './http/edge.ts';
 import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
@@ -199,6 +200,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     totalMs: resolved.timeouts.totalMs,
     brand,
     basePath: resolved.basePath,
+    cors: resolved.cors ? createCors(resolved.cors, brand, logger ?? null) : null,
     logger: logger ?? null,
     record: recorderOf(resolved.onOperation, logger && ((record) => logOperation(logger, record))),
   });

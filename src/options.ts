@@ -16,10 +16,12 @@ import { masterSecretsSchema } from './schema/master-secrets.ts';
 import {
   budgetSettingsSchema,
   cooldownSettingsSchema,
+  corsSettingsSchema,
   hedgeSettingsSchema,
   keepAliveSettingsSchema,
   limitSettingsSchema,
   milliseconds,
+  redisSettingsSchema,
   retrySettingsSchema,
   stickySettingsSchema,
   streamSettingsSchema,
@@ -140,6 +142,7 @@ export const optionsSchema = lazily(() =>
       secrets: masterSecretsSchema().optional(),
       /** Seals their data keys, such as by a KMS; wins over `secrets`. */
       sealer: objectWith<Sealer>(['seal', 'open'], 'a sealer with seal and open').optional(),
+      redis: sectionDefault(redisSettingsSchema()),
       /** How long the store may take before a request fails with 503. */
       storeTimeoutMs: milliseconds().default(250),
       /** How long what was read from the store is believed: a key revoked by another instance works on for so long. */
@@ -158,6 +161,8 @@ export const optionsSchema = lazily(() =>
         .string()
         .regex(/^(?:\/[^\s?#/]+)*$/, expectation('expected a path such as /v1'))
         .default('/v1'),
+      /** For browsers, where the host app has no cross-origin rules of its own. Default: none. */
+      cors: corsSettingsSchema().optional(),
       /** Shown in routing metadata. */
       region: z.string().min(1).nullable().default(null),
       limits: sectionDefault(limitSettingsSchema()),

@@ -47,7 +47,7 @@ function invalid(error: ZodError): GatewayError {
 }
 
 /** The message describes the first issue; the metadata holds all issues. */
-function refusal(
+export function refusal(
   kind: 'invalid_request' | 'unprocessable',
   issues: readonly { path: string; message: string }[],
 ): GatewayError {
@@ -109,15 +109,30 @@ function decodeUtf8(decode: () => string): string {
   }
 }
 
+/** Why a host could not read a body: it was no JSON, larger than the host takes, or of a coding that it does not know. */
+export type BodyFailure = 'malformed' | 'too_large' | 'unsupported';
+
+/** The error for a body that the host could not read. */
+export function bodyFailed(failure: BodyFailure): GatewayError {
+  if (failure === 'too_large')
+    return new GatewayError('payload_too_large', 'The body is larger than this server takes');
+  if (failure === 'unsupported')
+    return new GatewayError(
+      'unsupported_media_type',
+      'The body has a coding or a charset that this server does not take',
+    );
+  return refusal('invalid_request', [{ path: '', message: 'The body is not valid JSON' }]);
+}
+
 /** How a host reads a body, where it has its own way. */
 export interface BodyReader {
   /** Called when the body is about to be read, and not for a request that is refused without it. */
   beforeBody?: () => void;
   /**
-   * Reads a body of a declared length, where the host has a faster way than the request's own. Gives bytes where these are
-   * no UTF-8. Nobody need be called once the client has left.
+   * Reads the body, where the host has a better way than the request's own. Stops when it has more bytes than the limit,
+   * and gives them. Gives bytes where these are no UTF-8. Nobody need be called once the client has left.
    */
-  readText?: Pending<string | Uint8Array>;
+  readText?: (limitBytes: number, ...then: Parameters<Pending<string | Uint8Array>>) => void;
 }
 
 /**
@@ -137,8 +152,9 @@ export function readBody(
   // A host never reads past a declared length, so only bodies without one are counted. An in-process request can
   // declare a wrong length; `checkBody` then finds the text too large.
   beforeBody?.();
+  if (readText) return (done, failed) => readText(limit, done, failed);
   if (declared === null && request.body !== null) return pendingOf(countedText(request.body, limit));
-  return readText ?? pendingOf(request.arrayBuffer().then((buffer) => new Uint8Array(buffer)));
+  return pendingOf(request.arrayBuffer().then((buffer) => new Uint8Array(buffer)));
 }
 
 /** Turns a failure to read a body into the caller's error. */

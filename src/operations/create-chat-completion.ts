@@ -1,4 +1,4 @@
-import type { Ids } from '../base/ids.ts';
+import { generationId, type Ids } from '../base/ids.ts';
 import { lazily } from '../base/lazily.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
 import { serve } from '../pipeline/serve.ts';
@@ -36,6 +36,7 @@ export function createChatCompletion({
     issues: chatIssues,
     contradictions,
     recordsItself: true,
+    generationId: (receivedAtMs) => generationId(ids, receivedAtMs),
     run: (input) => serve(pipeline, callOf(input)),
   };
 }

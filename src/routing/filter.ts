@@ -29,6 +29,8 @@ export interface Demands {
   quantizations: readonly string[] | null;
   /** Request fields that the endpoint has to support. */
   parameters: readonly string[] | null;
+  /** Kinds of output that the model has to make. */
+  modalities: readonly string[] | null;
   maxPrice: PriceLimits | null;
   /** The slugs of `order`, where the request allows no fallbacks to other endpoints. */
   ordered: ReadonlySet<string> | null;
@@ -47,6 +49,7 @@ export function demandsOf(request: ChatRequest): Demands | null {
     isDistillable: preferences.enforce_distillable_text === true,
     quantizations: quantizations && quantizations.length > 0 ? quantizations : null,
     parameters: preferences.require_parameters === true ? sentParameters(request) : null,
+    modalities: preferences.require_parameters === true && request.modalities?.length ? request.modalities : null,
     maxPrice: max_price && Object.keys(max_price).length > 0 ? priceLimits(max_price) : null,
     ordered: preferences.allow_fallbacks === false && order && order.length > 0 ? slugSet(order) : null,
   };
@@ -57,7 +60,7 @@ export function demandsOf(request: ChatRequest): Demands | null {
  * out: with a list of functions, the calls alone were 6 % of a plan of fifty endpoints.
  */
 export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model): PreferenceFilter | null {
-  const { only, ignore, quantizations, parameters, maxPrice, ordered } = demands;
+  const { only, ignore, quantizations, parameters, modalities, maxPrice, ordered } = demands;
   if (only !== null && !isAmong(only, endpoint)) return 'only';
   if (ignore !== null && isAmong(ignore, endpoint)) return 'ignore';
   if (demands.keepsNothing && !keepsNothing(endpoint)) return 'zdr';
@@ -68,6 +71,7 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
   if (parameters !== null) {
     const { supportedParameters } = endpoint;
     if (supportedParameters === null || !supportsAll(supportedParameters, parameters)) return 'require_parameters';
+    if (modalities !== null && !makes(modalities, endpoint, model)) return 'require_parameters';
   }
   if (maxPrice !== null && !isWithin(maxPrice, endpoint)) return 'max_price';
   return ordered !== null && !isAmong(ordered, endpoint) ? 'allow_fallbacks' : null;
@@ -90,7 +94,13 @@ export function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpo
   return slugs.has(tag) || (tag !== providerSlug && slugs.has(providerSlug));
 }
 
-/** Fields that every endpoint supports, or that the gateway itself handles. */
+/** Whether a model is known to make these kinds of output, or its endpoint to support the field that asks for them. */
+function makes(modalities: readonly string[], { supportedParameters }: Endpoint, { outputModalities }: Model): boolean {
+  if (supportedParameters?.includes('modalities')) return true;
+  return outputModalities !== undefined && modalities.every((one) => outputModalities.includes(one));
+}
+
+/** Fields that every endpoint supports, or that the gateway itself handles. `modalities` is checked by `makes`. */
 const alwaysSupported = new Set([
   'messages',
   'model',
@@ -108,6 +118,7 @@ const alwaysSupported = new Set([
   'cache_control',
   'service_tier',
   'modalities',
+  'prompt_cache_key',
   'stop_server_tools_when',
 ]);
 

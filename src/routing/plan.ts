@@ -80,6 +80,7 @@ export function planRoute(input: PlanInput): Plan {
       providerName: providerName(endpoint.providerSlug),
       credential,
       isByok: credential.kind === 'byok',
+      workspaceId: facts.workspaceId,
       modelIndex,
     };
     targets.push(reasons(entry) ? { ...target, reasons: true } : target);

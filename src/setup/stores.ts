@@ -7,7 +7,7 @@ import type { StoredKey } from '../http/authenticate.ts';
 import type { WorkspaceDefaults } from '../pipeline/deps.ts';
 import { storedCredentialSchema } from '../schema/credential.ts';
 import type { MasterSecrets } from '../schema/master-secrets.ts';
-import type { BudgetSettings, LimitSettings } from '../schema/settings.ts';
+import type { BudgetSettings, LimitSettings, RedisSettings } from '../schema/settings.ts';
 import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
 import { type BudgetsOf, createBudgets } from '../stores/budgets.ts';
 import { perWorkspace } from '../stores/collection.ts';
@@ -42,6 +42,7 @@ export interface StoreSettings {
   storeCacheMs: number;
   budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs'>;
   limits: Pick<LimitSettings, 'credentials' | 'credentialPatterns'>;
+  redis?: RedisSettings | undefined;
   secrets?: MasterSecrets | undefined;
   sealer?: Sealer | undefined;
   /** What a provider's key means. */
@@ -124,9 +125,9 @@ export function openStores(settings: StoreSettings): Stores {
       apiKeys.deleteAll,
       (id) => budgetsOf(id).deleteAll(),
       async (id) => void (await credentials(id).deleteAll()),
-      // What is only counted here must not be booked for it later.
-      (id) => spending.forget(id),
     ],
+    // Also what is only counted here, which must not be booked later.
+    forgetSpending: (id) => spending.forget(id),
   });
   return {
     workspaces,
@@ -160,11 +161,12 @@ export function openStores(settings: StoreSettings): Stores {
 }
 
 /** @throws SettingsError */
-function chosen({ store, ledger, budgets, clock, storeTimeoutMs: timeoutMs, logger }: StoreSettings): Storage {
+function chosen({ store, ledger, budgets, redis, clock, storeTimeoutMs: timeoutMs, logger }: StoreSettings): Storage {
   const { onLostHold } = budgets;
   try {
     return chooseStorage(store, {
       onLostHold,
+      onEviction: redis?.onEviction,
       clock,
       timeoutMs,
       logger: logger ?? null,

@@ -8,7 +8,7 @@ import { type StoredBudget, type StoredBudgets, storedBudgetsSchema } from '../s
 import type { SetBy } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
-import { beingDeleted, unlessDeleted } from './deletion.ts';
+import { beingDeleted, deletionOf, isDeleted, unlessDeleted } from './deletion.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** The limit for one window of an interval. */
@@ -39,7 +39,10 @@ export interface Budgets {
    */
   delete(interval: Interval, by?: SetBy): Promise<void>;
   deleteAll(): Promise<void>;
-  /** From a cache of a few seconds. Returns no promise when the cache has the limits. */
+  /**
+   * From a cache of a few seconds. Returns no promise when the cache has the limits.
+   * @throws GatewayError not_found (404): the workspace was deleted, or is being deleted. Always by rejecting
+   */
   limits(): readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
 }
 
@@ -64,8 +67,13 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
   const limits = createCache<readonly BudgetLimit[]>({
     clock,
     ttlMs: cacheMs,
-    load: async (key) =>
-      (await list(key as WorkspaceId)).map(({ interval, limitNanoUsd }) => ({ interval, limitNanoUsd })),
+    load: async (key) => {
+      const workspaceId = key as WorkspaceId;
+      // The mark comes before the budgets go: without both, "deleted" would look like "not limited".
+      const { record, further: mark } = await records(workspaceId).getWith(id, deletionOf(workspaceId));
+      if (mark !== null) throw isDeleted();
+      return (record?.budgets ?? []).map(({ interval, limitNanoUsd }) => ({ interval, limitNanoUsd }));
+    },
   });
 
   return (workspaceId) => {

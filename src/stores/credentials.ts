@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Clock, isoTime } from '../base/clock.ts';
 import { definedOnly } from '../base/defined-only.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
@@ -82,6 +83,12 @@ export interface CredentialsDeps {
   warn?: (fields: object, message: string) => void;
 }
 
+/**
+ * Records that were read, in characters of their text. A workspace may have 500 with 100 patterns each, which are read
+ * every few seconds: to check them anew each time took 100 ms.
+ */
+const maxKnownChars = 20_000_000;
+
 /** The cached credentials of a workspace. */
 interface Remembered {
   records: ReadonlyMap<string, StoredCredential>;
@@ -102,7 +109,16 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
     takesByok = () => true,
     warn = () => undefined,
   } = deps;
-  const collections = perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema });
+  const known = new LRUCache<string, StoredCredential>({
+    maxSize: maxKnownChars,
+    sizeCalculation: (_, text) => text.length,
+  });
+  const collections = perWorkspace<StoredCredential>({
+    storage,
+    kind: credentialKind,
+    schema: storedCredentialSchema,
+    known,
+  });
   const nowIso = () => isoTime(clock.now());
   const add = createAddCredential({ storage, collections, maxPerWorkspace });
   const patterns = createPatternCap({

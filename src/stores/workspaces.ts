@@ -64,13 +64,18 @@ export interface WorkspacesDeps {
   /** How long a cached workspace is used before the store is read again. */
   cacheMs: number;
   countLiveKeys: (id: WorkspaceId) => Promise<number>;
-  /**
-   * Functions that delete the contents of a workspace, in this order. Each may run twice. Money data is deleted last.
-   */
+  /** Functions that delete the contents of a workspace, in this order. Each may run twice. */
   contents: readonly ((id: WorkspaceId) => Promise<void>)[];
+  /**
+   * Deletes what was spent. Is called once no other instance can hold the budgets in its cache any more: until then a
+   * request there must find what was spent of them.
+   */
+  forgetSpending: (id: WorkspaceId) => Promise<void>;
 }
 
 const partition = 'workspaces';
+/** Beyond the time of the caches: a request that was admitted before holds its money. */
+const graceMs = 5_000;
 const defaultSlug = 'default';
 
 /** The claim of a slug names its workspace. Claim and workspace are written in one step, so no slug is used twice. */
@@ -167,6 +172,9 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         throw new GatewayError('invalid_request', 'The default workspace cannot be deleted');
       }
       if (!(await records.get(id))) throw noWorkspace();
+      // Before the mark, which refuses every request: a deletion that is refused should disturb nobody.
+      const early = await deps.countLiveKeys(id);
+      if (early > 0) throw hasLiveKeys(early);
       const mark = ids.uuid();
       await beginDeletion(id, mark);
       const live = await deps.countLiveKeys(id);
@@ -176,12 +184,14 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         throw hasLiveKeys(live);
       }
       for (const deleteContent of deps.contents) await deleteContent(id);
-      await storage.ledger.forget(id);
       try {
         await records.delete(id, ({ settings }) => [{ at: claimOf(settings.slug), expect: id, value: null }]);
       } finally {
         cache.forget(id);
       }
+      // Where that fails, or the process ends before, sums stay that nobody reads.
+      const forget = () => void deps.forgetSpending(id).catch(() => undefined);
+      clock.after(deps.cacheMs + graceMs, forget, { isIdle: true });
     },
   };
 }

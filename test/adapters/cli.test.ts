@@ -62,6 +62,21 @@ describe('model-gateway serve', () => {
     }
   });
 
+  it('lets pages of the sites in --cors ask, and no others', async () => {
+    const { url, code, signalAt } = start(['serve', '--port', '0', '--cors', 'https://a.example, https://b.example']);
+    const allowed = async (origin: string) =>
+      (await receive(`${await url}/models`, { method: 'OPTIONS', headers: { origin } })).headers[
+        'access-control-allow-origin'
+      ];
+    expect(await allowed('https://b.example')).toBe('https://b.example');
+    expect(await allowed('https://c.example')).toBeUndefined();
+    signalAt(0);
+    expect(await code).toBe(0);
+    const mistaken = start(['serve', '--port', '0', '--cors', 'b.example']);
+    expect(await mistaken.code).toBe(1);
+    expect(mistaken.printed.error).toContain('cors.origins');
+  });
+
   it('lets an open stream finish when it is stopped, a doubled signal included', async () => {
     const { url, printed, code, signalAt } = serve({ GATEWAY_API_KEY: 'key-123456' });
     const { response } = chat(await url, 'key-123456', { model: 'sandbox/echo', stream: true });

@@ -43,6 +43,8 @@ const cases: Case[] = [
   { status: 400, when: 'not JSON', body: { ...ask, temperature: 3 }, metadata: ['issues'] },
   { status: 400, when: 'not JSON', body: `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, metadata: ['issues'] },
   { status: 400, when: '`"required"`', body: { ...ask, tool_choice: 'required' }, metadata: ['issues'] },
+  { status: 400, when: '`X-Session-Id`', headers: { 'x-session-id': 's'.repeat(257) }, metadata: ['issues'] },
+  { status: 400, when: '`X-Session-Id`', headers: { 'x-service-timeout-ms': 'soon' }, metadata: ['issues'] },
   { status: 400, when: 'unknown model', body: { ...ask, model: 'acme/gone' }, metadata: ['model'] },
   { status: 400, when: 'unknown model', body: { ...ask, plugins: [{ id: 'web' }] }, metadata: ['plugin'] },
   { status: 400, when: 'the provider refused', upstream: answered(400), metadata: refused },
@@ -59,6 +61,12 @@ const cases: Case[] = [
   { status: 408, when: 'took longer', headers: { 'x-service-timeout-ms': '50' }, upstream: { instead: 'hang' } },
   { status: 413, when: 'limits.bodyBytes', options: { limits: { bodyBytes: 10 } }, metadata: ['limit_bytes'] },
   { status: 413, when: 'limits.jsonValues', options: { limits: { jsonValues: 5 } }, metadata: ['limit_values'] },
+  {
+    status: 403,
+    when: 'refused the content',
+    upstream: { status: 403, body: errorBody('Content violates usage guidelines', 'safety') },
+    metadata: refused,
+  },
   { status: 413, when: 'than the provider accepts', upstream: answered(413), metadata: refused },
   {
     status: 422,
@@ -114,6 +122,7 @@ describe('docs/errors.md', () => {
     upstream.always(one.upstream ?? { status: 500 });
     const { status, json, headers } = await post(one.body ?? ask, one.headers);
     expect([status, json.error.message]).toEqual([one.status, expect.any(String)]);
+    expect(headers.get('x-generation-id')).toMatch(/^gen-/);
     const { error_type: _, ...metadata } = json.error.metadata ?? {};
     const names = one.metadata ?? [];
     expect(Object.keys(metadata).sort()).toEqual([...names].sort());

@@ -35,6 +35,14 @@ describe('routing metadata', () => {
       }
     },
   );
+  it.each(['disabled', 'Disabled', 'nonsense'])('is not asked for by the legacy header beside %s', async (value) => {
+    const { post, upstream } = testGateway();
+    upstream.always({ body: completion() });
+    const both = { 'x-service-metadata': value, 'x-service-experimental-metadata': 'enabled' };
+    expect((await post(direct, both)).text).not.toContain('service_metadata');
+    const other = { 'x-service-metadata': 'enabled', 'x-service-experimental-metadata': 'disabled' };
+    expect((await post(direct, other)).text).toContain('service_metadata');
+  });
   it('says on JSON who was asked and who served', async () => {
     const { post, upstream } = testGateway({ region: 'eu-1' });
     upstream.answer(

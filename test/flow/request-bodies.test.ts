@@ -126,7 +126,7 @@ describe('a body that is not UTF-8', () => {
     ['that the host has read', { context: { body: given } }],
     [
       'that the host reads as bytes',
-      { headers: { 'content-length': '9' }, context: { readText: (done) => done(given) } },
+      { headers: { 'content-length': '9' }, context: { readText: (_, done) => done(given) } },
     ],
   ])('is a 400, wherever it is read: %s', async (_, options) => {
     const { status, json, sent } = await post('/chat/completions', 'application/json', options);

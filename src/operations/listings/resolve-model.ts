@@ -32,7 +32,7 @@ export async function resolveModel(
   ]);
   const nowMs = deps.clock.now();
   const found = chosenModel(wanted, view, deps, {
-    health: deps.health.view(nowMs),
+    health: deps.health.view(nowMs, caller.workspaceId),
     random: () => 0,
     pinned: () => null,
     defaultSort: null,

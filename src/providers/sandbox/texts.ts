@@ -26,5 +26,5 @@ export function loremText(choice: number, asked?: number): string {
 }
 
 export const reasoningText =
-  'The sandbox does not think. It sends these words as reasoning, so that a client can show them apart from the answer.';
+  'The sandbox does not think. It sends these words as reasoning, so that a client can show them apart from the response.';
 export const refusalText = 'The sandbox refuses, because the model sandbox/refusal always does.';

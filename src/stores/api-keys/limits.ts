@@ -25,9 +25,13 @@ export function changedLimits<Key extends KeyLimits & Pick<StoredApiKey, 'operat
   const { operatorSet: _, ...rest } = before;
   const after = { ...rest, ...given } as Key;
   if (by === 'workspace') return remembering(after, set);
-  const { limitReset } = after;
-  // An operator's limit resets as the key now says.
-  return remembering(after, { ...set, ...given, limitReset });
+  return remembering(after, {
+    limitNanoUsd: given.limitNanoUsd === undefined ? set.limitNanoUsd : given.limitNanoUsd,
+    // An operator's limit resets as the key now says.
+    limitReset: after.limitReset,
+    includeByokInLimit: given.includeByokInLimit ?? set.includeByokInLimit,
+    disabled: given.disabled ?? set.disabled,
+  });
 }
 
 /**

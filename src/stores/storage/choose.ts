@@ -11,6 +11,7 @@ import { postgresStorage } from './postgres.ts';
 import type { PostgresAdapter } from './postgres-pool.ts';
 import { redisStorage } from './redis.ts';
 import type { RedisAdapter } from './redis-client.ts';
+import type { EvictionOptions } from './redis-eviction.ts';
 import { type SqliteAdapter, sqliteStorage } from './sqlite.ts';
 import type { Storage } from './storage.ts';
 
@@ -19,6 +20,7 @@ export interface ChooseStorageOptions extends Pick<LedgerOptions, 'onLostHold'> 
   clock: Clock;
   /** The time limit of one call, for a store that is only reached through Keyv. */
   timeoutMs: number;
+  onEviction?: EvictionOptions['onEviction'];
   logger?: StoreLogger | null;
   /** Replaces the ledger of the store. Counts as shared by all processes: otherwise the host app would not pass one. */
   ledger?: Ledger;
@@ -37,9 +39,9 @@ export function chooseStorage(store: object | undefined, options: ChooseStorageO
 }
 
 function storageOf(store: object, options: ChooseStorageOptions): Storage {
-  const { clock, timeoutMs, logger, onLostHold } = options;
+  const { clock, timeoutMs, logger, onLostHold, onEviction } = options;
   for (const adapter of adaptersOf(store)) {
-    const server = serverOf(adapter, { onLostHold });
+    const server = serverOf(adapter, { onLostHold }, { onEviction, logger, clock });
     if (!server) continue;
     if (isKeyv(store) && store.encryption) {
       throw new TypeError(
@@ -64,8 +66,8 @@ function storageOf(store: object, options: ChooseStorageOptions): Storage {
   return keyvStorage(kv, { kind: 'keyv', ledger, isShared: false, clock, timeoutMs });
 }
 
-function serverOf(adapter: object, options: LedgerOptions): Storage | null {
-  if (isRedis(adapter)) return redisStorage(adapter, options);
+function serverOf(adapter: object, options: LedgerOptions, eviction: EvictionOptions): Storage | null {
+  if (isRedis(adapter)) return redisStorage(adapter, { ...options, ...eviction });
   if (isPostgres(adapter)) return postgresStorage(adapter, options);
   if (isSqlite(adapter)) return sqliteStorage(adapter, options);
   return null;

@@ -73,11 +73,13 @@ export interface FunctionText {
   body: string;
   /** true: only another function calls it, and that one's settings also apply here. */
   isPart?: boolean;
+  /** Further `SET` clauses. */
+  settings?: string;
 }
 
-export function defineFunction({ name, parameters, returns, body, isPart = false }: FunctionText): Definition {
+export function defineFunction({ name, parameters, returns, body, isPart = false, ...own }: FunctionText): Definition {
   const text = `CREATE FUNCTION ${name}(${parameters}) RETURNS ${returns} LANGUAGE plpgsql
-${isPart ? '' : settings}
+${isPart ? '' : settings}${own.settings ? `\n${own.settings}` : ''}
 AS ${bodyQuote}
 #variable_conflict use_column
 ${body}

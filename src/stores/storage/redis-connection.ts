@@ -23,6 +23,8 @@ export interface RedisConnection {
    *         come back
    */
   run(script: RedisScript, keys: string[], args: string[]): Promise<unknown>;
+  /** A key of each server: in a cluster, of each master that the client knows by now. */
+  keyOfEachServer(): [string, ...string[]];
   /** Closes the connections opened here. Those that the host app opened stay open. */
   close(): Promise<void>;
 }
@@ -73,6 +75,20 @@ export function connectRedis(adapter: RedisAdapter): RedisConnection {
         return inTime(client).eval(script.text, call);
       }
     },
+    keyOfEachServer() {
+      const { slots = [] } = adapter.client;
+      const left = new Set(slots.map(({ master }) => master));
+      const keyAt = (n: number) => adapter.createKeyPrefix(`{server-${n}}`, namespace);
+      const masterOf = (key: string) => slots[slotOf(key)]?.master;
+      const first = keyAt(0);
+      const keys: [string, ...string[]] = [first];
+      left.delete(masterOf(first) as never);
+      for (let n = 1; n < maxTried && left.size > 0; n++) {
+        const key = keyAt(n);
+        if (left.delete(masterOf(key) as never)) keys.push(key);
+      }
+      return keys;
+    },
     async close() {
       isClosed = true;
       // Not closed gracefully: a server that is away would first have to come back.
@@ -85,6 +101,8 @@ export function connectRedis(adapter: RedisAdapter): RedisConnection {
   };
 }
 
+/** The most keys that are tried to find one for each master of a cluster. */
+const maxTried = 1_000;
 /** How long a command may wait to be sent. Later it is not sent at all. The client's own default. */
 const queuedMs = 5_000;
 /** All commands of this period share a signal. */

@@ -2,6 +2,7 @@ import type { LedgerOptions } from '../ledger/ledger.ts';
 import { redisLedger } from '../ledger/redis.ts';
 import type { RedisAdapter } from './redis-client.ts';
 import { connectRedis, createScript } from './redis-connection.ts';
+import { checkEviction, type EvictionOptions } from './redis-eviction.ts';
 import type { Address, Storage } from './storage.ts';
 
 /** Keys: the kind of each record. Arguments: the ids. */
@@ -55,8 +56,8 @@ return listed
  * `{<partition>}:<kind>` is a hash of the records of a kind. `{<partition>}:<kind>:ranks` has the order of the listed
  * ones. A partition is in one slot, every script names all of its keys, and nothing needs a scan.
  */
-export function redisStorage(adapter: RedisAdapter, options: LedgerOptions): Storage {
-  const redis = connectRedis(adapter);
+export function redisStorage(adapter: RedisAdapter, options: LedgerOptions & EvictionOptions): Storage {
+  const redis = checkEviction(connectRedis(adapter), options);
   const [read, commit, list] = [createScript(readScript), createScript(commitScript), createScript(listScript)];
 
   const kindOf = (partition: string, kind: string) => redis.key(partition, kind);

@@ -123,7 +123,7 @@ export function fakeGateway(naming: 'streams' | 'sources'): FakeGateway {
 }
 
 async function describe(request: Request, context: HandleContext, url: URL, basePath: string) {
-  const { body, readText = (done, failed) => void request.text().then(done, failed), beforeBody } = context;
+  const { body, readText = (_, done, failed) => void request.text().then(done, failed), beforeBody } = context;
   beforeBody?.();
   const parsed = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array);
   const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : body;
@@ -137,7 +137,11 @@ async function describe(request: Request, context: HandleContext, url: URL, base
     handedOver: body !== undefined,
     body: parsed
       ? body
-      : JSON.parse(typeof text === 'string' ? text : String(await new Promise<string | Uint8Array>(readText))),
+      : JSON.parse(
+          typeof text === 'string'
+            ? text
+            : String(await new Promise<string | Uint8Array>((done, failed) => readText(1e9, done, failed))),
+        ),
   };
 }
 

@@ -1,6 +1,7 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { resolveOptions } from '../../../src/options.ts';
+import type { OperationRecord } from '../../../src/telemetry/record.ts';
 import { type Answer, hello, testGateway, upstreamKeys } from '../../support/gateway.ts';
 import { chunk, completion, errorBody, sse, usageChunk } from '../../support/upstream.ts';
 
@@ -197,6 +198,38 @@ describe('what is decided of requests and responses', () => {
     const from = clock.now();
     await post(ask, { 'x-service-timeout-ms': '700' });
     expect(clock.now() - from).toBe(300);
+    expect((await post(ask, { 'x-service-timeout-ms': '1e3' })).status).toBe(400);
+  });
+  it('Which requests that are refused', async () => {
+    const refused: OperationRecord[] = [];
+    const { post } = testGateway({ onOperation: (record) => refused.push(record), limits: { bodyBytes: 1000 } });
+    const noKey = { authorization: 'Bearer wrong' };
+    for (const [status, body, headers] of [
+      [400, '{', {}],
+      [401, ask, noKey],
+      [413, { ...ask, user: 'x'.repeat(1000) }, {}],
+      [422, { ...ask, reasoning_effort: 'low', reasoning: { effort: 'high' } }, {}],
+    ] as const) {
+      const got = await post(body, headers);
+      const id = got.headers.get('x-generation-id');
+      expect([got.status, id]).toEqual([status, expect.stringMatching(/^gen-/)]);
+      expect(refused.at(-1)).toMatchObject({ kind: 'refusal', status, id });
+    }
+    expect(new Set(refused.map(({ id }) => id)).size).toBe(4);
+  });
+  it('The metadata headers', async () => {
+    const { post, upstream } = testGateway({ brand: 'acme' });
+    upstream.always({ body: completion() });
+    const [brand, service, legacy] = [
+      'x-acme-metadata',
+      'x-service-metadata',
+      'x-service-experimental-metadata',
+    ] as const;
+    const isShown = async (headers: Record<string, string>) => 'acme_metadata' in (await post(ask, headers)).json;
+    expect(await isShown({ [service]: 'disabled', [legacy]: 'enabled' })).toBe(false);
+    expect(await isShown({ [service]: 'enabled', [legacy]: 'disabled' })).toBe(true);
+    expect(await isShown({ [brand]: 'disabled', [service]: 'enabled' })).toBe(false);
+    expect(await isShown({ [service]: '', [legacy]: 'enabled' })).toBe(true);
   });
   it('A forced tool and the `tools`', async () => {
     const { post, upstream } = testGateway();

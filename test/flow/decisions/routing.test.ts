@@ -106,6 +106,30 @@ describe('what is decided of routing', () => {
     await tested.clock.advance(60_000);
     expect(await servers(tested, session)).toEqual(new Set([moved]));
   });
+  it('`prompt_cache_key`', async () => {
+    for (const prompt_cache_key of ['chat 7', 'k'.repeat(1000)]) {
+      const tested = drawing(undefined);
+      expect((await servers(tested, { prompt_cache_key })).size).toBe(1);
+      expect([tested.records[0]?.sessionId, tested.upstream.sent[0]?.body.prompt_cache_key]).toEqual([
+        null,
+        prompt_cache_key,
+      ]);
+      expect((await servers(tested)).size).toBe(2);
+    }
+  });
+  it('`modalities` under `require_parameters`', async () => {
+    const lists: EndpointSketch = { supportedParameters: ['modalities'] };
+    const models = [
+      modelOf('m/1', { a: { supportedParameters: ['seed'] }, b: lists }),
+      modelOf('m/2', { a: { supportedParameters: ['seed'] } }, { outputModalities: ['text', 'image'] }),
+    ];
+    const asked: Partial<ChatRequest> = { models: ['m/1', 'm/2'], modalities: ['text', 'image'] };
+    expect(order(planFor({ models }, asked))).toHaveLength(3);
+    expect(order(planFor({ models }, { ...asked, provider: { require_parameters: true } }))).toEqual([
+      'm/1 b',
+      'm/2 a',
+    ]);
+  });
   it('Conversations without a session', async () => {
     for (const [cacheRead, cached, isKept] of [
       ['0.0000005', 8, true],

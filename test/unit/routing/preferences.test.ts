@@ -230,6 +230,33 @@ describe('a preference', () => {
     expect([order(plan), excludedBy(plan)]).toEqual([['b'], { a: 'allow_fallbacks' }]);
   });
 
+  it('that demands support of every field counts modalities', () => {
+    const models = [
+      modelOf('m/1', { a: { supportedParameters: [] }, b: { supportedParameters: ['modalities'] } }),
+      modelOf('m/2', { c: { supportedParameters: [] } }, { outputModalities: ['text', 'audio'] }),
+      modelOf('m/3', { d: { supportedParameters: null } }, { outputModalities: ['text', 'audio'] }),
+    ];
+    const left = (modalities: string[], require_parameters = true) => {
+      const fields = parsed({
+        modalities,
+        model: undefined,
+        models: ['m/1', 'm/2', 'm/3'],
+        provider: { require_parameters },
+      });
+      return planFor({ models }, fields).targets.map(({ endpoint }) => endpoint.tag);
+    };
+    expect(left(['text', 'audio'])).toEqual(['b', 'c']);
+    expect(left(['text', 'image'])).toEqual(['b']);
+    expect(left(['text'])).toEqual(['b', 'c']);
+    expect(left([])).toEqual(['a', 'b', 'c']);
+    expect(left(['image'], false)).toEqual(['a', 'b', 'c', 'd']);
+    const error = refusalOf(
+      { models },
+      parsed({ modalities: ['image'], model: 'm/2', provider: { require_parameters: true } }),
+    );
+    expect([error.status, excludedBy(error.metadata as never)]).toEqual([404, { c: 'require_parameters' }]);
+  });
+
   it('that leaves nothing is 404 with every rule', () => {
     const error = refusalOf(world, { provider: { only: ['a', 'b'], ignore: ['a'], quantizations: ['fp32'] } });
     expect([error.status, excludedBy(error.metadata as never)]).toEqual([

@@ -72,7 +72,7 @@ describe('the storage of', () => {
   ])('%s is made for %s, over the adapter itself', (kind, _, make) => {
     const { store, adapter } = make();
     expect(choose(store).kind).toBe(kind);
-    expect(made).toEqual([{ kind, adapter, options: { onLostHold: 'charge' } }]);
+    expect(made).toMatchObject([{ kind, adapter, options: { onLostHold: 'charge' } }]);
     expect(made[0]?.adapter).toBe(adapter);
     expect(lines).toEqual([]);
   });

@@ -1,0 +1,91 @@
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { GatewayError } from '../../base/errors.ts';
+import type { RedisSettings } from '../../schema/settings.ts';
+import { NotSentError } from './circuit.ts';
+import { type StoreLogger, writeLog } from './logger.ts';
+import { isOutage, nameOfError } from './outage.ts';
+import { createScript, type RedisConnection } from './redis-connection.ts';
+
+export interface EvictionOptions {
+  onEviction?: RedisSettings['onEviction'] | undefined;
+  logger?: StoreLogger | null | undefined;
+  /** Default: the system's. Not that of the ledger's leases. */
+  clock?: Pick<Clock, 'now'> | undefined;
+}
+
+/** In a script, so that it goes to the server of the key. Servers that refuse CONFIG mostly allow INFO. */
+const infoScript = createScript(`return redis.call('INFO', 'memory')`);
+
+const safe = 'noeviction';
+/** How often a server that was refused is asked again. */
+const againMs = 1_000;
+
+/**
+ * Asks every server for its eviction policy before the first script. A server with another policy than `noeviction`
+ * deletes budgets and keys when its memory is full. The log says so once; with `onEviction: 'refuse'` no script runs
+ * until the policy is changed, nor where the server does not tell it.
+ */
+export function checkEviction(redis: RedisConnection, options: EvictionOptions): RedisConnection {
+  const { onEviction = 'warn', logger, clock = systemClock } = options;
+  let isDone = false;
+  let checking: Promise<void> | null = null;
+  let refusal: { error: GatewayError; untilMs: number } | null = null;
+  const logged = new Set<string>();
+
+  function refuse(policy: string | null, fields: object): void {
+    const said =
+      policy === null
+        ? 'the eviction policy of the Redis is not known: it refuses INFO. It must be noeviction, or budgets and keys are deleted when memory is short'
+        : 'the Redis deletes budgets and keys when its memory is short: set its maxmemory-policy to noeviction';
+    if (!logged.has(said)) writeLog(logger, 'warn', fields, said);
+    logged.add(said);
+    if (onEviction === 'warn') return;
+    const error = new GatewayError(
+      'unavailable',
+      'The store of this gateway may lose data, and is not used; see the log',
+      {
+        retryAfterMs: againMs,
+      },
+    );
+    refusal = { error, untilMs: clock.now() + againMs };
+  }
+
+  async function ask(key: string): Promise<void> {
+    try {
+      const info = String(await redis.run(infoScript, [key], []));
+      const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1] ?? null;
+      if (policy !== safe) refuse(policy, { policy });
+    } catch (error) {
+      if (error instanceof NotSentError || isOutage(error)) throw error;
+      refuse(null, { error: nameOfError(error) });
+    }
+  }
+
+  async function check(): Promise<void> {
+    refusal = null;
+    const [first] = redis.keyOfEachServer();
+    await ask(first);
+    // The client of a cluster knows the other servers once it is connected.
+    const [, ...others] = redis.keyOfEachServer();
+    for (const key of others) await ask(key).catch(ignore);
+    isDone = refusal === null || onEviction === 'warn';
+  }
+
+  return {
+    ...redis,
+    async run(script, keys, args) {
+      if (isDone) return redis.run(script, keys, args);
+      if (!refusal || clock.now() >= refusal.untilMs) {
+        checking ??= check().finally(() => {
+          checking = null;
+        });
+        await checking;
+      }
+      if (refusal) throw refusal.error;
+      return redis.run(script, keys, args);
+    },
+  };
+}
+
+/** A server of the cluster that is away is not asked, and serves nobody. */
+function ignore(): void {}
