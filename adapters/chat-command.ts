@@ -56,7 +56,7 @@ function defaultModel({ defaultModel: named, models, providers = {} }: GatewayOp
 }
 
 function baseUrlOf(url: string): string {
-  if (/^https?:\/\//.test(url)) return url.replace(/\/+$/, '');
+  if (/^https?:\/\//.test(url)) return url.replace(/(?<!\/)\/+$/, '');
   throw new CliError(`Expected an address such as http://127.0.0.1:8787/v1 for url, not ${JSON.stringify(url)}`);
 }
 

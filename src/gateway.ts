@@ -178,11 +178,19 @@ export function createGateway(options: GatewayOptions): Gateway {
     plugins: asOptions(() => allPlugins(resolved.plugins)),
     guardrails: [...guardrails, ...resolved.guardrails],
   };
-  const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth };
+  const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth, values: limits.jsonValues };
   const edge = createEdge({
     operations: asOptions(() =>
       allOperations(
-        operations({ ids, clock, brand, presentation: presentationOf(resolved.compat), ...stores, pipeline }),
+        operations({
+          ids,
+          clock,
+          brand,
+          bounds: limits,
+          presentation: presentationOf(resolved.compat),
+          ...stores,
+          pipeline,
+        }),
         resolved.operations,
       ),
     ),
@@ -214,7 +222,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     apiKeys: stores.hostApiKeys,
     credentials: { rotate: stores.rotateCredentials },
     catalog: { refresh: catalog.refresh },
-    explain: createExplainer({ pipeline, ids, brand }, clock, bodyLimits),
+    explain: createExplainer({ pipeline, ids, brand, bounds: limits }, clock, bodyLimits),
     async close() {
       catalog.close();
       edge.close();

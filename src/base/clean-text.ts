@@ -5,8 +5,25 @@ const escapeSequences =
 /** Control characters and the separators U+2028 and U+2029, which end a line in some viewers of logs. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
 const separators = /[\x00-\x20\x7f-\xa0\u2028\u2029]+/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
+const unusualSeparators = /[\x00-\x1f\x7f-\xa0\u2028\u2029]/g;
 /** Invisible characters that change the direction of writing, and the byte-order mark. */
 const invisible = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for control characters
+const unusual = /[\x00-\x1f\x7f-\xa0\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]/;
+
+/** Whether a text holds no control characters, line ends, or characters that change the direction of writing. */
+export function isClean(text: string): boolean {
+  return (
+    !unusual.test(text) || (text.isWellFormed() && text === text.replace(invisible, '').replace(unusualSeparators, ''))
+  );
+}
+
+/** Makes a name from outside safe for logs and records: as it is where that is safe, which is the usual case. */
+export function cleanName(text: string, maxChars = 256): string {
+  return text.length <= maxChars && !unusual.test(text) ? text : cleanText(text, maxChars);
+}
 
 /**
  * Makes a text from outside safe for an error message, a log line or a header. The result is one line. It holds no

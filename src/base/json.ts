@@ -1,16 +1,27 @@
-/** Text that is not JSON, or JSON that nests deeper than allowed. */
-export class JsonError extends Error {}
+/** Text that is not JSON, or JSON beyond a limit. */
+export class JsonError extends Error {
+  /** true: too many values. */
+  readonly isTooLarge: boolean;
+
+  constructor(message: string, isTooLarge = false) {
+    super(message);
+    this.isTooLarge = isTooLarge;
+  }
+}
 
 /**
- * `JSON.parse` with a limit on nesting: deeply nested input would overflow the stack of every function that walks it
- * later. The depth is checked before parsing, because megabytes of brackets keep the parser itself busy for seconds.
+ * `JSON.parse` with limits. Deeply nested input would overflow the stack of every function that walks it later, and
+ * millions of tiny values keep the parser and all that comes after it busy for seconds. So both are counted before.
+ * @param maxValues  numbers, texts, flags, nulls, lists and objects. An empty list or object counts as two.
+ *                   Default: any number
  * @throws JsonError
  */
-export function parseJson(text: string, maxDepth: number): unknown {
+export function parseJson(text: string, maxDepth: number, maxValues = Number.POSITIVE_INFINITY): unknown {
   // A level takes at least two characters, or one where the text is cut.
-  if (text.length > maxDepth && opensMore(text, maxDepth) && nestsDeeper(text, maxDepth)) {
-    throw new JsonError(`nested deeper than ${maxDepth} levels`);
-  }
+  const mayNest = text.length > maxDepth && occurMore(text, openers, maxDepth);
+  // A value takes at least two characters: its own, and the one that separates it from others.
+  if (mayNest || (text.length > 2 * maxValues && occurMore(text, separators, maxValues - 1)))
+    checkLimits(text, maxDepth, maxValues);
   try {
     return JSON.parse(text);
   } catch {
@@ -28,11 +39,14 @@ export function tryParseJson(text: string): unknown {
   }
 }
 
-/** Whether a text has more opening brackets than `limit`, nested or not. Most texts have too few to nest deeply. */
-function opensMore(text: string, limit: number): boolean {
+const openers = ['{', '['] as const;
+const separators = ['{', '[', ','] as const;
+
+/** Whether signs occur more than `limit` times, inside strings or not. In most texts they occur too rarely to matter. */
+function occurMore(text: string, signs: readonly string[], limit: number): boolean {
   let count = 0;
-  for (const bracket of ['{', '[']) {
-    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+  for (const sign of signs) {
+    for (let at = text.indexOf(sign); at >= 0; at = text.indexOf(sign, at + 1)) {
       count++;
       if (count > limit) return true;
     }
@@ -41,29 +55,48 @@ function opensMore(text: string, limit: number): boolean {
 }
 
 /**
- * Counts brackets up to one past `limit`, also in text that is not JSON. Skips strings, which are most of a request.
+ * Counts brackets and commas up to one past a limit, also in text that is not JSON. Skips strings, which are most of a
+ * request.
+ * @throws JsonError
  */
-function nestsDeeper(text: string, limit: number): boolean {
+function checkLimits(text: string, maxDepth: number, maxValues: number): void {
   let depth = 0;
+  let values = 1;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === 34) {
       i = stringEnd(text, i + 1);
-      if (i < 0) return false;
-    } else if (code === 123 || code === 91) {
+      if (i < 0) return;
+    } else if (code === 44) values++;
+    else if (code === 123 || code === 91) {
+      values++;
       depth++;
-      if (depth > limit) return true;
+      if (depth > maxDepth) throw nestsDeeper(maxDepth);
     } else if (code === 125 || code === 93) depth--;
+    if (values > maxValues) throw holdsMore(maxValues);
   }
-  return false;
 }
 
-/** Whether an already parsed value nests deeper than `limit` levels. */
-export function isDeeper(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  if (limit === 0) return true;
-  for (const key in value) if (isDeeper((value as Record<string, unknown>)[key], limit - 1)) return true;
-  return false;
+/** The same for a value that somebody else has parsed. @throws JsonError */
+export function checkParsed(value: unknown, maxDepth: number, maxValues = Number.POSITIVE_INFINITY): void {
+  let left = maxValues - 1;
+  const walk = (one: unknown, levels: number): void => {
+    if (typeof one !== 'object' || one === null) return;
+    if (levels === 0) throw nestsDeeper(maxDepth);
+    const items = Array.isArray(one) ? one : Object.values(one);
+    left -= Math.max(items.length, 1);
+    if (left < 0) throw holdsMore(maxValues);
+    for (const item of items) walk(item, levels - 1);
+  };
+  walk(value, maxDepth);
+}
+
+function nestsDeeper(limit: number): JsonError {
+  return new JsonError(`nested deeper than ${limit} levels`);
+}
+
+function holdsMore(limit: number): JsonError {
+  return new JsonError(`made of more than ${limit} values`, true);
 }
 
 /** The index of the quote that closes the string whose content starts at `from`; -1 when no quote closes it. */

@@ -4,7 +4,7 @@
 const longestRetryAfterMs = 24 * 60 * 60 * 1000;
 
 const months = 'jan feb mar apr may jun jul aug sep oct nov dec';
-const numberPattern = /^-?(?:\d+\.?\d*|\.\d+)$/;
+const numberPattern = /^-?(?:\d+(?:\.\d*)?|\.\d+)$/;
 /** `Sun, 06 Nov 1994 08:49:37 GMT` and, obsolete, `Sunday, 06-Nov-94 08:49:37 GMT`. */
 const datePattern =
   /^[a-z]{3,9}, (?<day>\d\d)[ -](?<month>[a-z]{3})[ -](?<year>(?:\d\d){1,2}) (?<hour>\d\d):(?<minute>\d\d):(?<second>\d\d) (?:gmt|utc)$/i;

@@ -2,13 +2,15 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 
 /** The shortest secret that is redacted. A shorter one also appears in ordinary text. */
-const shortestRedacted = 8;
-const placeholder = '[redacted]';
+export const shortestRedacted = 8;
+export const placeholder = '[redacted]';
 
 /** Removes secrets from texts. Keep a redactor: finding all spellings of a secret costs more than a search for them. */
 export interface Redactor {
   redact(text: string): string;
-  /** In UTF-8. A text that holds none of the needles holds no secret in any spelling. */
+  /** A text that holds none of these holds no secret in any spelling, but for characters that are escaped as `\u00…`. */
+  readonly spellings: readonly string[];
+  /** The same in UTF-8. */
   readonly needles: readonly Uint8Array[];
   /** Indexed by byte: 1 where a needle begins with the byte. */
   readonly startsNeedle: Uint8Array;
@@ -16,8 +18,8 @@ export interface Redactor {
 
 /**
  * Replaces every secret of at least 8 characters by `[redacted]`. The redactor also finds the secret in these
- * spellings: `Bearer …`, URL-encoded, escaped for JSON by any usual writer, and base64, alone or inside a longer base64
- * text such as a Basic header.
+ * spellings: `Bearer …`, URL-encoded, escaped for JSON by any usual writer or character by character, and base64, alone or
+ * inside a longer base64 text such as a Basic header.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const spellings = spellingsOf(secrets);
@@ -29,14 +31,33 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   const bytes = needles.map((needle) => utf8ToBytes(needle.toWellFormed()));
   const startsNeedle = new Uint8Array(256);
   for (const [first] of bytes) startsNeedle[first as number] = 1;
+  const isFoundIn = (text: string) => needles.some((needle) => text.includes(needle));
   return {
-    redact(text) {
-      if (!needles.some((needle) => text.includes(needle))) return text;
+    redact(given) {
+      let text = given;
+      // Only a text that holds an escaped secret is changed: elsewhere, what looks like an escape may be meant as it stands.
+      if (needles.length > 0 && text.includes('\\u00')) {
+        const unescaped = withoutEscapes(text);
+        if (isFoundIn(unescaped)) text = unescaped;
+      }
+      if (!isFoundIn(text)) return text;
       return spellings.reduce((clean, spelling) => clean.replaceAll(spelling, placeholder), text);
     },
+    spellings: needles,
     needles: bytes,
     startsNeedle,
   };
+}
+
+/**
+ * Writes ASCII characters that are escaped as `\u00…`, in JSON or in JSON inside JSON, as they are. A quote and a backslash
+ * stay, so that JSON stays JSON.
+ */
+function withoutEscapes(text: string): string {
+  return text.replace(/(?<!\\)\\+u00([2-7][0-9a-f])/gi, (escaped, code: string) => {
+    const character = String.fromCharCode(Number.parseInt(code, 16));
+    return character === '"' || character === '\\' ? escaped : character;
+  });
 }
 
 /** Like `createRedactor`, for a single text. */

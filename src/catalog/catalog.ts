@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { isClean } from '../base/clean-text.ts';
 import type { Clock } from '../base/clock.ts';
 import type { DataPolicy, Endpoint, Model } from '../call/model.ts';
 import { type ListPrices, mayHaveListPrice } from '../pricing/list-prices.ts';
@@ -236,7 +237,8 @@ function passThroughModel(
   providers: ReadonlyMap<string, CatalogProvider>,
 ): Model | null {
   const slash = slug.indexOf('/');
-  if (slash <= 0 || slash === slug.length - 1) return null;
+  // Such a slug would be in every log, record and response as it is.
+  if (slash <= 0 || slash === slug.length - 1 || !isClean(slug)) return null;
   const providerSlug = slug.slice(0, slash);
   const provider = providers.get(providerSlug);
   if (!provider) return null;

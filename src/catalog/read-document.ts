@@ -1,4 +1,4 @@
-import { isDeeper, JsonError, parseJson } from '../base/json.ts';
+import { checkParsed, JsonError, parseJson } from '../base/json.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { readText, send } from '../transport/send.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -64,7 +64,11 @@ export function readFromFile(file: FileReader, { maxBytes }: Pick<ReadLimits, 'm
 export function readFromFunction(source: (signal: AbortSignal) => unknown): DocumentReader {
   return async (signal) => {
     const value = await source(signal);
-    if (isDeeper(value, maxDepth)) throw mistake(`nested deeper than ${maxDepth} levels`);
+    try {
+      checkParsed(value, maxDepth);
+    } catch (error) {
+      throw error instanceof JsonError ? mistake(error.message) : error;
+    }
     return { value };
   };
 }

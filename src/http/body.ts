@@ -1,6 +1,6 @@
 import type { ZodError, ZodType } from 'zod';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
-import { isDeeper, JsonError, parseJson } from '../base/json.ts';
+import { checkParsed, JsonError, parseJson } from '../base/json.ts';
 import { type Pending, pendingOf } from '../base/pending.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { BodyCheck } from '../schema/compiled.ts';
@@ -10,6 +10,7 @@ import { checkContentEncoding } from './content-type.ts';
 export interface BodyLimits {
   bytes: number;
   depth: number;
+  values: number;
 }
 
 /**
@@ -65,24 +66,33 @@ function isText(body: unknown): body is string | Uint8Array {
 
 const byteOrderMark = 0xfeff;
 
-function parse(text: string, limits: BodyLimits): unknown {
+function parse(text: string, { depth, values }: BodyLimits): unknown {
   if (text === '')
     throw refusal('invalid_request', [{ path: '', message: 'The body is empty; a JSON object was expected' }]);
   try {
     // Some clients begin with a byte order mark, which most decoders take away.
-    return parseJson(text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text, limits.depth);
+    return parseJson(text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text, depth, values);
   } catch (error) {
-    if (error instanceof JsonError)
-      throw refusal('invalid_request', [{ path: '', message: `The body is ${error.message}` }]);
-    throw error;
+    throw shownJsonError(error, values);
   }
 }
 
-/** Checks the depth of a parsed body, because the host's parser may not limit it. */
-function shallow(parsed: unknown, { depth }: BodyLimits): unknown {
-  if (isDeeper(parsed, depth))
-    throw refusal('invalid_request', [{ path: '', message: `The body is nested deeper than ${depth} levels` }]);
+/** Checks a parsed body, because the host's parser may have no limits. */
+function shallow(parsed: unknown, { depth, values }: BodyLimits): unknown {
+  try {
+    checkParsed(parsed, depth, values);
+  } catch (error) {
+    throw shownJsonError(error, values);
+  }
   return parsed;
+}
+
+function shownJsonError(error: unknown, values: number): unknown {
+  if (!(error instanceof JsonError)) return error;
+  const message = `The body is ${error.message}`;
+  return error.isTooLarge
+    ? new GatewayError('payload_too_large', message, { metadata: { limit_values: values } })
+    : refusal('invalid_request', [{ path: '', message }]);
 }
 
 function decoded(given: string | Uint8Array, { bytes: limit }: BodyLimits): string {

@@ -1,3 +1,4 @@
+import { cleanName } from '../base/clean-text.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { idHeader } from '../base/ids.ts';
@@ -182,7 +183,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     if (isGatewayError(error) && error.kind !== 'internal') return error;
     try {
       logger?.error(
-        { error: causeOf(error), method: request.method, path: new URL(request.url).pathname },
+        { error: causeOf(error), method: request.method, path: cleanName(new URL(request.url).pathname) },
         'unexpected error',
       );
     } catch {
@@ -288,11 +289,11 @@ function recordOf(
     kind: hasRun ? 'operation' : 'refusal',
     operation: found?.operation.name ?? null,
     id,
-    method: method.slice(0, 20),
+    method: cleanName(method, 20),
     path: found?.operation.path ?? null,
     workspaceId: caller?.workspaceId ?? null,
     apiKeyHash: caller?.apiKeyHash ?? null,
-    userId: caller?.userId ?? null,
+    userId: caller?.userId ? cleanName(caller.userId) : null,
     status,
     error: error && { type: error.errorType, message: error.message },
     receivedAtMs,

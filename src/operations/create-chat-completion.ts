@@ -5,6 +5,7 @@ import { serve } from '../pipeline/serve.ts';
 import { type ChatRequest, chatResultSchema } from '../schema/chat.ts';
 import { chatRequestCheck } from '../schema/compiled.ts';
 import { checkWithPlugins } from '../schema/plugin-check.ts';
+import { checkWithBounds, type RequestBounds } from '../schema/request-bounds.ts';
 import { contradictions } from '../schema/validate.ts';
 import { chatCalls, chatIssues } from './chat/call-of.ts';
 import type { Operation } from './operation.ts';
@@ -13,12 +14,18 @@ export interface CreateChatCompletionDeps {
   pipeline: PipelineDeps;
   ids: Ids;
   brand: string;
+  bounds: RequestBounds;
 }
 
 /** @see interface document, "POST /chat/completions" */
-export function createChatCompletion({ pipeline, ids, brand }: CreateChatCompletionDeps): Operation<ChatRequest> {
+export function createChatCompletion({
+  pipeline,
+  ids,
+  brand,
+  bounds,
+}: CreateChatCompletionDeps): Operation<ChatRequest> {
   const callOf = chatCalls(ids, brand);
-  const check = lazily(() => checkWithPlugins(chatRequestCheck, pipeline.plugins));
+  const check = lazily(() => checkWithBounds(checkWithPlugins(chatRequestCheck, pipeline.plugins), bounds));
   return {
     name: 'createChatCompletion',
     method: 'POST',

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { cleanName } from '../base/clean-text.ts';
 import { isoTime } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { lazily } from '../base/lazily.ts';
@@ -12,6 +13,7 @@ import type { ChatRequest } from '../schema/chat.ts';
 import { chatRequestCheck } from '../schema/compiled.ts';
 import { type Explanation, explanationSchema } from '../schema/explanation.ts';
 import { checkWithPlugins } from '../schema/plugin-check.ts';
+import { checkWithBounds, type RequestBounds } from '../schema/request-bounds.ts';
 import { contradictions } from '../schema/validate.ts';
 import { chatCalls, chatIssues } from './chat/call-of.ts';
 import { jsonReply, type Operation } from './operation.ts';
@@ -20,12 +22,18 @@ export interface ExplainChatCompletionDeps {
   pipeline: PipelineDeps;
   ids: Ids;
   brand: string;
+  bounds: RequestBounds;
 }
 
 /** Explains how a chat completion would be routed and paid now. The operation calls no provider and holds no money. */
-export function explainChatCompletion({ pipeline, ids, brand }: ExplainChatCompletionDeps): Operation<ChatRequest> {
+export function explainChatCompletion({
+  pipeline,
+  ids,
+  brand,
+  bounds,
+}: ExplainChatCompletionDeps): Operation<ChatRequest> {
   const callOf = chatCalls(ids, brand);
-  const check = lazily(() => checkWithPlugins(chatRequestCheck, pipeline.plugins));
+  const check = lazily(() => checkWithBounds(checkWithPlugins(chatRequestCheck, pipeline.plugins), bounds));
   return {
     name: 'explainChatCompletion',
     method: 'POST',
@@ -46,7 +54,7 @@ function show(deps: PipelineDeps, { request }: Call, explained: Explained): Expl
   const { plan, refusal, holdNanoUsd, defaultModel } = explained;
   const slugs = namedSlugs(request, defaultModel);
   return {
-    requested: plan?.requested ?? slugs[0] ?? '',
+    requested: plan?.requested ?? cleanName(slugs[0] ?? ''),
     strategy: plan?.strategy ?? strategyOf(slugs, deps.brand),
     ...(plan?.params ? { params: { ...plan.params } } : {}),
     region: deps.region,

@@ -1,3 +1,4 @@
+import type { Redactor } from '../base/secrets.ts';
 import type { StopSignal } from '../base/stop.ts';
 import { StopSwitch } from '../base/stop.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
@@ -24,8 +25,8 @@ export interface AttemptWatcher {
 
 /** Learns how an attempt went: it ends with `succeeded` or `failed`. */
 export interface AttemptObserver extends AttemptWatcher {
-  /** Is shown the headers of the response, whatever its status. */
-  responded(headers: Readonly<Record<string, string>>): void;
+  /** Is shown the headers of the response, whatever its status, and what takes keys out of them. */
+  responded(headers: Readonly<Record<string, string>>, redactor: Redactor): void;
   succeeded(attempted: Attempted): void;
   failed(error: unknown): void;
 }
@@ -76,7 +77,7 @@ export async function attempt(
     const sent = new Sent(request, signal, deps.limits, mayRepeat, transport.reportsSending !== true);
     observer.sends?.(sent);
     const response = await send(transport, sent, deps.limits.streamBytes);
-    observer.responded(response.headers);
+    observer.responded(response.headers, context.redactor);
     if (response.status < 200 || response.status > 299) throw await readError(context, response);
     const read = readResponse(context, response, isStream, release);
     const attempted = read instanceof Promise ? await read : read;

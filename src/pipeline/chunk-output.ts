@@ -4,7 +4,8 @@ import type { Redactor } from '../base/secrets.ts';
 import type { ResponseEncoder, ResponseHead } from '../call/response-encoder.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 import type { EventReader } from './events.ts';
-import { learnTemplate, matchTemplate, newMatch, type Template, writeMatch } from './template.ts';
+import type { OpenSecrets } from './open-secrets.ts';
+import { learnTemplate, matchTemplate, newMatch, noteOpens, type Template, writeMatch } from './template.ts';
 
 /** Takes the chunks of an upstream's stream, on one of two ways: as objects, or as bytes in the client's format. */
 export interface ChunkOutput {
@@ -52,16 +53,21 @@ export class Passthrough implements ChunkOutput {
   readonly #head: ResponseHead;
   readonly #encoder: ResponseEncoder;
   readonly #redactor: Redactor;
+  readonly #secrets: OpenSecrets;
   readonly #match = newMatch();
   #templates: Template[] = [];
   #learned = 0;
   #out = new OutputBuffer(1024);
 
-  /** @param redactor  takes out keys that the upstream echoes: an event that holds one is decoded */
-  constructor(head: ResponseHead, encoder: ResponseEncoder, redactor: Redactor) {
+  /**
+   * @param redactor  takes out keys that the upstream echoes: an event that holds one is decoded
+   * @param secrets   those that earlier events have begun
+   */
+  constructor(head: ResponseHead, encoder: ResponseEncoder, redactor: Redactor, secrets: OpenSecrets) {
     this.#head = head;
     this.#encoder = encoder;
     this.#redactor = redactor;
+    this.#secrets = secrets;
   }
 
   chunk(chunk: ChatChunk): void {
@@ -70,8 +76,10 @@ export class Passthrough implements ChunkOutput {
 
   forward(framer: Framer): number {
     for (const template of this.#templates) {
-      if (!matchTemplate(template, framer.buffer, framer.end, framer.length, this.#redactor, this.#match)) continue;
+      const { buffer, end, length } = framer;
+      if (!matchTemplate(template, buffer, end, length, this.#redactor, this.#secrets, this.#match)) continue;
       if (this.#match.end - framer.end > framer.maxEventBytes) return -1;
+      noteOpens(template, buffer, this.#match, this.#secrets);
       const textBytes = writeMatch(template, framer.buffer, this.#match, this.#out);
       framer.skipTo(this.#match.end);
       return textBytes;

@@ -8,6 +8,7 @@ import type { Provider } from '../providers/provider.ts';
 import type { ChatResult, Usage } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 import type { UpstreamLimitSettings } from '../schema/settings.ts';
+import { OpenSecrets } from './open-secrets.ts';
 
 /** An upstream's stream while it is read: bytes, cut into events, and what they mean. */
 export interface EventReader {
@@ -155,6 +156,7 @@ export function foldEvents(
   expected: number,
   provider: Provider,
   limits: UpstreamLimitSettings,
+  redactor: Redactor,
 ): { kind: 'result'; result: ChatResult; usage: Usage | null } {
   const bytes = new TextEncoder().encode(text);
   const events = eventReader({ read: async () => null, cancel: () => undefined }, provider, {
@@ -162,6 +164,7 @@ export function foldEvents(
     eventBytes: bytes.length,
   });
   const { framer } = events;
+  const secrets = new OpenSecrets(redactor);
   const folder = chunkFolder();
   const watch = choiceWatch(expected);
   let usage: Usage | null = null;
@@ -174,7 +177,7 @@ export function foldEvents(
       if (part.kind === 'usage') usage = part.usage;
       if (part.kind === 'chunk') {
         watch.see(part.chunk);
-        folder.add(part.chunk);
+        folder.add(secrets.clean(part.chunk));
       }
     }
   }

@@ -1,3 +1,4 @@
+import { cleanName } from '../base/clean-text.ts';
 import { isGatewayError } from '../base/errors.ts';
 import type { Generation, GenerationLog, ModelResponse } from '../call/generation.ts';
 import type { Plan, Target } from '../call/plan.ts';
@@ -74,7 +75,7 @@ export function planOf(deps: RoutingDeps, request: ChatRequest, { facts, view, d
 function unplanned({ brand }: RoutingDeps, request: ChatRequest, defaultModel: string | null, error: unknown): Plan {
   const slugs = namedSlugs(request, defaultModel);
   return {
-    requested: slugs[0] ?? '',
+    requested: cleanName(slugs[0] ?? ''),
     strategy: strategyOf(slugs, brand),
     targets: [],
     excluded: ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'],

@@ -5,6 +5,7 @@ import type { ChatChunk } from '../schema/chunk.ts';
 import type { OpenStream } from './attempt.ts';
 import { ChunkCollector, type ChunkOutput, Passthrough } from './chunk-output.ts';
 import { badStream, choiceWatch } from './events.ts';
+import { OpenSecrets } from './open-secrets.ts';
 import { StreamProgress } from './stream-progress.ts';
 import { type StreamMeter, StreamReader } from './stream-reader.ts';
 
@@ -39,6 +40,7 @@ export class GenerationStream implements StreamedResponse {
   readonly #input: GenerationStreamInput;
   readonly #progress: StreamProgress;
   readonly #reader: StreamReader;
+  readonly #secrets: OpenSecrets;
   #collector: ChunkCollector | null = null;
   #passthrough: Passthrough | null = null;
   #hasStarted = false;
@@ -54,7 +56,8 @@ export class GenerationStream implements StreamedResponse {
     this.#input = input;
     this.#readAtMs = input.clock.now();
     this.#progress = new StreamProgress(choiceWatch(open.expectedChoices));
-    this.#reader = new StreamReader(open.events, open.redactor, this.#progress);
+    this.#secrets = new OpenSecrets(open.redactor);
+    this.#reader = new StreamReader(open.events, open.redactor, this.#secrets, this.#progress);
     if (mayForward) this.pullBytes = (encoder) => this.#pullBytes(encoder);
   }
 
@@ -74,7 +77,7 @@ export class GenerationStream implements StreamedResponse {
   }
 
   async #pullBytes(encoder: ResponseEncoder): Promise<Uint8Array<ArrayBuffer>> {
-    this.#passthrough ??= new Passthrough(this.head, encoder, this.#input.open.redactor);
+    this.#passthrough ??= new Passthrough(this.head, encoder, this.#input.open.redactor, this.#secrets);
     await this.#advance(this.#passthrough);
     return this.#passthrough.take();
   }

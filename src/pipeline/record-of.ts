@@ -1,3 +1,4 @@
+import { cleanName } from '../base/clean-text.ts';
 import type { Call } from '../call/call.ts';
 import type { GenerationOutcome } from '../call/generation.ts';
 import { namedSlugs } from '../routing/expand.ts';
@@ -35,9 +36,9 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, 
     id: call.id,
     workspaceId: call.caller.workspaceId,
     apiKeyHash: call.caller.apiKeyHash,
-    userId: call.caller.userId,
-    sessionId: call.sessionId,
-    requested: generations[0]?.plan?.requested ?? namedSlugs(call.request, null)[0] ?? '',
+    userId: userIdOf(call.caller),
+    sessionId: call.sessionId === null ? null : cleanName(call.sessionId, 512),
+    requested: generations[0]?.plan?.requested ?? cleanName(namedSlugs(call.request, null)[0] ?? ''),
     model: last?.target?.endpoint.modelSlug ?? null,
     provider: last?.target?.providerName ?? null,
     streamed: call.request.stream === true,
@@ -57,10 +58,20 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, 
     costNanoUsd: costOf(facts),
     heldNanoUsd: hold.heldNanoUsd,
     finishReason: last?.finishReason ?? null,
-    nativeFinishReason: last?.nativeFinishReason ?? null,
+    nativeFinishReason: shownReason(last?.nativeFinishReason),
     generations: generations.map(generationRecordOf),
     pipeline: stages,
   };
+}
+
+/** The host app may take it from the request. */
+function userIdOf({ userId }: Call['caller']): string | null {
+  return userId === null ? null : cleanName(userId);
+}
+
+/** A provider's word, of any length. */
+function shownReason(native: string | null | undefined): string | null {
+  return native === null || native === undefined ? null : cleanName(native, 100);
 }
 
 /** What was booked; null where a provider served whose price is not known. */
@@ -84,7 +95,7 @@ function generationRecordOf(generation: GenerationState): GenerationRecord {
     costNanoUsd: receipt?.costNanoUsd ?? null,
     costParts: receipt?.parts ?? null,
     finishReason: generation.finishReason,
-    nativeFinishReason: generation.nativeFinishReason,
+    nativeFinishReason: shownReason(generation.nativeFinishReason),
     upstreamRequestId: attempts.findLast(({ status }) => status === 200)?.upstreamRequestId ?? null,
   };
 }

@@ -1,3 +1,4 @@
+import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { CallRun } from './call-run.ts';
@@ -27,7 +28,7 @@ async function askedHooks({ call, hooks }: CallRun): Promise<ChatRequest> {
 export function checkAvailable({ plugins }: Pick<PipelineDeps, 'plugins'>, request: ChatRequest): void {
   for (const plugin of request.plugins ?? []) {
     if (plugin.enabled !== false && !plugins.some(({ id }) => id === plugin.id)) {
-      throw new GatewayError('invalid_request', `plugin not available: ${plugin.id}`, {
+      throw new GatewayError('invalid_request', `plugin not available: ${cleanName(plugin.id, 80)}`, {
         metadata: { plugin: plugin.id },
       });
     }
@@ -36,8 +37,8 @@ export function checkAvailable({ plugins }: Pick<PipelineDeps, 'plugins'>, reque
     if (tool.type !== 'function') {
       throw new GatewayError(
         'invalid_request',
-        `tool not available: ${tool.type.slice(0, 80)}; only function tools are`,
-        { metadata: { tool: tool.type.slice(0, 80) } },
+        `tool not available: ${cleanName(tool.type, 80)}; only function tools are`,
+        { metadata: { tool: cleanName(tool.type, 80) } },
       );
     }
   }

@@ -4,8 +4,10 @@ import { UpstreamError } from '../base/upstream-error.ts';
 import type { StreamPart } from '../dialects/dialect.ts';
 import type { FinishReason, Usage } from '../schema/chat.ts';
 import type { ChatChunk, ChunkDelta } from '../schema/chunk.ts';
+import { withoutSecrets } from './attempt/redaction.ts';
 import type { ChunkOutput } from './chunk-output.ts';
 import { decodeFrame, type EventReader, nextFrame } from './events.ts';
+import type { OpenSecrets } from './open-secrets.ts';
 import type { StreamProgress } from './stream-progress.ts';
 
 /** What was counted of a stream so far. */
@@ -46,11 +48,14 @@ export class StreamReader {
   };
   readonly #events: EventReader | null;
   readonly #redactor: Redactor;
+  readonly #secrets: OpenSecrets;
   readonly #progress: StreamProgress;
 
-  constructor(events: EventReader | null, redactor: Redactor, progress: StreamProgress) {
+  /** @param secrets  those that one event begins and the next goes on with */
+  constructor(events: EventReader | null, redactor: Redactor, secrets: OpenSecrets, progress: StreamProgress) {
     this.#events = events;
     this.#redactor = redactor;
+    this.#secrets = secrets;
     this.#progress = progress;
   }
 
@@ -86,7 +91,7 @@ export class StreamReader {
       } catch (error) {
         // What came before it in the same buffer still counts.
         if (!(error instanceof UpstreamError)) throw error;
-        this.#progress.sourceFailed(error);
+        this.#progress.sourceFailed(withoutSecrets(error, this.#redactor));
       }
     }
   }
@@ -104,14 +109,19 @@ export class StreamReader {
       if (part.kind === 'chunk') {
         this.#count(part.chunk);
         this.#progress.sawChunk(part.chunk);
-        out.chunk(part.chunk);
+        out.chunk(this.#secrets.clean(part.chunk));
       } else if (part.kind === 'usage') {
         this.meter.usage = part.usage;
         this.meter.usageAtBytes = this.meter.textBytes;
-      } else if (part.kind === 'error' && part.isReported === true) this.#progress.sawError(part.error);
-      else if (part.kind === 'error') this.#progress.sourceFailed(part.error);
+      } else if (part.kind === 'error')
+        this.#sawError(withoutSecrets(part.error, this.#redactor), part.isReported === true);
       else this.#progress.sawSentinel();
     }
+  }
+
+  #sawError(error: UpstreamError, isReported: boolean): void {
+    if (isReported) this.#progress.sawError(error);
+    else this.#progress.sourceFailed(error);
   }
 
   #count({ choices }: ChatChunk): void {

@@ -1,6 +1,7 @@
 import type { OutputBuffer } from '../base/output.ts';
-import type { Redactor } from '../base/secrets.ts';
+import { type Redactor, shortestRedacted } from '../base/secrets.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
+import { keyOf, type OpenSecrets } from './open-secrets.ts';
 
 /**
  * Within a stream, nearly all events differ only in one or two string values: the text, and the padding that some
@@ -17,15 +18,20 @@ export interface Template {
   order: number[];
   /** Holes that count as output. */
   isText: boolean[];
+  /** The texts that go on in the holes, by `keyOf`. */
+  keys: string[];
 }
 
 const QUOTE = 34;
 const BACKSLASH = 92;
+const ZERO = 48;
 
 /** A quote inside a string is escaped, so these characters in a row can only be a key and the start of its value. */
 const holePattern = /"(content|reasoning_content|reasoning|obfuscation)"\s*:\s*"/g;
 
 const encoder = new TextEncoder();
+/** A key is ASCII. */
+const latin1 = new TextDecoder('latin1');
 
 /**
  * Learns a template from an event that was decoded.
@@ -61,7 +67,13 @@ export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: C
     ours: rewritten.segments.map((text) => encoder.encode(text)),
     order: rewritten.order,
     isText: names.map((name) => name !== 'obfuscation'),
+    keys: names.map((name) => keyOf(choice.index, fieldOf(name, names))),
   };
+}
+
+/** The field of ours that the text of a hole goes on in. Where both are there, `reasoning` is the one that is taken. */
+function fieldOf(name: string, names: readonly string[]): string {
+  return name === 'reasoning_content' && !names.includes('reasoning') ? 'reasoning' : name;
 }
 
 /** Where the delta of an event stands, which holds no objects; null where that is not plain. */
@@ -121,16 +133,19 @@ function marker(hole: number): string {
 export interface Match {
   starts: number[];
   ends: number[];
+  /** Where in a hole its end starts that is the beginning of a secret; -1: its end begins none. */
+  opens: number[];
   end: number;
 }
 
 export function newMatch(): Match {
-  return { starts: [0, 0, 0, 0], ends: [0, 0, 0, 0], end: 0 };
+  return { starts: [0, 0, 0, 0], ends: [0, 0, 0, 0], opens: [-1, -1, -1, -1], end: 0 };
 }
 
 /**
  * Compares the event at `start` with a template.
  * @param redactor  an event whose text holds what it takes out does not match
+ * @param secrets   nor does one whose text goes on with a secret, or ends with the greater part of one
  */
 export function matchTemplate(
   template: Template,
@@ -138,9 +153,10 @@ export function matchTemplate(
   start: number,
   length: number,
   redactor: Redactor,
+  secrets: OpenSecrets,
   match: Match,
 ): boolean {
-  const { upstream } = template;
+  const { upstream, keys } = template;
   const { needles, startsNeedle } = redactor;
   let at = start;
   for (let segment = 0; segment < upstream.length; segment++) {
@@ -151,11 +167,22 @@ export function matchTemplate(
     at += size;
     if (segment === upstream.length - 1) break;
     match.starts[segment] = at;
+    match.opens[segment] = -1;
+    if (!secrets.isEmpty) {
+      const open = secrets.get(keys[segment] as string);
+      // What is held back of it has to come before this text.
+      const isHeld = open !== undefined && open.shown < open.text.length;
+      if (isHeld || (open !== undefined && mayGoOn(open.text, buffer, at, needles))) return false;
+    }
     for (;;) {
       if (at >= length) return false;
       const byte = buffer[at];
       if (byte === QUOTE) break;
-      if (startsNeedle[byte as number] === 1 && needles.some((needle) => startsWith(buffer, at, needle))) return false;
+      if (startsNeedle[byte as number] === 1) {
+        const size = secretAt(buffer, at, needles);
+        if (size >= shortestRedacted) return false;
+        if (size > 0 && match.opens[segment] === -1) match.opens[segment] = at;
+      }
       // A raw control character has no place in a string: the event is malformed or ends here.
       if ((byte as number) < 32) return false;
       const size = byte === BACKSLASH ? escapeSize(buffer, at) : (byte as number) < 128 ? 1 : characterSize(buffer, at);
@@ -168,10 +195,12 @@ export function matchTemplate(
   return true;
 }
 
-/** Bytes of the escape sequence at `at`; 0 for what is none in JSON. */
+/** Bytes of the escape sequence at `at`; 0 for what is none in JSON, and for what has to be decoded. */
 function escapeSize(buffer: Uint8Array, at: number): number {
   const letter = buffer[at + 1] ?? 0;
   if (letter !== 117) return '"\\/bfnrt'.includes(String.fromCharCode(letter)) ? 2 : 0;
+  // Hardly anybody escapes ASCII characters: a secret may be in there.
+  if (buffer[at + 2] === ZERO && buffer[at + 3] === ZERO && (buffer[at + 4] ?? 0) > ZERO + 1) return 0;
   for (let i = at + 2; i < at + 6; i++) {
     const digit = (buffer[i] ?? 0) | 32;
     if (!((digit >= 48 && digit <= 57) || (digit >= 97 && digit <= 102))) return 0;
@@ -193,6 +222,15 @@ function characterSize(buffer: Uint8Array, at: number): number {
   return size;
 }
 
+/** Notes where the texts of a matched event end with the beginning of a secret. */
+export function noteOpens({ keys }: Template, buffer: Uint8Array, { opens, ends }: Match, secrets: OpenSecrets): void {
+  for (let hole = 0; hole < keys.length; hole++) {
+    const from = opens[hole] as number;
+    if (from >= 0) secrets.note(keys[hole] as string, latin1.decode(buffer.subarray(from, ends[hole])));
+    else if (!secrets.isEmpty) secrets.note(keys[hole] as string, '');
+  }
+}
+
 /** Writes the matched event as ours. @returns bytes of output text it holds */
 export function writeMatch(template: Template, buffer: Uint8Array, match: Match, out: OutputBuffer): number {
   const { ours, order, isText } = template;
@@ -210,7 +248,40 @@ export function writeMatch(template: Template, buffer: Uint8Array, match: Match,
   return textBytes;
 }
 
-function startsWith(buffer: Uint8Array, at: number, bytes: Uint8Array): boolean {
-  for (let i = 0; i < bytes.length; i++) if (buffer[at + i] !== bytes[i]) return false;
+/** How many bytes of a secret stand at `at`: all of them, or those up to the end of the string. 0: none does. */
+function secretAt(buffer: Uint8Array, at: number, needles: readonly Uint8Array[]): number {
+  let longest = 0;
+  for (const needle of needles) {
+    const size = sizeOfSame(buffer, at, needle, 0);
+    if (size === needle.length) return size;
+    if (buffer[at + size] === QUOTE) longest = Math.max(longest, size);
+  }
+  return longest;
+}
+
+/** Whether a string that starts at `at` goes on with the secret that some end of `open` begins. */
+function mayGoOn(open: string, buffer: Uint8Array, at: number, needles: readonly Uint8Array[]): boolean {
+  for (let from = 0; from < open.length; from++) {
+    for (const needle of needles) {
+      const begun = open.length - from;
+      if (needle.length <= begun || !beginsWith(needle, open, from)) continue;
+      const size = begun + sizeOfSame(buffer, at, needle, begun);
+      // What is escaped there may be the next character.
+      const next = buffer[at + size - begun];
+      if (size === needle.length || next === QUOTE || next === BACKSLASH) return true;
+    }
+  }
+  return false;
+}
+
+function beginsWith(needle: Uint8Array, text: string, from: number): boolean {
+  for (let i = from; i < text.length; i++) if (needle[i - from] !== text.charCodeAt(i)) return false;
   return true;
+}
+
+/** How many bytes of a needle from `from` on stand at `at`. */
+function sizeOfSame(buffer: Uint8Array, at: number, needle: Uint8Array, from: number): number {
+  let size = 0;
+  while (from + size < needle.length && buffer[at + size] === needle[from + size]) size++;
+  return size;
 }

@@ -1,4 +1,5 @@
 import { cleanText } from '../base/clean-text.ts';
+import type { Redactor } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
@@ -59,8 +60,8 @@ class Observer implements AttemptObserver {
     this.#watcher.sends?.(sent);
   }
 
-  responded(headers: Readonly<Record<string, string>>): void {
-    this.#upstreamRequestId = requestIdIn(headers);
+  responded(headers: Readonly<Record<string, string>>, redactor: Redactor): void {
+    this.#upstreamRequestId = requestIdIn(headers, redactor);
   }
 
   succeeded(attempted: Attempted): void {
@@ -110,10 +111,10 @@ const requestIdHeaders = [
   'cf-ray',
 ];
 
-function requestIdIn(headers: Readonly<Record<string, string>>): string | null {
+function requestIdIn(headers: Readonly<Record<string, string>>, redactor: Redactor): string | null {
   for (const name of requestIdHeaders) {
     const id = headers[name];
-    if (id !== undefined && id !== '') return cleanText(id, 100);
+    if (id !== undefined && id !== '') return cleanText(redactor.redact(id), 100);
   }
   return null;
 }

@@ -94,7 +94,8 @@ function look(calculate: typeof calcPrice, providerId: string, model: string, no
 }
 
 /** The suffixes of releases of one model, which have the same price: a date, a number, or "latest". */
-const release = /^(?:-latest|[-@](?:20\d{6}|20\d\d-\d\d-\d\d)|-\d{3}|-v\d+(?::\d+)?|:\d+)*$/;
+// No text matches in two ways: with two ways for each part, a name that fails at its end would take for ever.
+const release = /^(?:-latest|[-@](?:20\d{6}|20\d\d-\d\d-\d\d)|-\d{3}|-v\d+|:\d+)*$/;
 
 /**
  * Whether an entry of the list is this very model and not a related one. The list matches names by beginnings and

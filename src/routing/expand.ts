@@ -1,3 +1,4 @@
+import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
@@ -8,7 +9,7 @@ import { authorOf, familyOf, newestFirst } from './family.ts';
 import { demandsOf, unmetDemand } from './filter.ts';
 import type { Needs } from './needs.ts';
 import { autoModels, autoSettings, freeModels, type RouterInput, reachable, sandboxRule } from './routers.ts';
-import { splitSuffix, type Variant, variantOf } from './variant.ts';
+import { splitSuffix, splitSuffixes, type Variant, variantOf } from './variant.ts';
 
 /** A model that may serve, with the effects of its slug's suffixes. */
 export interface ChosenModel {
@@ -47,7 +48,10 @@ export interface ExpandInput {
 /** Returns a request's slugs in order, each once: `model`, then `models`; the default model when both are absent. */
 export function namedSlugs({ model, models }: ChatRequest, defaultModel: string | null): string[] {
   const slugs = model === undefined ? [] : [model];
-  for (const slug of models ?? []) if (!slugs.includes(slug)) slugs.push(slug);
+  if (models !== undefined && models.length > 0) {
+    const named = new Set(slugs);
+    for (const slug of models) if (named.size < named.add(slug).size) slugs.push(slug);
+  }
   if (slugs.length === 0 && defaultModel !== null) slugs.push(defaultModel);
   return slugs;
 }
@@ -82,9 +86,9 @@ function routerOf(slug: string, brand: string): 'auto' | 'free' | null {
 export function slugsToKnow(slugs: readonly string[]): readonly string[] {
   let known: string[] | null = null;
   for (const slug of slugs) {
-    for (let split = splitSuffix(slug); split; split = splitSuffix(split.base)) {
+    for (const { base } of splitSuffixes(slug)) {
       known ??= [...slugs];
-      known.push(split.base);
+      known.push(base);
     }
   }
   return known ?? slugs;
@@ -103,14 +107,13 @@ export function expandModels(slugs: readonly string[], input: ExpandInput): Expa
 }
 
 function expandOne(slug: string, input: ExpandInput): Expanded {
+  const listed = findListed(slug, input);
+  if (listed) return listed;
   const suffixes: string[] = [];
-  for (let base = slug; ; ) {
+  for (const { base, suffix } of splitSuffixes(slug)) {
+    suffixes.push(suffix);
     const found = findListed(base, input);
-    if (found) return withSuffixes(found, suffixes, input);
-    const split = splitSuffix(base);
-    if (!split) break;
-    suffixes.unshift(split.suffix);
-    base = split.base;
+    if (found) return withSuffixes(found, suffixes.toReversed(), input);
   }
   // The slug is not in the catalogue, so its suffix may belong to the provider's own model name.
   const found = findPassThrough(slug, input);
@@ -119,7 +122,6 @@ function expandOne(slug: string, input: ExpandInput): Expanded {
 }
 
 function withSuffixes(found: Expanded, suffixes: readonly string[], { facts }: ExpandInput): Expanded {
-  if (suffixes.length === 0) return found;
   const plugin = variantOf([], suffixes).find((variant) => variant.plugin)?.plugin;
   if (plugin) throw new GatewayError('invalid_request', `plugin not available: ${plugin}`, { metadata: { plugin } });
   const chosen = found.chosen.map(({ model, variants }) => ({
@@ -132,7 +134,26 @@ function withSuffixes(found: Expanded, suffixes: readonly string[], { facts }: E
 function findListed(slug: string, input: ExpandInput): Expanded | null {
   const model = input.view.model(slug);
   if (model && !model.isPassThrough) return direct(model);
-  return slug.startsWith('~') ? findLatest(slug, input) : findRouter(slug, input);
+  // Both look at every model. The slug may come again with other suffixes.
+  const found = foundBefore(input);
+  let expanded = found.get(slug);
+  if (expanded === undefined) {
+    expanded = slug.startsWith('~') ? findLatest(slug, input) : findRouter(slug, input);
+    found.set(slug, expanded);
+  }
+  return expanded;
+}
+
+/** What was found for the slugs of one plan. */
+const routed = new WeakMap<ExpandInput, Map<string, Expanded | null>>();
+
+function foundBefore(input: ExpandInput): Map<string, Expanded | null> {
+  let found = routed.get(input);
+  if (found === undefined) {
+    found = new Map();
+    routed.set(input, found);
+  }
+  return found;
 }
 
 /** Finds a model that is not in the catalogue; its provider must be set up, or the workspace must have a credential. */
@@ -208,7 +229,7 @@ function keepPinned(models: Model[], router: string, facts: Facts): Model[] {
 }
 
 function unknownModel(slug: string): GatewayError {
-  const shown = slug.length > 100 ? `${slug.slice(0, 100)}…` : slug;
+  const shown = cleanName(slug, 101);
   return new GatewayError('invalid_request', `${JSON.stringify(shown)} is not a model of this gateway`, {
     metadata: { model: shown },
   });

@@ -1,3 +1,4 @@
+import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
@@ -106,7 +107,7 @@ export function planRoute(input: PlanInput): Plan {
     throw cooldownEndsMs.length > 0 ? allCoolingDown(cooldownEndsMs, excluded, facts) : nothingLeft(slugs, excluded);
   const kept = mayFallBack ? targets : withoutFallbacks(targets, context.order, excluded);
   return {
-    requested: slugs[0] as string,
+    requested: cleanName(slugs[0] as string),
     strategy,
     targets: kept,
     excluded,
@@ -242,12 +243,20 @@ function shownParams(
   return typeof throughput === 'number' ? { ...shown, throughput_floor: throughput } : shown;
 }
 
+/** Slugs that an error names. */
+const namedInErrors = 5;
+
 function nothingLeft(slugs: readonly string[], excluded: Exclusion[]): GatewayError {
   const filters = [...new Set(excluded.map(({ filter }) => filter))].join(', ');
+  const more = slugs.length > namedInErrors ? ` and ${slugs.length - namedInErrors} more` : '';
+  const named = `${slugs
+    .slice(0, namedInErrors)
+    .map((slug) => cleanName(slug, 100))
+    .join(', ')}${more}`;
   const message =
     excluded.length === 0
-      ? `No model that ${slugs.join(', ')} may choose can serve this request`
-      : `No endpoint of ${slugs.join(', ')} is left (filtered by: ${filters})`;
+      ? `No model that ${named} may choose can serve this request`
+      : `No endpoint of ${named} is left (filtered by: ${filters})`;
   return new GatewayError('not_found', message, { metadata: { excluded } });
 }
 

@@ -1,4 +1,4 @@
-import { fitsPattern } from '../base/pattern.ts';
+import { compilePatterns, fitsPattern } from '../base/pattern.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
 import type { ChatRequest } from '../schema/chat.ts';
@@ -68,9 +68,8 @@ export function autoSettings({ plugins }: ChatRequest): AutoSettings {
  * (square root). Cost is the logarithm of the price, scaled from 0 for the cheapest model to 1 for the most expensive.
  */
 export function autoModels(input: RouterInput, { allowedModels, tradeoff }: AutoSettings): Model[] {
-  const models = allowedModels
-    ? input.models.filter(({ slug }) => allowedModels.some((pattern) => fitsPattern(pattern, slug)))
-    : input.models;
+  const isAllowed = allowedModels && compilePatterns(allowedModels);
+  const models = isAllowed ? input.models.filter(({ slug }) => isAllowed(slug)) : input.models;
   const priced: { model: Model; price: number }[] = [];
   for (const { model, endpoints } of fittingModels({ ...input, models }, () => true)) {
     const price = cheapest(endpoints);

@@ -37,6 +37,26 @@ export function splitSuffix(slug: string): { base: string; suffix: string } | nu
   return Object.hasOwn(suffixes, suffix) ? { base: slug.slice(0, colon), suffix } : null;
 }
 
+interface Split {
+  base: string;
+  suffix: string;
+}
+
+const unsplit: readonly Split[] = [];
+
+/** More than there are. The catalogue is asked for what is left after each. */
+const maxSuffixes = 10;
+
+/** Splits known suffixes off a slug, the last one first. More than ten belong to the name. */
+export function splitSuffixes(slug: string): readonly Split[] {
+  let splits: Split[] | null = null;
+  for (let split = splitSuffix(slug); split; split = splitSuffix(split.base)) {
+    splits ??= [];
+    if (splits.push(split) === maxSuffixes) break;
+  }
+  return splits ?? unsplit;
+}
+
 /**
  * Returns the variants of several suffixes. When two of them sort, the last one counts.
  * @param endpoints  the endpoints of the model that could be used

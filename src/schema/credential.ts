@@ -145,6 +145,8 @@ export interface ListCredentialsQuery extends z.infer<ReturnType<typeof listCred
  * Keys that are JSON are taken apart before they are used.
  */
 function isUsableKey(key: string): boolean {
+  // It is refused already, and may be megabytes of brackets, which keep the parser busy for seconds.
+  if (key.length > 2 * maxKeyChars) return true;
   if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(key)) return true;
   if (!key.startsWith('{') || !key.isWellFormed()) return false;
   try {

@@ -12,7 +12,7 @@ const price = lazily(() =>
     z
       .string()
       .max(40)
-      .regex(/^(\d+\.?\d*|\.\d+)$/, { error: expectations.decimal }),
+      .regex(/^(?:\d+(?:\.\d*)?|\.\d+)$/, { error: expectations.decimal }),
     z.number().nonnegative(),
   ]),
 );

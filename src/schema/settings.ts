@@ -84,6 +84,16 @@ export const limitSettingsSchema = lazily(() =>
     bodyBytes: count().default(32 * 1024 * 1024),
     /** Levels of nesting in a JSON body, of a request and of an upstream's response. */
     depth: count().default(100),
+    /** Values in a JSON body of a request: numbers, texts, flags, nulls, lists and objects. */
+    jsonValues: count().default(100_000),
+    /** Slugs in `models` of a request. */
+    models: count().default(20),
+    /** One slug or pattern in a request, in UTF-16 units. */
+    slugChars: count().default(256),
+    /** Each list or map of settings in a request, such as `tools`, `provider.order` and `logit_bias`, and its own fields. */
+    listItems: count().default(1_000),
+    /** Different patterns with a `*` in `allowed_models`, over all provider credentials of one workspace. */
+    credentialPatterns: count().default(1_000),
     /** An upstream's complete response, decompressed. */
     upstreamBodyBytes: count().default(32 * 1024 * 1024),
     /** All bytes of an upstream's stream, decompressed. */

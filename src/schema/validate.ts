@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { cleanName, isClean } from '../base/clean-text.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { isExpectation } from './expectations.ts';
 import type { ChatMessage } from './message.ts';
@@ -163,7 +164,8 @@ function formatPath(path: Path): string {
 
 /** Quotes a caller's key, shortened and without control characters. */
 function quoteKey(key: string): string {
-  return JSON.stringify(key.length > 64 ? `${key.slice(0, 63)}…` : key);
+  const quoted = JSON.stringify(key.length > 64 ? `${key.slice(0, 63)}…` : key);
+  return isClean(quoted) ? quoted : cleanName(quoted);
 }
 
 /**

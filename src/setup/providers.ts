@@ -82,7 +82,7 @@ function configureProvider(
     };
   }
   const { baseUrl, name, headers, dataPolicy } = given;
-  const address = baseUrl?.replace(/\/+$/, '') ?? builtIn?.baseUrl;
+  const address = baseUrl?.replace(/(?<!\/)\/+$/, '') ?? builtIn?.baseUrl;
   if (address === undefined)
     throw new SettingsError(`providers.${slug}.baseUrl`, 'expected a URL: this provider is not built in');
   const base = builtIn ?? defineProvider({ slug, baseUrl: address, dialect: dialects['openai-chat'] as Dialect });

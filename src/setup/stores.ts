@@ -41,8 +41,8 @@ export interface StoreSettings {
   storeTimeoutMs: number;
   storeCacheMs: number;
   budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs'>;
+  limits: Pick<LimitSettings, 'apiKeys' | 'credentials' | 'credentialPatterns'>;
   redis?: RedisSettings | undefined;
-  limits: Pick<LimitSettings, 'credentials' | 'apiKeys'>;
   secrets?: MasterSecrets | undefined;
   sealer?: Sealer | undefined;
   /** What a provider's key means. */
@@ -106,6 +106,7 @@ export function openStores(settings: StoreSettings): Stores {
     ids,
     cacheMs,
     maxPerWorkspace: limits.credentials,
+    maxPatterns: limits.credentialPatterns,
     ...(settings.readKey ? { readKey: settings.readKey } : {}),
     ...(settings.takesByok ? { takesByok: settings.takesByok } : {}),
     ...(logger ? { warn: logger.warn.bind(logger) } : {}),

@@ -1,4 +1,4 @@
-import { fitsPattern } from '../base/pattern.ts';
+import { compilePatterns, type Matcher } from '../base/pattern.ts';
 import type { ByokCredential } from '../call/facts.ts';
 
 /** The properties of a request by which a credential may be restricted. */
@@ -20,8 +20,20 @@ export function credentialFits(
   { model, user, apiKeyHash }: CredentialUse,
 ): boolean {
   return (
-    (allowedModels === null || allowedModels.some((pattern) => fitsPattern(pattern, model))) &&
+    (allowedModels === null || matcherOf(allowedModels)(model)) &&
     (allowedUserIds === null || (user !== null && allowedUserIds.includes(user))) &&
     (allowedApiKeyHashes === null || (apiKeyHash !== null && allowedApiKeyHashes.includes(apiKeyHash)))
   );
+}
+
+/** The same list for as long as the credential is cached. */
+const matchers = new WeakMap<readonly string[], Matcher>();
+
+function matcherOf(patterns: readonly string[]): Matcher {
+  let matcher = matchers.get(patterns);
+  if (matcher === undefined) {
+    matcher = compilePatterns(patterns);
+    matchers.set(patterns, matcher);
+  }
+  return matcher;
 }

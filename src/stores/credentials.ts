@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Clock, isoTime } from '../base/clock.ts';
 import { definedOnly } from '../base/defined-only.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
@@ -15,6 +16,7 @@ import { perWorkspace } from './collection.ts';
 import { createAddCredential } from './credentials/add.ts';
 import { type KeyReader, type OpenedKey, plainKey } from './credentials/key.ts';
 import { createOpenedSecrets } from './credentials/opened.ts';
+import { createPatternCap } from './credentials/pattern-cap.ts';
 import { readAll } from './credentials/read-all.ts';
 import { byTrying, credentialKind, labelOf, ownCredential } from './credentials/record.ts';
 import { removeAllCredentials, removeCredential } from './credentials/remove.ts';
@@ -71,6 +73,8 @@ export interface CredentialsDeps {
   cacheMs: number;
   /** The most credentials of a workspace: every request reads them all. Default 500. */
   maxPerWorkspace?: number;
+  /** The most different patterns with a star in all credentials of a workspace. Default 1000. */
+  maxPatterns?: number;
   /** Reads a key in the form that its provider expects. Default: one string. */
   readKey?: KeyReader;
   /** Whether the gateway sends a provider credentials of workspaces. Default: it does. */
@@ -78,6 +82,12 @@ export interface CredentialsDeps {
   /** Called for keys that cannot be opened. */
   warn?: (fields: object, message: string) => void;
 }
+
+/**
+ * Records that were read, in characters of their text. A workspace may have 500 with 100 patterns each, which are read
+ * every few seconds: to check them anew each time took 100 ms.
+ */
+const maxKnownChars = 20_000_000;
 
 /** The cached credentials of a workspace. */
 interface Remembered {
@@ -94,13 +104,27 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
     clock,
     ids,
     maxPerWorkspace = 500,
+    maxPatterns = 1000,
     readKey = plainKey,
     takesByok = () => true,
     warn = () => undefined,
   } = deps;
-  const collections = perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema });
+  const known = new LRUCache<string, StoredCredential>({
+    maxSize: maxKnownChars,
+    sizeCalculation: (_, text) => text.length,
+  });
+  const collections = perWorkspace<StoredCredential>({
+    storage,
+    kind: credentialKind,
+    schema: storedCredentialSchema,
+    known,
+  });
   const nowIso = () => isoTime(clock.now());
   const add = createAddCredential({ storage, collections, maxPerWorkspace });
+  const patterns = createPatternCap({
+    readAll: (workspaceId) => readAll(collections(workspaceId).list, idOf),
+    max: maxPatterns,
+  });
 
   const opened = createOpenedSecrets({
     clock,
@@ -185,7 +209,9 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
         };
         await owners.claim('credential', id, workspaceId);
         try {
-          return await changing(add(workspaceId, record));
+          return await changing(
+            patterns.within(workspaceId, null, record.allowed_models, () => add(workspaceId, record)),
+          );
         } catch (error) {
           // Not after an outage: the credential may have been written, and must then be found by its id.
           if (isGatewayError(error) && error.kind !== 'unavailable') await leave(id);
@@ -214,7 +240,9 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
               }),
           updated_at: nowIso(),
         });
-        const changed = await changing(collection.update(id, change));
+        const changed = await changing(
+          patterns.within(workspaceId, id, settings.allowed_models, () => collection.update(id, change)),
+        );
         if (key !== undefined) opened.forget(workspaceId, id);
         return changed;
       },

@@ -60,6 +60,7 @@ const cases: Case[] = [
   { status: 404, when: 'the provider does not know', upstream: answered(404), metadata: refused },
   { status: 408, when: 'took longer', headers: { 'x-service-timeout-ms': '50' }, upstream: { instead: 'hang' } },
   { status: 413, when: 'limits.bodyBytes', options: { limits: { bodyBytes: 10 } }, metadata: ['limit_bytes'] },
+  { status: 413, when: 'limits.jsonValues', options: { limits: { jsonValues: 5 } }, metadata: ['limit_values'] },
   {
     status: 403,
     when: 'refused the content',

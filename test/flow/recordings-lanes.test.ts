@@ -5,6 +5,7 @@ import { chatEncoder } from '../../src/convert/chat-encoder.ts';
 import { openaiChat } from '../../src/dialects/openai-chat.ts';
 import { type ChunkOutput, Passthrough } from '../../src/pipeline/chunk-output.ts';
 import { choiceWatch, eventReader } from '../../src/pipeline/events.ts';
+import { OpenSecrets } from '../../src/pipeline/open-secrets.ts';
 import { StreamProgress } from '../../src/pipeline/stream-progress.ts';
 import { StreamReader } from '../../src/pipeline/stream-reader.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
@@ -21,8 +22,10 @@ function lanesOf(payloads: string[]): { copied: string[]; decoded: string[] } {
   const lanes: { copied: string[]; decoded: string[] } = { copied: [], decoded: [] };
   const head = { id: 'gen-1', created: 1, model: 'acme/replayed', provider: 'Replay' };
   const redactor = createRedactor(['sk-0123456789']);
-  const reader = new StreamReader(eventReader(nothing, provider, limits), redactor, new StreamProgress(choiceWatch(1)));
-  const passthrough = new Passthrough(head, chatEncoder('service'), redactor);
+  const secrets = new OpenSecrets(redactor);
+  const progress = new StreamProgress(choiceWatch(1));
+  const reader = new StreamReader(eventReader(nothing, provider, limits), redactor, secrets, progress);
+  const passthrough = new Passthrough(head, chatEncoder('service'), redactor, secrets);
   let wasCopied = false;
   const watched: ChunkOutput = {
     chunk: (chunk) => passthrough.chunk(chunk),

@@ -16,7 +16,7 @@ export const serverSentEvents: Framing = {
   recognises(start, isAll) {
     if (isBracket(start.charCodeAt(0))) return false;
     if (!isAll && start.length < longestFieldName && !start.includes(':')) return null;
-    return /^\s*(?:data|event|id|retry)?\s*:/.test(start);
+    return /^\s*(?:(?:data|event|id|retry)\s*)?:/.test(start);
   },
   endWatch() {
     let isJson: boolean | null = null;

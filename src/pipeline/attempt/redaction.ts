@@ -1,18 +1,25 @@
-import { createRedactor, type Redactor, redact } from '../../base/secrets.ts';
+import { createRedactor, type Redactor } from '../../base/secrets.ts';
 import { UpstreamError } from '../../base/upstream-error.ts';
 import type { Credential, Provider } from '../../providers/provider.ts';
+import type { ChatResult } from '../../schema/chat.ts';
+import { secretsInHeaders } from './header-secrets.ts';
 
 const redactors = new WeakMap<Credential, Redactor>();
+const errorRedactors = new WeakMap<Credential, Redactor>();
 
 /**
- * For what the upstream sends. It takes out the key and the secret parts of the credential. Other parts, such as a
- * region, are words that a response may well hold.
+ * For what the upstream sends. It takes out the key, the secret parts of the credential, and what its headers hold. Other
+ * parts, such as a region, are words that a response may well hold.
  */
 export function redactorOf({ credentialShape: shape }: Provider, credential: Credential): Redactor {
   let redactor = redactors.get(credential);
   if (!redactor) {
     const parts = Object.entries(credential.parts ?? {}).filter(([name]) => shape?.parts[name]?.isSecret !== false);
-    redactor = createRedactor([credential.secret, ...parts.map(([, value]) => value)].filter(isNotEmpty));
+    redactor = createRedactor([
+      credential.secret,
+      ...parts.map(([, value]) => value),
+      ...secretsInHeaders(credential.headers ?? {}),
+    ]);
     redactors.set(credential, redactor);
   }
   return redactor;
@@ -20,14 +27,34 @@ export function redactorOf({ credentialShape: shape }: Provider, credential: Cre
 
 /** An upstream may put the key it was sent into its error text. Of an error, which is short, all parts are taken out. */
 export function withoutKeys(error: unknown, credential: Credential): unknown {
-  const secrets = [credential.secret, ...Object.values(credential.parts ?? {})].filter(isNotEmpty);
-  if (!(error instanceof UpstreamError) || secrets.length === 0) return error;
-  const message = redact(error.message, secrets);
-  const providerCode = error.providerCode === undefined ? undefined : redact(error.providerCode, secrets);
+  if (!(error instanceof UpstreamError)) return error;
+  let redactor = errorRedactors.get(credential);
+  if (!redactor) {
+    const { secret, parts = {}, headers = {} } = credential;
+    redactor = createRedactor([
+      secret,
+      ...Object.values(parts),
+      ...Object.values(headers),
+      ...secretsInHeaders(headers),
+    ]);
+    errorRedactors.set(credential, redactor);
+  }
+  return withoutSecrets(error, redactor);
+}
+
+/** Takes secrets out of the texts that an error shows. */
+export function withoutSecrets(error: UpstreamError, redactor: Redactor): UpstreamError {
+  const message = redactor.redact(error.message);
+  const providerCode = error.providerCode === undefined ? undefined : redactor.redact(error.providerCode);
   if (message === error.message && providerCode === error.providerCode) return error;
   return error.with({ message, providerCode });
 }
 
-function isNotEmpty(text: string): boolean {
-  return text !== '';
+/** A complete response came without secrets, but for what only its decoding has put together: texts in several parts. */
+export function withoutJoinedSecrets(result: ChatResult, redactor: Redactor): void {
+  for (const { message } of result.choices) {
+    if (typeof message.content !== 'string') continue;
+    const clean = redactor.redact(message.content);
+    if (clean !== message.content) message.content = clean;
+  }
 }

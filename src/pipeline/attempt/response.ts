@@ -10,6 +10,7 @@ import type { TransportResponse } from '../../transport/transport.ts';
 import { badStream, type EventReader, eventReader, foldEvents, readToFirstToken } from '../events.ts';
 import type { Watchdog } from '../watchdog.ts';
 import type { AttemptContext } from './context.ts';
+import { withoutJoinedSecrets } from './redaction.ts';
 
 /** A complete response. */
 export interface CompleteResponse {
@@ -84,7 +85,7 @@ function readComplete(context: AttemptContext, received: string, release: () => 
   const text = redactor.redact(received);
   const { result, usage } =
     provider.dialect.framing.recognises(text, true) === true
-      ? foldEvents(text, encoded.choices, provider, settings.limits)
+      ? foldEvents(text, encoded.choices, provider, settings.limits, redactor)
       : decodeBody(context, text);
   release();
   return { kind: 'result', result, usage };
@@ -129,8 +130,10 @@ function partsOf(result: ChatResult, usage: Usage | null): StreamPart[] {
   return parts;
 }
 
-function decodeBody({ settings, provider }: AttemptContext, text: string): DecodedResult {
-  return provider.dialect.decodeResult(parseBody(text, settings.limits.depth), provider.quirks);
+function decodeBody({ settings, provider, redactor }: AttemptContext, text: string): DecodedResult {
+  const decoded = provider.dialect.decodeResult(parseBody(text, settings.limits.depth), provider.quirks);
+  withoutJoinedSecrets(decoded.result, redactor);
+  return decoded;
 }
 
 function parseBody(text: string, maxDepth: number): unknown {

@@ -21,12 +21,18 @@ function isLimit(key: string): key is keyof typeof tightest {
   return Object.hasOwn(tightest, key);
 }
 
+/** Is told how much work is about to be done, in characters that are read. Throws when it is too much. */
+export type Spend = (units: number) => void;
+/** Copying a key of a large object takes as long as reading so many characters. */
+export const unitsPerKey = 10;
+
 /** One schema that demands what both demand; null where they contradict each other or cannot be joined. */
-export function mergeSchemas(a: Schema, b: Schema): Schema | null {
+export function mergeSchemas(a: Schema, b: Schema, spend: Spend): Schema | null {
+  spend((Object.keys(a).length + Object.keys(b).length) * unitsPerKey);
   const merged: Record<string, unknown> = { ...a };
   for (const [key, theirs] of Object.entries(b)) {
     const ours = Object.hasOwn(a, key) ? a[key] : undefined;
-    if (ours === undefined || JSON.stringify(ours) === JSON.stringify(theirs)) merged[key] = theirs;
+    if (ours === undefined || isSame(ours, theirs, spend)) merged[key] = theirs;
     else if (key === 'properties' && isSchema(ours) && isSchema(theirs)) merged[key] = mergeProperties(ours, theirs);
     else if (key === 'required') merged[key] = [...new Set([...list(ours), ...list(theirs)])];
     else if (key === 'type') {
@@ -40,9 +46,8 @@ export function mergeSchemas(a: Schema, b: Schema): Schema | null {
       if (narrowed.length === 0) return null;
       merged[key] = narrowed;
     } else if (key === 'enum') {
-      const values = list(ours).filter((value) =>
-        list(theirs).some((other) => JSON.stringify(other) === JSON.stringify(value)),
-      );
+      const others = new Set(list(theirs).map((other) => JSON.stringify(other)));
+      const values = list(ours).filter((value) => others.has(JSON.stringify(value)));
       if (values.length === 0) return null;
       merged[key] = values;
     } else if (isLimit(key) && typeof ours === 'number' && typeof theirs === 'number')
@@ -55,6 +60,13 @@ export function mergeSchemas(a: Schema, b: Schema): Schema | null {
     else if (['const', 'pattern', 'format', 'multipleOf', 'prefixItems', 'uniqueItems'].includes(key)) return null;
   }
   return closeProperties(merged, a, b);
+}
+
+/** What compares them has read both: that is the work of joining them, whatever they are. */
+function isSame(ours: unknown, theirs: unknown, spend: Spend): boolean {
+  const [our, their] = [JSON.stringify(ours) ?? '', JSON.stringify(theirs) ?? ''];
+  spend(our.length + their.length);
+  return our === their;
 }
 
 function mergeProperties(a: Schema, b: Schema): Schema {

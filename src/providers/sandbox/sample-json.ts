@@ -1,4 +1,4 @@
-import { isSchema, list, listOrOne, mergeSchemas, type Schema } from './merge-schema.ts';
+import { isSchema, list, listOrOne, mergeSchemas, type Schema, type Spend, unitsPerKey } from './merge-schema.ts';
 import { check, fits, number, SampleError, sampleNumber, sampleString } from './sample-scalar.ts';
 
 /** Keywords that forbid or depend on what else is there: a value made without a validator could break them. */
@@ -18,11 +18,15 @@ interface Sampling {
   root: unknown;
   /** Schemas looked at so far: bounds the work that nested alternatives and references may cause. */
   visited: number;
+  /** @throws SampleError once the work with large schemas is too much */
+  spend: Spend;
 }
 
 /** OpenAI's own limit for a schema. */
 const maxCharacters = 120_000;
 const maxVisited = 2_000;
+/** What is read and copied, schema by schema, in characters: some 50 ms. */
+const maxWork = 1_000_000;
 const maxDepth = 40;
 const maxItems = 100;
 /** From here on optional properties and items are left out, so that a recursive schema ends. */
@@ -37,7 +41,12 @@ const leanDepth = 4;
 export function sampleJson(schema: unknown): unknown {
   if ((JSON.stringify(schema) ?? '').length > maxCharacters)
     throw new SampleError(`#: longer than ${maxCharacters} characters`);
-  return sample(schema, '#', 0, { root: schema, visited: 0 });
+  let left = maxWork;
+  const spend: Spend = (units) => {
+    left -= units;
+    if (left < 0) throw new SampleError('#: too much work');
+  };
+  return sample(schema, '#', 0, { root: schema, visited: 0, spend });
 }
 
 function sample(schema: unknown, path: string, depth: number, sampling: Sampling): unknown {
@@ -52,14 +61,16 @@ function sample(schema: unknown, path: string, depth: number, sampling: Sampling
   for (const key of ['anyOf', 'oneOf']) {
     const alternatives = schema[key];
     if (Array.isArray(alternatives))
-      return sampleMerged(schema, key, leanFirst(alternatives, depth), path, depth, sampling);
+      return sampleMerged(schema, key, leanFirst(alternatives, depth, sampling), path, depth, sampling);
   }
   if (Array.isArray(schema.allOf)) return sampleAll(schema, schema.allOf, path, depth, sampling);
   if (schema.const !== undefined) return check(schema, schema.const, path);
   if (Array.isArray(schema.enum)) {
+    const { enum: values, ...others } = schema;
+    sampling.spend(schema.enum.length * unitsPerKey);
     return check(
-      schema,
-      schema.enum.find((value) => fits(schema, value)),
+      others,
+      (values as unknown[]).find((value) => fits(others, value)),
       path,
     );
   }
@@ -78,7 +89,8 @@ function sampleMerged(
   const { [key]: _, ...others } = schema;
   let reason: SampleError | null = null;
   for (const alternative of alternatives) {
-    const merged = alternative === true ? others : isSchema(alternative) ? mergeSchemas(others, alternative) : null;
+    const merged =
+      alternative === true ? others : isSchema(alternative) ? mergeSchemas(others, alternative, sampling.spend) : null;
     if (!merged) continue;
     try {
       return sample(merged, path, depth + 1, sampling);
@@ -101,7 +113,7 @@ function sampleAll(
   let merged: Schema | null = others;
   for (const part of parts) {
     if (part === true) continue;
-    merged = merged && isSchema(part) ? mergeSchemas(merged, part) : null;
+    merged = merged && isSchema(part) ? mergeSchemas(merged, part, sampling.spend) : null;
   }
   if (!merged) throw new SampleError(`${path}: the parts of "allOf" cannot be joined`);
   return sample(merged, path, depth + 1, sampling);
@@ -156,6 +168,7 @@ function sampleArray(schema: Schema, path: string, depth: number, sampling: Samp
 
 function sampleObject(schema: Schema, path: string, depth: number, sampling: Sampling): Record<string, unknown> {
   const properties = isSchema(schema.properties) ? schema.properties : {};
+  sampling.spend((Object.keys(properties).length + list(schema.required).length) * unitsPerKey);
   const required = new Set(list(schema.required).filter((name) => typeof name === 'string'));
   const min = number(schema.minProperties, 0);
   const max = number(schema.maxProperties, Infinity);
@@ -188,7 +201,8 @@ function sampleObject(schema: Schema, path: string, depth: number, sampling: Sam
 }
 
 /** Deep down the alternatives without further structure come first: a tree then ends in null. */
-function leanFirst(alternatives: readonly unknown[], depth: number): readonly unknown[] {
+function leanFirst(alternatives: readonly unknown[], depth: number, { spend }: Sampling): readonly unknown[] {
+  spend(alternatives.length * unitsPerKey);
   if (depth < leanDepth) return alternatives;
   const isLean = (schema: unknown) =>
     isSchema(schema) && schema.$ref === undefined && schema.properties === undefined && schema.items === undefined;
@@ -196,7 +210,8 @@ function leanFirst(alternatives: readonly unknown[], depth: number): readonly un
 }
 
 /** Follows a JSON pointer within the schema. */
-function resolve(ref: string, path: string, { root }: Sampling): unknown {
+function resolve(ref: string, path: string, { root, spend }: Sampling): unknown {
+  spend(ref.length);
   if (!ref.startsWith('#')) throw new SampleError(`${path}: only references within the schema are followed`);
   let found: unknown = root;
   for (const name of ref.slice(1).split('/').slice(1)) {

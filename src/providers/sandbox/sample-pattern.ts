@@ -19,6 +19,8 @@ const escapes: Readonly<Record<string, string>> = {
 /** Tried in turn for a negated class. */
 const ordinary = ['a', '0', '-', ' ', 'A', '_', 'é'];
 const longest = 1_000;
+/** How many nodes are written: repeats of nothing multiply without making the text longer. */
+const maxSteps = 20_000;
 
 /**
  * A text that fits a regular expression, made by reading the expression and never by running it: it comes from a
@@ -30,24 +32,28 @@ const longest = 1_000;
 export function samplePattern(pattern: string, length: { min: number; max: number }): string | null {
   const node = pattern.length <= longest ? readPattern(pattern) : null;
   if (!node) return null;
-  for (let extra = 0; extra <= Math.min(length.min, longest); extra += 1) {
-    const text = write(node, extra);
-    if (text.length > Math.min(length.max, longest)) return null;
+  const steps = { left: maxSteps };
+  for (let extra = 0; extra <= Math.min(length.min, longest) && steps.left > 0; extra += 1) {
+    const text = write(node, extra, steps);
+    if (text.length > Math.min(length.max, longest) || steps.left <= 0) return null;
     if (text.length >= length.min) return text;
   }
   return null;
 }
 
-function write(node: Node, extra: number): string {
+function write(node: Node, extra: number, steps: { left: number }): string {
+  steps.left -= 1;
   if (node.kind === 'text') return node.text;
-  if (node.kind === 'choice') return write(node.options[0] ?? { kind: 'text', text: '' }, extra);
+  if (node.kind === 'choice') return write(node.options[0] ?? { kind: 'text', text: '' }, extra, steps);
+  const nodes = node.kind === 'sequence' ? node.nodes : [node.node];
+  const times = node.kind === 'sequence' ? 1 : Math.min(node.max, node.min + extra);
   let text = '';
-  const nodes =
-    node.kind === 'sequence' ? node.nodes : Array<Node>(Math.min(node.max, node.min + extra)).fill(node.node);
-  for (const inner of nodes) {
-    // Nested repeats multiply; beyond the longest text the result is refused anyway.
-    if (text.length > longest) break;
-    text += write(inner, extra);
+  for (let time = 0; time < times; time += 1) {
+    for (const inner of nodes) {
+      // Nested repeats multiply; beyond the longest text the result is refused anyway.
+      if (text.length > longest || steps.left <= 0) return text;
+      text += write(inner, extra, steps);
+    }
   }
   return text;
 }

@@ -78,8 +78,10 @@ export function check(schema: Schema, value: unknown, path: string): unknown {
 /** Whether a given value meets the demands on its type and size. */
 export function fits(schema: Schema, value: unknown): boolean {
   if (schema.const !== undefined && JSON.stringify(schema.const) !== JSON.stringify(value)) return false;
-  if (Array.isArray(schema.enum) && !schema.enum.some((other) => JSON.stringify(other) === JSON.stringify(value)))
-    return false;
+  if (Array.isArray(schema.enum)) {
+    const wanted = JSON.stringify(value);
+    if (!schema.enum.some((other) => JSON.stringify(other) === wanted)) return false;
+  }
   if (typeof value === 'number') {
     if (value < number(schema.minimum, -Infinity) || value > number(schema.maximum, Infinity)) return false;
     if (typeof schema.multipleOf === 'number' && !Number.isInteger(value / schema.multipleOf)) return false;

@@ -1,3 +1,4 @@
+import { usualMaxCompletionTokens } from './speak.ts';
 import { splitTokens } from './tokens.ts';
 
 const notice = 'This is the sandbox: no model wrote this text.';
@@ -12,11 +13,12 @@ const sentences = [
 /**
  * Placeholder text that says what it is.
  * @param choice  another choice of the same response gets another text
- * @param tokens  exactly so many; absent: the notice and each sentence once
+ * @param asked   exactly so many tokens, or one more than a response has; absent: the notice and each sentence once
  */
-export function loremText(choice: number, tokens?: number): string {
+export function loremText(choice: number, asked?: number): string {
   const turned = sentences.map((_, index) => sentences[(index + choice) % sentences.length]).join(' ');
-  if (tokens === undefined) return `${notice} ${turned}`;
+  if (asked === undefined) return `${notice} ${turned}`;
+  const tokens = Math.min(asked, usualMaxCompletionTokens + 1);
   const text: string[] = splitTokens(notice, tokens);
   const more = splitTokens(` ${turned}`, Infinity);
   while (text.length < tokens) text.push(...more.slice(0, tokens - text.length));

@@ -423,6 +423,27 @@ describe('what is decided of tenants, money and stores', () => {
     const { optionsSchema } = await import('../../../src/options.ts');
     expect(optionsSchema().parse({ apiKeys: [{ key: testKey }] }).limits.credentials).toBe(500);
   });
+  it('How many patterns of models', async () => {
+    const tested = gateway({ secrets, limits: { credentialPatterns: 2 } });
+    const post = (allowed_models: string[]) =>
+      tested.call('POST', '/byok', { provider: 'groq', key: 'gsk-0123456789', allowed_models });
+    const slugs = Array.from({ length: 100 }, (_, at) => `acme/m${at}`);
+    expect((await post(slugs)).status).toBe(201);
+    const first = await post(['acme/*', 'groq/*']);
+    expect([first.status, (await post(['acme/*'])).status, (await post(['x/*'])).status]).toEqual([201, 201, 400]);
+    const patch = (id: string, allowed_models: string[]) => tested.call('PATCH', `/byok/${id}`, { allowed_models });
+    // Those that it replaces do not count, where no other credential has them.
+    expect((await patch(first.json.data.id, ['acme/*', 'x/*'])).status).toBe(200);
+    const refused = await patch(first.json.data.id, ['x/*', 'y/*']);
+    expect([refused.status, refused.json.error.message]).toEqual([
+      400,
+      'allowed_models: expected at most 2 different patterns with a * in all provider credentials of the workspace',
+    ]);
+    const at = await Promise.all(['a*', 'b*', 'c*'].map((pattern) => post([pattern])));
+    expect(at.map(({ status }) => status)).toEqual([400, 400, 400]);
+    const { optionsSchema } = await import('../../../src/options.ts');
+    expect(optionsSchema().parse({ apiKeys: [{ key: testKey }] }).limits.credentialPatterns).toBe(1000);
+  });
   it("Somebody else's workspace", async () => {
     const tested = gateway({ secrets });
     const { id } = (await tested.call('POST', '/workspaces', { name: 'x', slug: 'x' })).json.data;

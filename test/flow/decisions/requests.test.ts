@@ -1,5 +1,6 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
+import { resolveOptions } from '../../../src/options.ts';
 import type { OperationRecord } from '../../../src/telemetry/record.ts';
 import { type Answer, hello, testGateway, upstreamKeys } from '../../support/gateway.ts';
 import { chunk, completion, errorBody, sse, usageChunk } from '../../support/upstream.ts';
@@ -81,6 +82,15 @@ describe('what is decided of requests and responses', () => {
     upstream.answer({ body: [start, some, stop, { hangs: true }] });
     expect(endOf(await post(streamed))).toBe('whole');
     expect(clock.now() - from).toBe(5_000);
+  });
+  it('How much a request may name', async () => {
+    const { limits } = resolveOptions({ apiKeys: [{ key: 'sk-test-inference' }] });
+    expect(limits).toMatchObject({ models: 20, slugChars: 256, listItems: 1000, jsonValues: 100_000 });
+    const many = (count: number) => Array.from({ length: count }, (_, at) => `acme/m${at}`);
+    expect(await statusOf({ models: many(21) })).toBe(400);
+    expect(await statusOf({ model: 'x'.repeat(257) })).toBe(400);
+    expect(await statusOf({ provider: { only: many(1001) } })).toBe(400);
+    expect(await statusOf({ more: Array.from({ length: 100_000 }, () => 0) })).toBe(413);
   });
   it('Upstream 404', async () => {
     const { post, upstream } = testGateway();

@@ -1,11 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isDeeper, JsonError, parseJson } from '../../../src/base/json.ts';
+import { checkParsed, JsonError, parseJson } from '../../../src/base/json.ts';
 
 /** Levels of nesting, counted the slow way. */
 function depthOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   return 1 + Math.max(0, ...Object.values(value).map(depthOf));
+}
+
+/** Values, counted the slow way: an empty list or object counts as two. */
+function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  const items = Object.values(value);
+  return items.length === 0 ? 2 : items.reduce<number>((sum, item) => sum + valuesIn(item), 1);
 }
 
 describe('parsing JSON with a bound on nesting', () => {
@@ -16,7 +23,8 @@ describe('parsing JSON with a bound on nesting', () => {
         const depth = depthOf(value);
         expect(parseJson(text, depth)).toEqual(JSON.parse(text));
         if (depth > 0) expect(() => parseJson(text, depth - 1)).toThrow(JsonError);
-        expect([isDeeper(value, depth), depth > 0 && !isDeeper(value, depth - 1)]).toEqual([false, false]);
+        checkParsed(value, depth);
+        if (depth > 0) expect(() => checkParsed(value, depth - 1)).toThrow(JsonError);
       }),
     );
   });
@@ -48,6 +56,35 @@ describe('parsing JSON with a bound on nesting', () => {
   it('refuses what refers to itself', () => {
     const circle: Record<string, unknown> = {};
     circle.self = circle;
-    expect(isDeeper(circle, 100)).toBe(true);
+    expect(() => checkParsed(circle, 100)).toThrow(new JsonError('nested deeper than 100 levels'));
+  });
+});
+
+describe('parsing JSON with a bound on its values', () => {
+  it('takes as many as the bound and refuses more, whatever strings hold', () => {
+    const texts = fc.string({ unit: fc.constantFrom(',', '[', '{', '"', '\\', 'a'), maxLength: 8 });
+    const json = fc.letrec((tie) => ({
+      any: fc.oneof({ maxDepth: 4 }, texts, fc.integer(), tie('list'), tie('object')),
+      list: fc.array(tie('any'), { maxLength: 6 }),
+      object: fc.dictionary(texts, tie('any'), { maxKeys: 6 }),
+    })).any;
+    fc.assert(
+      fc.property(json, fc.constantFrom('', ' ', '\n'), (value, space) => {
+        const text = JSON.stringify(value, null, space);
+        const values = valuesIn(value);
+        expect(parseJson(text, 100, values)).toEqual(JSON.parse(text));
+        checkParsed(value, 100, values);
+        if (values === 1) return;
+        const tooMany = new JsonError(`made of more than ${values - 1} values`, true);
+        expect(() => checkParsed(value, 100, values - 1)).toThrow(tooMany);
+        // A text of few characters is not counted: where it is too much, then by its empty lists alone.
+        if (text.length > 2 * values) expect(() => parseJson(text, 100, values - 1)).toThrow(tooMany);
+      }),
+      { numRuns: 500 },
+    );
+  });
+  it('counts before it parses: of too many values nothing is parsed', () => {
+    const text = `[${'0,'.repeat(1_000_000)}`;
+    expect(() => parseJson(text, 100, 1000)).toThrow(new JsonError('made of more than 1000 values', true));
   });
 });

@@ -68,3 +68,34 @@ describe('an estimate', () => {
     expect(promptOf([{ role: 'user', content: 'x' }], { user: 'somebody', metadata: { a: 'b' }, n: 3 })).toBe(plain);
   });
 });
+
+describe('an estimate of a request of many megabytes', () => {
+  const long = 'some words, and more of them. '.repeat(35_000);
+  const asked = (content: unknown, more: object = {}) =>
+    ({ messages: Array.from({ length: 30 }, () => ({ role: 'user', content })), ...more }) as unknown as ChatRequest;
+
+  it.each<[string, ChatRequest]>([
+    ['in texts', asked(long.slice(0, 250_000))],
+    ['in parts', asked(Array.from({ length: 10 }, () => ({ type: 'text', text: long.slice(0, 100_000) })))],
+    ['in a field that nobody knows', asked('x', { documents: Array.from({ length: 30 }, () => ({ text: long })) })],
+    [
+      'in tools',
+      asked('x', { tools: Array.from({ length: 30 }, () => ({ type: 'function', function: { a: long } })) }),
+    ],
+  ])('counts no more than a part of it: %s', (_, request) => {
+    const start = performance.now();
+    const { prompt_tokens } = estimateUsage(request, long);
+    // Some 15 ms; counting all of it takes one to two seconds.
+    expect(performance.now() - start).toBeLessThan(500);
+    const units = JSON.stringify(request).length;
+    expect(prompt_tokens).toBeGreaterThan(units / 5);
+    expect(prompt_tokens).toBeLessThan(units / 2);
+  });
+
+  it('takes what it does not count to be like what it counted', () => {
+    const chinese = promptOf(
+      Array.from({ length: 20 }, () => ({ role: 'user', content: '网关把请求发送给模型。'.repeat(5_000) })),
+    );
+    expect(chinese / (20 * 55_000)).toBeGreaterThan(0.6);
+  });
+});

@@ -279,3 +279,27 @@ describe('a text made for a pattern', () => {
     expect(samplePattern('^(((a*)*)*)*b$', { min: 900, max: 1_000 })).toBeNull();
   });
 });
+
+describe('a schema that is made to be slow', () => {
+  const many = <T>(count: number, item: (at: number) => T) => Array.from({ length: count }, (_, at) => item(at));
+
+  it.each<[string, object]>([
+    [
+      'lists without a common value',
+      { allOf: [{ enum: many(9000, (at) => at) }, { enum: many(9000, (at) => -at - 1) }] },
+    ],
+    ['thousands of parts', { allOf: many(6000, (at) => ({ [`k${at}`]: 1 })) }],
+    ['thousands of parts with a property each', { allOf: many(3000, (at) => ({ properties: { [`k${at}`]: {} } })) }],
+    [
+      'alternatives beside thousands of keywords',
+      { ...Object.fromEntries(many(5000, (at) => [`x${at}`, 1])), anyOf: many(1900, () => ({ not: {} })) },
+    ],
+    ['repeats of nothing', { type: 'string', pattern: '((((){9999}){9999}){9999}){9999}' }],
+    ['repeats of nothing for a long text', { type: 'string', minLength: 1000, pattern: `${'a?'.repeat(450)}()*` }],
+  ])('is refused before it takes long: %s', (_, schema) => {
+    const start = performance.now();
+    expect(() => sampleJson(schema)).toThrow(SampleError);
+    // Some tens of milliseconds; without a limit on the work ten seconds and more.
+    expect(performance.now() - start).toBeLessThan(2000);
+  });
+});

@@ -12,6 +12,19 @@ type Pair = [Instance['credentials'], Instance['credentials']];
 
 const usableIds = async (credentials: Credentials) => (await credentials.usable()).map(({ id }) => id);
 
+describe('a credential that did not change', () => {
+  it('is checked once, however often it is read', async () => {
+    const { credentials } = setUp();
+    const page = { offset: 0, limit: 10 };
+    await credentials(acme).create({ provider: 'openai', key, allowed_models: ['acme/*'] });
+    const [first] = (await credentials(acme).list(page)).records;
+    const [again] = (await credentials(acme).list(page)).records;
+    expect(again).toBe(first);
+    await credentials(acme).update(first?.id as string, { allowed_models: ['other/*'] });
+    expect((await credentials(acme).list(page)).records[0]?.allowed_models).toEqual(['other/*']);
+  });
+});
+
 describe('a new credential', () => {
   it('has the defaults, a label, and the time it was made', async () => {
     const { credentials } = setUp();
