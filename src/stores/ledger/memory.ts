@@ -55,8 +55,11 @@ export const maxSeen = 10_000;
 /** A ledger within one process. Every step is synchronous and therefore atomic. New entries make old ones drop out. */
 export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Ledger {
   const workspaces = new Map<string, Books>();
-  /** The ids of settled holds with their workspaces, in order; of all workspaces, so that their number has a limit. */
-  const settled = new Map<string, WorkspaceId>();
+  /** The ids of settled holds with their workspaces; of all workspaces, so that their number has a limit. */
+  let settled = new Map<string, WorkspaceId>();
+  let settledBefore = settled;
+  const wasSettled = (id: string, workspaceId: WorkspaceId) =>
+    (settled.get(id) ?? settledBefore.get(id)) === workspaceId;
 
   function open(workspaceId: WorkspaceId): Books {
     let books = workspaces.get(workspaceId);
@@ -98,7 +101,7 @@ export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Led
     const nowMs = now();
     expire(books, nowMs);
     if (books.holds.has(id)) return true;
-    if (books.expired.has(id) || books.seen.has(id) || settled.get(id) === workspaceId) return false;
+    if (books.expired.has(id) || books.seen.has(id) || wasSettled(id, workspaceId)) return false;
     for (const window of windows) {
       const { spentNanoUsd, heldNanoUsd } = books.sums.get(keyOf(window)) ?? zero;
       // Subtracted one by one: their sum might exceed the largest safe integer.
@@ -121,7 +124,7 @@ export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Led
       return 'ended';
     }
     const expired = books.expired.get(id);
-    if (!expired) return books.seen.has(id) || settled.get(id) === workspaceId ? 'repeated' : 'unknown';
+    if (!expired) return books.seen.has(id) || wasSettled(id, workspaceId) ? 'repeated' : 'unknown';
     books.expired.delete(id);
     book(expired.sums, actualNanoUsd - expired.chargedNanoUsd, 0);
     return 'late';
@@ -135,8 +138,9 @@ export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Led
     settle(workspaceId, id, actualNanoUsd) {
       const outcome = end(open(workspaceId), workspaceId, id, actualNanoUsd);
       if (outcome !== 'unknown' && outcome !== 'repeated') {
+        // Dropping the first of a Map again and again is slow.
+        if (settled.size >= maxSeen / 2) [settledBefore, settled] = [settled, new Map()];
         settled.set(id, workspaceId);
-        if (settled.size > maxSeen) dropFirst(settled);
       }
       return outcome;
     },
@@ -243,11 +247,6 @@ function see({ seen }: Books, id: string, nowMs: number): void {
   seen.delete(id);
   seen.set(id, nowMs);
   dropOld(seen, (atMs) => atMs + keepEndedMs <= nowMs || seen.size > maxSeen);
-}
-
-function dropFirst<T>(inOrder: Map<string, T>): void {
-  const [first] = inOrder.keys();
-  inOrder.delete(first as string);
 }
 
 /** Drops entries from the front, as long as they are old. */

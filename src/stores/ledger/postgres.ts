@@ -1,11 +1,12 @@
-import type { WorkspaceId } from '../../call/workspace.ts';
 import type { PostgresConnection } from '../storage/postgres-connection.ts';
 import { codeOf } from '../storage/postgres-pool.ts';
 import type { PostgresNames } from '../storage/postgres-sql.ts';
+import { gather } from './gather.ts';
 import type {
   Addition,
   EndOutcome,
   HoldOutcome,
+  HoldRequest,
   Ledger,
   LedgerOptions,
   LimitedWindow,
@@ -14,29 +15,18 @@ import type {
 } from './ledger.ts';
 import { ledgerNames } from './postgres-tables.ts';
 
-type Step =
-  | {
-      kind: 'hold';
-      id: string;
-      amountNanoUsd: number;
-      windows: readonly LimitedWindow[];
-      leaseMs: number;
-    }
-  | { kind: 'settle'; id: string; actualNanoUsd: number }
+type Hold = { kind: 'hold' } & Omit<HoldRequest, 'workspaceId'>;
+type Settlement = { kind: 'settle'; id: string; actualNanoUsd: number };
+type OtherStep =
   | { kind: 'release'; id: string }
   | { kind: 'renew'; ids: readonly string[]; leaseMs: number }
   | { kind: 'expire' }
   | { kind: 'add'; id: string; additions: readonly Addition[] }
   | { kind: 'read'; windows: readonly Window[] }
   | { kind: 'forget' };
+type Step = Hold | Settlement | OtherStep;
 
-interface Waiting {
-  step: Step;
-  resolve(result: unknown): void;
-  reject(error: unknown): void;
-}
-
-/** The most steps in one call: they take some ten milliseconds of the server's time. */
+/** The most steps in one call: they take some milliseconds of the server's time. */
 const maxSteps = 128;
 
 /**
@@ -44,7 +34,8 @@ const maxSteps = 128;
  * for two locks, so there is no deadlock.
  *
  * While steps of a workspace are in flight, its next steps wait here and are then sent together. So many requests at
- * the same time cost one transaction after another, not a connection each.
+ * the same time cost one transaction after another, not a connection each. Holds and settlements of one call share their
+ * statements: settlements come first, so that holds find what they free.
  */
 export function postgresLedger(
   connection: PostgresConnection,
@@ -52,66 +43,90 @@ export function postgresLedger(
   { onLostHold, now }: LedgerOptions,
 ): Ledger {
   const { take } = ledgerNames(names);
-  const lines = new Map<WorkspaceId, Waiting[]>();
+  const isCharged = onLostHold === 'charge';
+  const ask = gather<Step, unknown>({
+    send,
+    maxSteps,
+    idOf: (step) => ('id' in step ? step.id : undefined),
+    isOfOneStep,
+  });
 
-  function ask<T>(workspaceId: WorkspaceId, step: Step): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const timed = now ? { ...step, nowMs: Math.floor(now()) } : step;
-      const waiting: Waiting = { step: timed, resolve: (result) => resolve(result as T), reject };
-      const line = lines.get(workspaceId);
-      if (line) line.push(waiting);
-      else void serve(workspaceId, [waiting]);
-    });
-  }
-
-  async function serve(workspaceId: WorkspaceId, line: Waiting[]): Promise<void> {
-    lines.set(workspaceId, line);
-    let alone = 0;
-    while (line.length > 0) {
-      const together = line.splice(0, alone > 0 ? 1 : maxSteps);
-      alone = Math.max(0, alone - 1);
-      try {
-        await send(workspaceId, together);
-      } catch (error) {
-        if (together.length > 1 && isOfValue(error)) {
-          alone = together.length;
-          line.unshift(...together);
-          continue;
-        }
-        const failed = isOfValue(error) ? together : [...together, ...line.splice(0)];
-        // The steps in the queue have waited for the same server. If they were kept, more would come than it can
-        // process.
-        for (const { reject } of failed) reject(error);
-      }
-    }
-    lines.delete(workspaceId);
-  }
-
-  async function send(workspaceId: WorkspaceId, together: readonly Waiting[]): Promise<void> {
-    const steps = JSON.stringify(together.map(({ step }) => step));
-    const values = [connection.namespace, workspaceId, onLostHold === 'charge', steps];
+  async function send(workspaceId: string, steps: readonly Step[]): Promise<unknown[]> {
+    const settlements = steps.filter((step) => step.kind === 'settle');
+    const holds = steps.filter((step) => step.kind === 'hold');
+    const others = steps.filter((step) => step.kind !== 'settle' && step.kind !== 'hold');
+    const { windows, groups, groupOf } = grouped(holds);
+    const values = [
+      connection.namespace,
+      workspaceId,
+      isCharged,
+      JSON.stringify(others),
+      now ? Math.floor(now()) : null,
+      settlements.map(({ id }) => id),
+      settlements.map(({ actualNanoUsd }) => actualNanoUsd),
+      JSON.stringify(windows),
+      JSON.stringify(groups),
+      holds.map(({ id }) => id),
+      holds.map(({ amountNanoUsd }) => amountNanoUsd),
+      holds.map(({ leaseMs }) => Math.floor(leaseMs)),
+      groupOf,
+    ];
     // No step does anything twice, so the call is repeated when the connection was lost.
     const results = await connection.call(take, values, true);
-    const parsed = together.map((_, index): unknown => JSON.parse(results[index] ?? ''));
-    for (const [index, { resolve }] of together.entries()) resolve(parsed[index]);
+    const found = new Map<Step, unknown>();
+    for (const [at, step] of [...settlements, ...holds, ...others].entries()) {
+      found.set(step, JSON.parse(results[at] ?? ''));
+    }
+    return steps.map((step) => found.get(step));
   }
 
   return {
-    hold: ({ id, workspaceId, amountNanoUsd, windows, leaseMs }) =>
-      ask<HoldOutcome>(workspaceId, { kind: 'hold', id, amountNanoUsd, windows, leaseMs }),
-    settle: (workspaceId, id, actualNanoUsd) => ask<EndOutcome>(workspaceId, { kind: 'settle', id, actualNanoUsd }),
-    release: (workspaceId, id) => ask<EndOutcome>(workspaceId, { kind: 'release', id }),
-    renew: (workspaceId, ids, leaseMs) => ask(workspaceId, { kind: 'renew', ids, leaseMs }),
-    expire: (workspaceId) => ask<number>(workspaceId, { kind: 'expire' }),
-    add: (workspaceId, id, additions) => ask(workspaceId, { kind: 'add', id, additions }),
-    read: (workspaceId, windows) => ask<WindowState[]>(workspaceId, { kind: 'read', windows }),
-    forget: (workspaceId) => ask(workspaceId, { kind: 'forget' }),
+    hold: ({ workspaceId, ...hold }) => ask(workspaceId, { kind: 'hold', ...hold }) as Promise<HoldOutcome>,
+    settle: (workspaceId, id, actualNanoUsd) =>
+      ask(workspaceId, { kind: 'settle', id, actualNanoUsd }) as Promise<EndOutcome>,
+    release: (workspaceId, id) => ask(workspaceId, { kind: 'release', id }) as Promise<EndOutcome>,
+    renew: (workspaceId, ids, leaseMs) => ask(workspaceId, { kind: 'renew', ids, leaseMs }) as Promise<void>,
+    expire: (workspaceId) => ask(workspaceId, { kind: 'expire' }) as Promise<number>,
+    add: (workspaceId, id, additions) => ask(workspaceId, { kind: 'add', id, additions }) as Promise<void>,
+    read: (workspaceId, windows) => ask(workspaceId, { kind: 'read', windows }) as Promise<WindowState[]>,
+    forget: (workspaceId) => ask(workspaceId, { kind: 'forget' }) as Promise<void>,
   };
+}
+
+/** Holds in the same windows with the same limits. */
+interface Group {
+  windows: Window[];
+  /** Of each of its windows: the position among all windows, from 1. */
+  at: number[];
+  limits: number[];
+}
+
+/** Requests with the same limits share their list of windows, so most holds of a call are in one group. */
+function grouped(holds: readonly Hold[]): { windows: Window[]; groups: Group[]; groupOf: number[] } {
+  const windows: Window[] = [];
+  const positions = new Map<string, number>();
+  const groups: Group[] = [];
+  const known = new Map<readonly LimitedWindow[], number>();
+  const positionOf = (window: Window) => {
+    const name = `${window.interval} ${window.startMs} ${window.account}`;
+    const position = positions.get(name) ?? windows.push(window);
+    positions.set(name, position);
+    return position;
+  };
+  const groupOf = holds.map(({ windows: limited }) => {
+    const group = known.get(limited);
+    if (group !== undefined) return group;
+    const bare = limited.map(({ account, interval, startMs, endMs }) => ({ account, interval, startMs, endMs }));
+    groups.push({ windows: bare, at: bare.map(positionOf), limits: limited.map(({ limitNanoUsd }) => limitNanoUsd) });
+    known.set(limited, groups.length - 1);
+    return groups.length - 1;
+  });
+  return { windows, groups, groupOf };
 }
 
 /**
  * One of the steps has a value that the server cannot process, such as half a nano-dollar. The other steps are valid.
  */
-function isOfValue(error: unknown): boolean {
+function isOfOneStep(error: unknown): boolean {
   return /^2[23]/.test(codeOf(error));
 }

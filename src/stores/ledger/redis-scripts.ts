@@ -1,4 +1,5 @@
-import { expireBatch, keepEndedMs, maxSettled } from './ledger.ts';
+import { expireBatch, keepEndedMs } from './ledger.ts';
+import { holdAll, settleAll } from './redis-batches.ts';
 
 /**
  * The keys of a workspace, in the order in which every script gets them.
@@ -84,15 +85,6 @@ local function remember(id)
   redis.call('PEXPIRE', ended, ${2 * keepEndedMs})
 end
 
-local function rememberSettled(id)
-  local due = redis.call('ZCARD', settled) >= ${maxSettled}
-    and redis.call('ZRANGE', settled, 0, 3)
-    or redis.call('ZRANGEBYSCORE', settled, '-inf', now, 'LIMIT', 0, 4)
-  if #due > 0 then redis.call('ZREM', settled, unpack(due)) end
-  redis.call('ZADD', settled, now + ${keepEndedMs}, id)
-  redis.call('PEXPIRE', settled, ${2 * keepEndedMs})
-end
-
 local function wasEnded(id)
   return redis.call('ZSCORE', ended, id) or redis.call('ZSCORE', settled, id)
 end
@@ -136,39 +128,6 @@ local function finish(id, actual)
 end
 `;
 
-/** Arguments: now, whether lost holds are charged, id, amount, lease; for each window: name, limit, time to drop it. */
-const hold = `
-expire(args[2])
-local id, amount = args[3], tonumber(args[4])
-if redis.call('HEXISTS', holds, id) == 1 then return 1 end
-local names = {}
-for i = 6, #args, 3 do names[#names + 1] = args[i] end
-local texts = redis.call('HMGET', windows, unpack(names))
-local fits = not wasEnded(id)
-local states, changed = {}, {}
-for i, name in ipairs(names) do
-  local spent, held = parse(texts[i])
-  states[i] = texts[i] or '0 0'
-  changed[2 * i - 1], changed[2 * i] = name, format(spent, held + amount)
-  if spent + held + amount > tonumber(args[3 * i + 4]) then fits = false end
-end
-if not fits then return states end
-redis.call('HSET', windows, unpack(changed))
-redis.call('HSET', holds, id, pack(amount, names))
-redis.call('ZADD', leases, now + args[5], id)
-for i, name in ipairs(names) do
-  if not texts[i] then dropLater(name, args[3 * i + 5]) end
-end
-return 1
-`;
-
-/** Arguments: now, id, actual. */
-const settle = `
-local outcome = finish(args[2], tonumber(args[3]))
-if outcome == 'ended' or outcome == 'late' then rememberSettled(args[2]) end
-return outcome
-`;
-
 /** Arguments: now, id. */
 const release = `
 local outcome = finish(args[2], 0)
@@ -204,8 +163,8 @@ return states
 
 /** Each script is one atomic step on the server. */
 export const ledgerScripts = {
-  hold: shared + hold,
-  settle: shared + settle,
+  hold: shared + holdAll,
+  settle: shared + settleAll,
   release: shared + release,
   renew: shared + renew,
   expire: `${shared}return expire(args[2])`,

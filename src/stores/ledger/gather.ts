@@ -1,0 +1,81 @@
+import { NotSentError } from '../storage/circuit.ts';
+
+export interface GatherOptions<Step, Result> {
+  /** Takes the steps as a whole. Each has a result of its own, in the same order. */
+  send(key: string, steps: readonly Step[]): Promise<readonly Result[]>;
+  /** The most steps that are sent together. */
+  maxSteps: number;
+  /** Steps with the same id are not sent together. */
+  idOf?(step: Step): string | undefined;
+  /** Whether one of the steps is to blame for the error, so that the others may succeed without it. Nothing was done. */
+  isOfOneStep?(error: unknown): boolean;
+}
+
+interface Waiting<Step, Result> {
+  step: Step;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Sends steps together that would otherwise be sent one after the other. A step is sent at once where none of its key is
+ * in flight. Those that come meanwhile are sent together when it has its result. So no step waits for a timer.
+ */
+export function gather<Step, Result>(
+  options: GatherOptions<Step, Result>,
+): (key: string, step: Step) => Promise<Result> {
+  const { send, maxSteps, idOf, isOfOneStep = () => false } = options;
+  const lines = new Map<string, Waiting<Step, Result>[]>();
+
+  /** Takes from the front of the line what may be sent together. */
+  function next(line: Waiting<Step, Result>[], most: number): Waiting<Step, Result>[] {
+    if (!idOf || line.length === 1) return line.splice(0, most);
+    const ids = new Set<string>();
+    let count = 0;
+    for (const { step } of line) {
+      const id = idOf(step);
+      if (count === most || (id !== undefined && ids.has(id))) break;
+      if (id !== undefined) ids.add(id);
+      count++;
+    }
+    return line.splice(0, count);
+  }
+
+  async function serve(key: string, line: Waiting<Step, Result>[]): Promise<void> {
+    lines.set(key, line);
+    let alone = 0;
+    while (line.length > 0) {
+      const together = next(line, alone > 0 ? 1 : maxSteps);
+      alone = Math.max(0, alone - 1);
+      try {
+        const results = await send(
+          key,
+          together.map(({ step }) => step),
+        );
+        for (const [at, { resolve }] of together.entries()) resolve(results[at] as Result);
+      } catch (error) {
+        if (together.length > 1 && isOfOneStep(error)) {
+          alone = together.length;
+          line.unshift(...together);
+          continue;
+        }
+        for (const { reject } of together) reject(error);
+        // The steps in the line have waited for the same server. If they were kept, more would come than it can process.
+        if (!isOfOneStep(error)) for (const { reject } of line.splice(0)) reject(notSent(error));
+      }
+    }
+    lines.delete(key);
+  }
+
+  return (key, step) =>
+    new Promise((resolve, reject) => {
+      const waiting = { step, resolve, reject };
+      const line = lines.get(key);
+      if (line) line.push(waiting);
+      else void serve(key, [waiting]);
+    });
+}
+
+function notSent(cause: unknown): NotSentError {
+  return new NotSentError(cause instanceof Error ? cause.message : undefined, cause);
+}
