@@ -2,6 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2Stream } from 'node:http2';
 import { FastResponse, NodeRequest } from 'srvx/node';
 import type { HandleContext, RequestHandler } from '../src/index.ts';
+import { awaitsContinue, discardRest, isUntouched, readText } from './request-body.ts';
 
 /**
  * A request and its response, from node:http or a framework on top of it. A class, because an exchange lives for as
@@ -12,6 +13,8 @@ export class NodeExchange {
   readonly res: ServerResponse;
   /** The complete path and query, if a framework has shortened `req.url`. */
   readonly url: string | undefined;
+  /** true: the response is known, so nobody wants the rest of the body. */
+  isAnswered = false;
 
   constructor(req: IncomingMessage, res: ServerResponse, url?: string) {
     this.req = req;
@@ -26,16 +29,20 @@ export class NodeExchange {
  * @returns  settles, and never rejects, when the response has been handed to the socket or the client has left
  */
 export async function respond(gateway: RequestHandler, exchange: NodeExchange, context: HandleContext): Promise<void> {
-  const { res } = exchange;
+  const { req, res } = exchange;
   try {
     const response = await gateway.handle(toRequest(exchange), {
       ...context,
       path: plainPathOf(exchange),
-      readText: isUntouched(exchange.req) ? (done, failed) => readText(exchange.req, done, failed) : undefined,
+      readText: isUntouched(req) ? (limit, done, failed) => readText(exchange, limit, done, failed) : undefined,
+      beforeBody: awaitsContinue(exchange) ? () => res.writeContinue() : undefined,
       Response: fastResponse,
       onLeave: (callback) => onLeave(exchange, callback),
     });
-    const sending = send(res, response);
+    exchange.isAnswered = true;
+    const isUnasked = awaitsContinue(exchange);
+    if (!req.complete) discardRest(exchange);
+    const sending = send(res, response, isUnasked);
     if (sending) await sending;
   } catch {
     // The gateway turns its own failures into responses. Errors here mean a status or a header that cannot be sent.
@@ -50,28 +57,6 @@ const plainPath = /^\/[a-z\d/_-]*$/i;
 /** @returns undefined: the path must be taken from the request's URL, for which srvx also has to parse the host */
 function plainPathOf({ req, url = req.url ?? '' }: NodeExchange): string | undefined {
   return plainPath.test(url) ? url : undefined;
-}
-
-/** Whether nobody has read the body, or has begun to. */
-function isUntouched(req: IncomingMessage & { rawBody?: unknown }): boolean {
-  const { readableFlowing, readableEncoding, readableDidRead, destroyed, rawBody, httpVersionMajor } = req;
-  const isPlain = httpVersionMajor === 1 && readableEncoding === null && rawBody === undefined;
-  return isPlain && readableFlowing === null && !readableDidRead && !destroyed;
-}
-
-/** srvx can read the body of any request. Therefore it listens for more events and takes twice as long. */
-function readText(req: IncomingMessage, done: (text: string) => void, failed: (error: unknown) => void): void {
-  let body: Buffer | null = null;
-  let further: Buffer[] | null = null;
-  req.on('data', (buffer: Buffer) => {
-    if (body === null) body = buffer;
-    else if (further === null) further = [buffer];
-    else further.push(buffer);
-  });
-  req.on('error', failed);
-  req.on('end', () =>
-    done(body === null ? '' : (further === null ? body : Buffer.concat([body, ...further])).toString()),
-  );
 }
 
 /** Calls back when the connection closes before the response has ended. */
@@ -98,9 +83,13 @@ function toRequest({ req, res, url }: NodeExchange): Request {
   return request;
 }
 
-/** @returns  for a stream, a promise that settles when the stream has been handed to the socket */
-function send(res: ServerResponse, response: Response): void | Promise<void> {
+/**
+ * @param isLast  true: the connection is closed, because nobody knows whether the client will still send its body
+ * @returns  for a stream, a promise that settles when the stream has been handed to the socket
+ */
+function send(res: ServerResponse, response: Response, isLast: boolean): void | Promise<void> {
   const { status, headers, body } = takeApart(response);
+  if (isLast) headers.push('connection', 'close');
   const buffers = body instanceof ReadableStream ? buffersOf(body) : undefined;
   try {
     if (!res.destroyed) writeHead(res, status, headers);
@@ -130,6 +119,7 @@ function takeApart(response: Response): Head & { body: unknown } {
 }
 
 function writeHead(res: ServerResponse, status: number, headers: string[]): ServerResponse {
+  keepVary(res, headers);
   if (res.writeHead === ServerResponse.prototype.writeHead) return res.writeHead(status, headers);
   // Middleware may have replaced `writeHead`, as compression does, and may not support the flat list.
   res.statusCode = status;
@@ -140,6 +130,13 @@ function writeHead(res: ServerResponse, status: number, headers: string[]): Serv
   }
   for (const [name, list] of values) res.setHeader(name, list.length === 1 ? (list[0] ?? '') : list);
   return res;
+}
+
+/** Middleware before the gateway may have said what else a response varies by. */
+function keepVary(res: ServerResponse, headers: string[]): void {
+  const before = res.getHeader('vary');
+  const at = before === undefined ? -1 : headers.indexOf('vary');
+  if (at >= 0) headers[at + 1] = `${before}, ${headers[at + 1]}`;
 }
 
 /** Gives the buffers of a body one at a time; null at the end. */

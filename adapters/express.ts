@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { RequestHandler } from '../src/index.ts';
+import type { HandleContext, RequestHandler } from '../src/index.ts';
 import { NodeExchange, respond } from './exchange.ts';
 import { locate, parsedBody } from './mount.ts';
 
@@ -20,6 +20,41 @@ export interface ExpressRequest extends IncomingMessage {
   body?: unknown;
 }
 
+/** The errors of `express.json()` and its relatives, by `type`, and what they mean to the gateway. */
+const failures: Readonly<Record<string, HandleContext['bodyFailure']>> = {
+  'entity.parse.failed': 'malformed',
+  'request.size.invalid': 'malformed',
+  'entity.too.large': 'too_large',
+  'encoding.unsupported': 'unsupported',
+  'charset.unsupported': 'unsupported',
+};
+
+export type ExpressErrorMiddleware = (
+  error: unknown,
+  req: ExpressRequest,
+  res: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+/**
+ * Error middleware for a gateway after `express.json()`: `app.use('/v1', gatewayMiddleware(gateway), gatewayErrors(gateway))`.
+ * Requests to the gateway whose body the parser refused, such as JSON with a mistake, then get the gateway's error
+ * instead of a page of Express. All other errors go on.
+ * @param options  as of `gatewayMiddleware`
+ */
+export function gatewayErrors(gateway: RequestHandler, options: GatewayMiddlewareOptions = {}): ExpressErrorMiddleware {
+  return (error, req, res, next) => {
+    const bodyFailure = failures[String((error as { type?: unknown } | null)?.type)];
+    const place = placeOf(gateway, req, options);
+    if (bodyFailure === undefined || place === undefined || res.headersSent) return next(error);
+    void respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, bodyFailure });
+  };
+}
+
+function placeOf(gateway: RequestHandler, req: ExpressRequest, { prefix }: GatewayMiddlewareOptions) {
+  return locate(gateway, { mountedAt: req.baseUrl, url: req.url, originalUrl: req.originalUrl }, prefix);
+}
+
 export type ExpressMiddleware = (req: ExpressRequest, res: ServerResponse, next: (error?: unknown) => void) => void;
 
 /**
@@ -28,8 +63,7 @@ export type ExpressMiddleware = (req: ExpressRequest, res: ServerResponse, next:
  */
 export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddlewareOptions = {}): ExpressMiddleware {
   return (req, res, next) => {
-    const mount = { mountedAt: req.baseUrl, url: req.url, originalUrl: req.originalUrl };
-    const place = locate(gateway, mount, options.prefix);
+    const place = placeOf(gateway, req, options);
     if (place === undefined) return next();
     const body = parsedBody(req, req.body);
     void respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, body });

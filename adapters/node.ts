@@ -45,10 +45,10 @@ export interface RunningServer {
 export async function serve(gateway: RequestHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { basePath = gateway.basePath ?? '/v1' } = options;
   const { port = 8787, hostname = '127.0.0.1', drainMs: defaultDrainMs = 10_000 } = options;
-  const server = createServer(
-    { keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000 },
-    toNodeHandler(gateway, { basePath }),
-  );
+  const handle = toNodeHandler(gateway, { basePath });
+  const server = createServer({ keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000 }, handle);
+  // A client that asks before it sends its body (`Expect: 100-continue`) hears first whether it may send one at all.
+  server.on('checkContinue', handle);
   const drain = trackConnections(server);
   await listen(server, port, hostname);
   const address = server.address() as AddressInfo;
@@ -86,14 +86,15 @@ function trackConnections(server: Server): (drainMs: number) => Promise<void> {
     open.set(socket, 0);
     socket.once('close', () => open.delete(socket));
   });
-  server.on('request', ({ socket }: IncomingMessage, res: ServerResponse) => {
+  const onRequest = ({ socket }: IncomingMessage, res: ServerResponse) => {
     open.set(socket, (open.get(socket) ?? 0) + 1);
     res.once('close', () => {
       const left = (open.get(socket) ?? 1) - 1;
       if (open.has(socket)) open.set(socket, left);
       if (closed && left === 0) socket.end();
     });
-  });
+  };
+  server.on('request', onRequest).on('checkContinue', onRequest);
   return (drainMs) => {
     closed ??= new Promise((resolve) => {
       NetServer.prototype.close.call(server, () => {

@@ -1,37 +1,38 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createGateway, type Gateway, type GatewayOptions, type Logger, OptionsError } from '../src/index.ts';
+import { chat } from './chat-command.ts';
 import { CliError, defaultOptions, type Env, loadConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { init } from './init-command.ts';
 import { type RunningServer, serve } from './node.ts';
+import type { Terminal } from './terminal.ts';
 
-/** The command's interface to its process. */
-export interface Terminal {
-  /** Without the names of the runtime and the script. */
-  args: readonly string[];
-  env: Env;
-  print(text: string): void;
-  printError(text: string): void;
-  /** Calls back for each SIGTERM and SIGINT. */
-  onStop(callback: () => void): void;
-  /** Milliseconds of a clock that is never set back. */
-  nowMs(): number;
-}
+const help = `Usage: model-gateway serve [options]      serves the gateway over HTTP
+       model-gateway chat [options] TEXT   asks a model, and prints the response as it arrives
+       model-gateway init                  asks two questions, and writes gateway.config.mjs and .env
 
-const help = `Usage: model-gateway serve [options]
-
+serve
   --port N         port to listen on, 0 for any free one (default: PORT, or 8787)
   --host H         address to listen on (default: 127.0.0.1, which only this machine can reach)
   --config FILE    .js, .mjs or .ts whose default export is the options of createGateway
   --data DIR       folder of the database and of the secret that seals provider keys
                    (default: MODEL_GATEWAY_DATA, or .model-gateway; not used with a config file that gives a store)
+  --cors ORIGINS   web sites whose pages may use it, separated by commas, or * for all (default: none)
   --drain-ms N     how long a stop waits for open streams (default: 10000)
-  --help, --version
+
+chat
+  --model M        slug of a model (default: defaultModel or the first model of the config file, or sandbox/lorem)
+  --config FILE    as above; --data is not used: nothing is stored
+  --url U          address of a running gateway, such as http://127.0.0.1:8787/v1, asked with the key in GATEWAY_API_KEY
+
+--help, --version
 
 Without a config file: the sandbox, every provider whose usual environment variable is set (OPENAI_API_KEY, …), and
 the OpenAI-compatible server at LOCAL_BASE_URL (with LOCAL_API_KEY, if it asks for one) as "local/<model>".
-Callers use the key in GATEWAY_API_KEY, or one that is made at the start and printed; it may also manage workspaces,
+A file .env in the current folder sets variables that are not set otherwise. Callers use the key in GATEWAY_API_KEY, or one that is made at the start and printed; it may also manage workspaces,
 budgets, provider keys and further keys.
 `;
 
@@ -44,9 +45,7 @@ export async function runCommand(terminal: Terminal): Promise<number> {
     const { values, positionals } = readArgs(terminal.args);
     if (values.version) terminal.print(`${version()}\n`);
     else if (values.help) terminal.print(help);
-    else if (positionals.length !== 1 || positionals[0] !== 'serve') {
-      throw new CliError('Expected the command serve: model-gateway serve [options]; more with --help');
-    } else await serveUntilStopped(terminal, values);
+    else await runNamed(terminal, positionals, values);
     return 0;
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -55,18 +54,68 @@ export async function runCommand(terminal: Terminal): Promise<number> {
   }
 }
 
+/** @throws CliError also for a flag that the command does not have: it would have no effect */
+async function runNamed(terminal: Terminal, [name, ...rest]: readonly string[], flags: Flags): Promise<void> {
+  if (name === undefined || !Object.hasOwn(flagsOf, name))
+    throw new CliError(
+      'Expected one of the commands serve, chat, init: model-gateway serve [options]; more with --help',
+    );
+  const command = name as keyof typeof flagsOf;
+  const foreign = Object.keys(flags).find((flag) => !flagsOf[command].includes(flag));
+  if (foreign !== undefined) throw new CliError(`The command ${command} has no option --${foreign}. More with --help.`);
+  if (rest.length > (command === 'chat' ? 1 : 0))
+    throw new CliError(
+      `Expected ${command === 'chat' ? 'one message in quotes' : `nothing after ${command}`}. More with --help.`,
+    );
+  if (command === 'serve') await serveUntilStopped(terminal, flags);
+  else if (command === 'init') await init(terminal);
+  else await chatOnce(terminal, rest[0], flags);
+}
+
+const flagsOf = {
+  serve: ['port', 'host', 'config', 'data', 'cors', 'drain-ms'],
+  chat: ['config', 'model', 'url'],
+  init: [] as string[],
+};
+
+async function chatOnce(terminal: Terminal, message: string | undefined, flags: Flags): Promise<void> {
+  const given = flags.config === undefined ? defaultOptions(terminal.env) : await loadConfig(flags.config);
+  // Nobody else asks, and nothing is kept.
+  const { apiKeys: _, store: _store, ...options } = given;
+  const gateway = open({ ...options, authenticate: 'host' });
+  try {
+    await chat(terminal, message, flags, given, gateway.as({ permissions: ['inference'] }).fetch);
+  } finally {
+    await gateway.close();
+  }
+}
+
 interface Flags {
+  model?: string;
+  url?: string;
   port?: string;
   host?: string;
   config?: string;
   data?: string;
+  cors?: string;
   'drain-ms'?: string;
 }
 
 function readArgs(args: readonly string[]) {
   const text = { type: 'string' } as const;
   const flag = { type: 'boolean' } as const;
-  const options = { port: text, host: text, config: text, data: text, 'drain-ms': text, help: flag, version: flag };
+  const options = {
+    port: text,
+    host: text,
+    config: text,
+    data: text,
+    cors: text,
+    'drain-ms': text,
+    model: text,
+    url: text,
+    help: flag,
+    version: flag,
+  };
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
@@ -84,7 +133,7 @@ async function serveUntilStopped(terminal: Terminal, flags: Flags): Promise<void
   for (const warning of data?.warnings ?? []) terminal.printError(`${warning}\n`);
   try {
     const { options, key } = withCallers(given, env);
-    const gateway = open({ logger: lineLogger(terminal), ...withData(options, data) });
+    const gateway = open({ logger: lineLogger(terminal), ...withCors(withData(options, data), flags.cors) });
     const server = await listen(gateway, { port, hostname, drainMs });
     terminal.print(banner(server, options, key, data));
     await stopAsked(terminal, server);
@@ -104,6 +153,12 @@ function withData(options: GatewayOptions, data: DataFolder | null): GatewayOpti
     ...(data?.store ? { store: data.store } : {}),
     ...(data?.secret ? { secrets: { current: data.secret } } : {}),
   };
+}
+
+function withCors(options: GatewayOptions, origins: string | undefined): GatewayOptions {
+  if (origins === undefined) return options;
+  const list = origins.split(',').map((origin) => origin.trim());
+  return { ...options, cors: { ...options.cors, origins: origins === '*' ? '*' : list } };
 }
 
 /** Below npm, Ctrl-C arrives twice, from the terminal and from npm. Two signals within this time count as one. */
@@ -188,6 +243,7 @@ function banner(
     `  key        ${key ? `${key.key}  (${key.note})` : 'as configured'}`,
     `  providers  ${slugs.join(', ')}`,
     `  data       ${placeOf(data)}`,
+    `  docs       ${fileURLToPath(new URL('../docs/', import.meta.url))}`,
     'Try it:',
     ['curl -N', `${url}/chat/completions`, ...headers.map((header) => `-H ${quote(header)}`), `-d ${quote(body)}`].join(
       ' ',

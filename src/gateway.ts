@@ -7,7 +7,8 @@ import { createHealth } from './catalog/health.ts';
 import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
 import { guardrails } from './guardrails/index.ts';
-import { type Authenticate, authenticateByHostApp, authenticateByKey } from './http/authenticate.ts';
+import { type Authenticate, createAuthenticate, type HostCaller } from './http/authenticate.ts';
+import { createCors } from './http/cors.ts';
 import { createEdge, type HandleContext } from './http/edge.ts';
 import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
@@ -45,6 +46,11 @@ export interface Gateway extends RequestHandler {
    */
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
   basePath: string;
+  /**
+   * The gateway as one caller sees it, without a key: for requests that the host app makes itself. Its `fetch` is
+   * that of the gateway.
+   */
+  as(caller: HostCaller): Pick<Gateway, 'fetch'>;
   /** Keys callers authenticate with, in the store. */
   apiKeys: ApiKeys;
   /** The provider credentials that workspaces bring. */
@@ -116,7 +122,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   );
   const randomBytes = resolved.randomBytes ?? systemRandomBytes;
   const readKey = keyReader((slug) => configured.get(slug)?.provider.credentialShape);
-  const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes, readKey }));
+  const takesByok = (slug: string) => configured.get(slug)?.takesByok === true;
+  const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes, readKey, takesByok }));
   const health = createHealth({
     clock,
     cooldown: resolved.health,
@@ -137,6 +144,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     hedging: resolved.hedge.enabled ? createHedging(health, resolved.hedge) : null,
     brand,
     isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
+    isSandbox: (slug) => configured.get(slug)?.provider.isSandbox === true,
+    hasOnlySandboxes: [...configured.values()].every((one) => !one.isConfigured || one.provider.isSandbox === true),
     defaultsOf: stores.defaultsOf,
     usableProviders: new Set(
       [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
@@ -145,7 +154,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     budgetsOf: (workspaceId) => stores.budgets(workspaceId).limits(),
     spending: stores.spending,
     budgets: resolved.budgets,
-    openCredential: credentialOpener((slug) => (configured.get(slug) as Configured).credential, stores.credentials),
+    openCredential: credentialOpener(
+      (slug) => (configured.get(slug) as Configured).credential,
+      stores.credentials,
+      takesByok,
+    ),
     transportOf: (provider) => inProcess.get(provider.slug) ?? network(),
     limits: {
       bodyBytes: limits.upstreamBodyBytes,
@@ -179,18 +192,23 @@ export function createGateway(options: GatewayOptions): Gateway {
     totalMs: resolved.timeouts.totalMs,
     brand,
     basePath: resolved.basePath,
+    cors: resolved.cors ? createCors(resolved.cors, brand, logger ?? null) : null,
     logger: logger ?? null,
     record: recorderOf(resolved.onOperation, logger && ((record) => logOperation(logger, record))),
   });
-  return {
-    async fetch(input, init) {
+  const fetchAs =
+    (context?: HandleContext): Gateway['fetch'] =>
+    async (input, init) => {
       const request = input instanceof Request && init === undefined ? input : new Request(input, init);
-      const response = await edge.handle(request);
+      const response = await edge.handle(request, context);
       if (!request.signal.aborted) return response;
       // Nobody will read it.
       await response.body?.cancel().catch(() => undefined);
       throw request.signal.reason;
-    },
+    };
+  return {
+    fetch: fetchAs(),
+    as: (caller) => ({ fetch: fetchAs({ caller }) }),
     handle: edge.handle,
     basePath: resolved.basePath,
     apiKeys: stores.hostApiKeys,
@@ -230,14 +248,14 @@ function systemRandomBytes(size: number): Uint8Array {
 }
 
 function authentication({ authenticate, apiKeys = [] }: ResolvedOptions, stores: Stores, clock: Clock): Authenticate {
-  if (authenticate) return authenticateByHostApp(authenticate);
-  return authenticateByKey(
-    apiKeys.map(({ key, permissions, workspace }) => ({
+  return createAuthenticate({
+    keys: apiKeys.map(({ key, permissions, workspace }) => ({
       hash: sha256Hex(key),
       permissions,
       workspaceId: workspace ?? null,
     })),
-    stores.findApiKey,
+    findKey: stores.findApiKey,
     clock,
-  );
+    byHostApp: typeof authenticate === 'function' ? authenticate : null,
+  });
 }

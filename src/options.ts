@@ -16,6 +16,7 @@ import { masterSecretsSchema } from './schema/master-secrets.ts';
 import {
   budgetSettingsSchema,
   cooldownSettingsSchema,
+  corsSettingsSchema,
   hedgeSettingsSchema,
   keepAliveSettingsSchema,
   limitSettingsSchema,
@@ -70,9 +71,11 @@ const providerOptions = lazily(() =>
     /** The other parts of the credential, by name, where the provider asks for some, such as a region or an account. */
     credential: z.record(z.string(), z.string().min(1)).optional(),
     baseUrl: z.url({ protocol: /^https?$/, error: expectation('expected an http or https URL') }).optional(),
+    /** Whether it is sent the credentials that workspaces bring. Default: only at its built-in address. */
+    byok: z.boolean().optional(),
     /** Display name. Default: the built-in one, or the slug. */
     name: z.string().min(1).optional(),
-    /** Sent with every request. */
+    /** Sent with every request that uses your own credential, and with no other. */
     headers: z
       .record(
         z.string().regex(/^[!#$%&'*+.^_`|~\w-]+$/, expectation('expected a header name')),
@@ -117,11 +120,16 @@ export const optionsSchema = lazily(() =>
       catalog: sectionDefault(catalogOptions()),
       /** Keys callers authenticate with. */
       apiKeys: z.array(apiKeyOptions()).optional(),
-      /** Your own users instead of `apiKeys`: who asks, or null. */
-      authenticate:
-        func<(request: Request) => HostCaller | null | Promise<HostCaller | null>>(
-          '(request) => caller or null',
-        ).optional(),
+      /**
+       * Your own users: who asks, or null. It is asked about requests without a known key. `host`: the host app names the
+       * caller of each request, by `caller` of an adapter or by `gateway.as`.
+       */
+      authenticate: z
+        .union([
+          z.literal('host'),
+          func<(request: Request) => HostCaller | null | Promise<HostCaller | null>>('(request) => caller or null'),
+        ])
+        .optional(),
       /** Where workspaces, budgets, credentials and keys live. Any Keyv or Keyv adapter; default in memory. */
       store: objectWith<StoreOption>(['get', 'set', 'delete'], 'a Keyv or a Keyv adapter').optional(),
       /** Holds and books money, instead of the store; for stores that have no atomic way. */
@@ -153,6 +161,8 @@ export const optionsSchema = lazily(() =>
         .string()
         .regex(/^(?:\/[^\s?#/]+)*$/, expectation('expected a path such as /v1'))
         .default('/v1'),
+      /** For browsers, where the host app has no cross-origin rules of its own. Default: none. */
+      cors: corsSettingsSchema().optional(),
       /** Shown in routing metadata. */
       region: z.string().min(1).nullable().default(null),
       limits: sectionDefault(limitSettingsSchema()),

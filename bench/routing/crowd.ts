@@ -91,6 +91,8 @@ export function crowdPlan(name: PreferenceSet): () => PlanInput {
       brand: 'service',
       providerName: (slug) => slug,
       isConfigured: () => true,
+      isSandbox: () => false,
+      hasOnlySandboxes: false,
       passthrough: () => true,
     };
   };

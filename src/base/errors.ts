@@ -13,6 +13,7 @@ const kinds = {
   method_not_allowed: { status: 405, errorType: 'invalid_request' },
   timeout: { status: 408, errorType: 'timeout' },
   payload_too_large: { status: 413, errorType: 'payload_too_large' },
+  unsupported_media_type: { status: 415, errorType: 'invalid_request' },
   unprocessable: { status: 422, errorType: 'unprocessable' },
   rate_limited: { status: 429, errorType: 'rate_limit_exceeded' },
   internal: { status: 500, errorType: 'server' },

@@ -57,6 +57,11 @@ export function generationId(ids: Ids, nowMs: number): string {
   return String.fromCharCode(...idCodes);
 }
 
+/** The header with a completion's id, for whoever has to find it in the records. */
+export function idHeader(id: string): Record<string, string> {
+  return { 'x-generation-id': id };
+}
+
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Accepts every UUID version, in upper and lower case. */

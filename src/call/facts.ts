@@ -7,6 +7,8 @@ export interface ByokCredential {
   id: string;
   /** Slug of the credential's provider. */
   provider: string;
+  /** true: it is not used, because the gateway sends its provider no credentials of workspaces. */
+  isRefused?: true;
   /** true: used only after all other credentials of the provider, the operator's included. */
   isFallback: boolean;
   /** Patterns of model slugs; `*` matches anything. */

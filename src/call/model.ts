@@ -74,7 +74,15 @@ export interface Endpoint {
   implicitCaching?: boolean;
   /** true: the endpoint is listed but never used. */
   isDisabled?: boolean;
+  /** Share of the requests that the endpoint gets of those of all weighted endpoints of its model; positive. */
+  weight?: number;
 }
+
+/**
+ * The default order of a model's endpoints. `listed`: as they are listed. `weighted`: by weighted random choice among
+ * those with a weight, then the others as they are listed. `price`: by weighted random choice, the cheaper more often.
+ */
+export type EndpointOrder = 'listed' | 'weighted' | 'price';
 
 export const modalities = ['text', 'image', 'file', 'audio', 'video'] as const;
 
@@ -82,8 +90,9 @@ export const modalities = ['text', 'image', 'file', 'audio', 'video'] as const;
 export interface Model {
   slug: string;
   name: string;
-  /** In order of preference. */
   endpoints: readonly Endpoint[];
+  /** Absent: `price`. */
+  order?: EndpointOrder;
   description?: string;
   /** Release date, Unix seconds. */
   created?: number;

@@ -27,6 +27,8 @@ export interface Exclusion {
 
 /** An endpoint and a credential to call it with, as planned. Becomes several attempts when transient failures are retried. */
 export interface Target extends Candidate {
+  /** For whom it is planned. */
+  workspaceId: WorkspaceId;
   /** Place of the model in the list the caller gave: after a refusal that is the caller's fault the next model is tried. */
   modelIndex: number;
   /** The most this target can cost, integer nano-USD; absent where nothing is held for it. */

@@ -1,11 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
 import type { HealthView, Percentiles } from '../call/facts.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
 import { type CooldownSettings, cooldownSettingsSchema } from '../schema/settings.ts';
 import type { HealthRecords } from '../stores/health-records.ts';
 import type { StoreLogger } from '../stores/storage/logger.ts';
 import {
   ask,
+  type Cooldown,
   cooldownUntil,
   coolsDownAfterFailures,
   endProbe,
@@ -27,6 +29,10 @@ import {
 import { bucketOf, lowest } from './health/histogram.ts';
 import { last1d, last5m, last30m, last30s, outcomesIn, record, slotNumber, sum } from './health/series.ts';
 import { createSharing, type Sharing } from './health/sharing.ts';
+import { askFor, failFor, failForAll, isWitnessed } from './health/witness.ts';
+
+/** The spans that an outage and the `status` look at. */
+const [outageMs, statusMs] = [30_000, 300_000];
 
 /** Facts about one attempt, reported in parts as they become known. */
 export interface Observation {
@@ -36,6 +42,8 @@ export interface Observation {
   firstTokenMs?: number;
   /** Output tokens per second. */
   tokensPerSecond?: number;
+  /** true: a failure that no request can provoke, such as a connection that was never made. */
+  isProven?: boolean;
 }
 
 /**
@@ -64,26 +72,31 @@ export interface EndpointStatistics {
 /**
  * The health of endpoints as this gateway sees it, and the cooldowns. Entries are by key (see `healthKey`). Their
  * number is bounded: the least recently used keys are forgotten.
+ *
+ * The `workspaceId` of a method is that of the attempt, where the key is of the operator's credential: what one workspace
+ * meets leaves an endpoint alone for that workspace. What two workspaces meet, or what no request can provoke, does so for
+ * all. Null, the default: the key is of a workspace's own credential, so that all of it counts.
  */
 export interface Health {
-  view(nowMs: number): HealthView;
+  view(nowMs: number, workspaceId?: WorkspaceId | null): HealthView;
   /**
    * To be called when an attempt begins. After a cooldown, only one attempt at a time may begin; until it has ended,
    * others leave the endpoint alone.
    * @returns false: another attempt, planned at the same time, has already begun
    */
-  started(key: string): boolean;
+  started(key: string, workspaceId?: WorkspaceId | null): boolean;
   /**
    * Reports the end of an attempt, or more facts about it. An empty observation: the attempt has ended and says nothing
    * about the endpoint.
    */
-  observe(key: string, seen: Observation): void;
+  observe(key: string, seen: Observation, workspaceId?: WorkspaceId | null): void;
   /**
    * Starts a cooldown until `untilMs`; the latest time wins. The cooldown ends early when an attempt that began after
    * this call succeeds.
    */
-  coolDown(key: string, untilMs: number): void;
-  statistics(key: string, nowMs: number): EndpointStatistics;
+  coolDown(key: string, untilMs: number, workspaceId?: WorkspaceId | null): void;
+  /** The `status` is as the workspace sees it. */
+  statistics(key: string, nowMs: number, workspaceId?: WorkspaceId | null): EndpointStatistics;
   /** Sends the latest observations to other instances. Never rejects. */
   close(): Promise<void>;
 }
@@ -129,7 +142,7 @@ export function createHealth({ clock, cooldown = {}, maxEndpoints = 10_000, shar
         instance: instance(),
         logger,
         entries,
-        maxCooldownMs: settings.maxCooldownMs,
+        settings,
       });
     }
     return shared;
@@ -143,44 +156,78 @@ export function createHealth({ clock, cooldown = {}, maxEndpoints = 10_000, shar
     return entry;
   }
 
+  function failed(entry: Entry, nowMs: number, isProven: boolean, workspaceId: WorkspaceId | null): void {
+    if (workspaceId === null) {
+      entry.provenMs = nowMs;
+      fail(entry.cooldown, nowMs, settings);
+    } else if (isProven) failForAll(entry, workspaceId, nowMs, settings);
+    else failFor(entry, workspaceId, nowMs, settings);
+  }
+
   return {
-    view(nowMs) {
+    view(nowMs, workspaceId = null) {
       share()?.touch();
-      return new View(entries, nowMs);
+      return new View(entries, nowMs, workspaceId);
     },
-    started(key) {
+    started(key, workspaceId = null) {
       const entry = entries.get(key);
-      return entry === undefined || start(entry.cooldown, clock.now());
+      if (entry === undefined) return true;
+      const nowMs = clock.now();
+      const own = ownCooldown(entry, workspaceId);
+      if (own !== undefined && !start(own, nowMs)) return false;
+      if (start(entry.cooldown, nowMs)) return true;
+      if (own !== undefined) endProbe(own);
+      return false;
     },
-    observe(key, { outcome, firstTokenMs, tokensPerSecond }) {
+    observe(key, { outcome, firstTokenMs, tokensPerSecond, isProven = false }, workspaceId = null) {
       const nowMs = clock.now();
       const latencyBucket = bucketOf(firstTokenMs, lowest.firstTokenMs);
       const throughputBucket = bucketOf(tokensPerSecond, lowest.tokensPerSecond);
       if (outcome === undefined && latencyBucket < 0 && throughputBucket < 0) {
         const entry = entries.get(key);
-        if (entry !== undefined) endProbe(entry.cooldown);
+        if (entry !== undefined) endProbes(entry, workspaceId);
         return;
       }
       const entry = entryOf(key);
       record(entry.series, nowMs, outcome, latencyBucket, throughputBucket);
       entry.version++;
-      if (outcome === 'ok') succeed(entry.cooldown, nowMs);
-      else if (outcome === 'failed') fail(entry.cooldown, nowMs, settings);
+      if (outcome === 'ok') {
+        succeed(entry.cooldown, nowMs);
+        if (entry.witnesses !== null) succeedFor(entry, workspaceId, nowMs);
+      } else if (outcome === 'failed') failed(entry, nowMs, isProven, workspaceId);
       // A rate limit or a first token does not show whether the endpoint works again: the next attempt may find out.
-      else if (outcome === 'limited' || latencyBucket >= 0) endProbe(entry.cooldown);
+      else if (outcome === 'limited' || latencyBucket >= 0) endProbes(entry, workspaceId);
       share()?.changed();
     },
-    coolDown(key, untilMs) {
-      ask(entryOf(key).cooldown, clock.now(), untilMs);
+    coolDown(key, untilMs, workspaceId = null) {
+      const entry = entryOf(key);
+      if (workspaceId === null) ask(entry.cooldown, clock.now(), untilMs);
+      else askFor(entry, workspaceId, clock.now(), untilMs);
       share()?.changed();
     },
-    statistics(key, nowMs) {
+    statistics(key, nowMs, workspaceId = null) {
       share()?.touch();
       const entry = entries.peek(key);
-      return entry === undefined ? nothingKnown : statisticsOf(entry, nowMs);
+      return entry === undefined ? nothingKnown : statisticsOf(entry, nowMs, workspaceId);
     },
     close: async () => shared?.close(),
   };
+}
+
+function ownCooldown({ witnesses }: Entry, workspaceId: WorkspaceId | null): Cooldown | undefined {
+  return witnesses === null || workspaceId === null ? undefined : witnesses.get(workspaceId)?.cooldown;
+}
+
+function endProbes(entry: Entry, workspaceId: WorkspaceId | null): void {
+  endProbe(entry.cooldown);
+  const own = ownCooldown(entry, workspaceId);
+  if (own !== undefined) endProbe(own);
+}
+
+function succeedFor(entry: Entry, workspaceId: WorkspaceId | null, nowMs: number): void {
+  entry.round++;
+  const own = ownCooldown(entry, workspaceId);
+  if (own !== undefined) succeed(own, nowMs);
 }
 
 /** No entry has a time to live. A check for it would take longer than the lookup itself. */
@@ -192,24 +239,30 @@ class View implements HealthView {
   readonly #nowMs: number;
   readonly #shortSlot: number;
   readonly #slot: number;
+  readonly #workspaceId: WorkspaceId | null;
   #last: string | undefined;
   #found: Entry | undefined;
 
-  constructor(entries: LRUCache<string, Entry>, nowMs: number) {
+  constructor(entries: LRUCache<string, Entry>, nowMs: number, workspaceId: WorkspaceId | null) {
     this.#entries = entries;
     this.#nowMs = nowMs;
+    this.#workspaceId = workspaceId;
     this.#shortSlot = slotNumber(last30s, nowMs);
     this.#slot = slotNumber(last5m, nowMs);
   }
 
   cooldownUntil(key: string): number | undefined {
     const entry = this.#find(key);
-    return entry === undefined ? undefined : cooldownUntil(entry.cooldown, this.#nowMs);
+    return entry === undefined ? undefined : cooldownFor(entry, this.#workspaceId, this.#nowMs);
   }
 
   hasOutage(key: string): boolean {
     const entry = this.#find(key);
-    return entry !== undefined && hasOutage(entry, this.#nowMs, this.#shortSlot);
+    return (
+      entry !== undefined &&
+      hasOutage(entry, this.#nowMs, this.#shortSlot) &&
+      isWitnessed(entry, this.#workspaceId, this.#nowMs - outageMs)
+    );
   }
 
   latency(key: string): Percentiles | null {
@@ -236,7 +289,16 @@ class View implements HealthView {
   }
 }
 
-function statisticsOf(entry: Entry, nowMs: number): EndpointStatistics {
+/** @returns when the workspace may use the endpoint again; undefined: now */
+function cooldownFor(entry: Entry, workspaceId: WorkspaceId | null, nowMs: number): number | undefined {
+  const forAll = cooldownUntil(entry.cooldown, nowMs);
+  const own = ownCooldown(entry, workspaceId);
+  if (own === undefined) return forAll;
+  const forIt = cooldownUntil(own, nowMs);
+  return forAll === undefined || (forIt !== undefined && forIt > forAll) ? forIt : forAll;
+}
+
+function statisticsOf(entry: Entry, nowMs: number, workspaceId: WorkspaceId | null): EndpointStatistics {
   const halfHour = sum(allSeries(entry), last30m, nowMs);
   const day = sum(allSeries(entry), last1d, nowMs);
   const uptime5m = uptimeOf(outcomesIn(allSeries(entry), last5m, nowMs));
@@ -248,13 +310,20 @@ function statisticsOf(entry: Entry, nowMs: number): EndpointStatistics {
     latency1d: latencyOf(day.latency),
     throughput30m: throughputOf(halfHour.throughput),
     throughput1d: throughputOf(day.throughput),
-    status: statusOf(entry, uptime5m, nowMs),
+    status: statusOf(entry, isWitnessed(entry, workspaceId, nowMs - statusMs) ? uptime5m : null, nowMs, workspaceId),
   };
 }
 
-function statusOf(entry: Entry, uptime5m: number | null, nowMs: number): EndpointStatistics['status'] {
-  const { cooldown } = entry;
-  if (coolsDownAfterFailures(cooldown, nowMs) || (uptime5m ?? 100) < 50) return 'down';
-  const isLeftAlone = isTripped(cooldown) || cooldownUntil(cooldown, nowMs) !== undefined;
-  return isLeftAlone || (uptime5m ?? 100) < 95 || hasOutage(entry, nowMs) ? 'degraded' : 'default';
+function statusOf(
+  entry: Entry,
+  uptime5m: number | null,
+  nowMs: number,
+  workspaceId: WorkspaceId | null,
+): EndpointStatistics['status'] {
+  const own = ownCooldown(entry, workspaceId);
+  const cooldowns = own === undefined ? [entry.cooldown] : [entry.cooldown, own];
+  if (cooldowns.some((one) => coolsDownAfterFailures(one, nowMs)) || (uptime5m ?? 100) < 50) return 'down';
+  const isLeftAlone = cooldowns.some((one) => isTripped(one) || cooldownUntil(one, nowMs) !== undefined);
+  const isFailing = hasOutage(entry, nowMs) && isWitnessed(entry, workspaceId, nowMs - outageMs);
+  return isLeftAlone || (uptime5m ?? 100) < 95 || isFailing ? 'degraded' : 'default';
 }

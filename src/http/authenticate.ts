@@ -5,14 +5,22 @@ import { GatewayError } from '../base/errors.ts';
 import { constantTimeEqual, sha256Hex } from '../base/secrets.ts';
 import type { Caller, KeyLimit, Permission } from '../call/call.ts';
 import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
+import { storedKeyPrefix } from '../schema/api-key.ts';
 
 /** Number of authorization headers whose hashes are cached. */
 const maxRemembered = 1000;
 /** A longer header, mostly white space, is parsed each time. */
 const longestRemembered = 500;
 
-/** Finds the caller of a request. @throws GatewayError unauthenticated (401) */
-export type Authenticate = (request: Request) => Caller | Promise<Caller>;
+/**
+ * Finds the caller of a request.
+ * @param host  the caller as the host app knows it: the caller itself, or a function that finds it
+ * @throws GatewayError unauthenticated (401)
+ */
+export type Authenticate = (request: Request, host?: HostCaller | FindHostCaller) => Caller | Promise<Caller>;
+
+/** Finds the host app's own user; null: nobody. */
+export type FindHostCaller = () => HostCaller | null | Promise<HostCaller | null>;
 
 /** A caller as a host app with its own users describes it. */
 export interface HostCaller {
@@ -48,35 +56,70 @@ export interface StoredKey {
   limit: KeyLimit | null;
 }
 
+export interface AuthenticateDeps {
+  /** Keys of the options. */
+  keys: readonly KnownKey[];
+  findKey: FindKey;
+  clock: Clock;
+  /** The option `authenticate`; null: the host app has given none. */
+  byHostApp: ((request: Request) => HostCaller | null | Promise<HostCaller | null>) | null;
+}
+
 /**
- * Authenticates by bearer key. A key's hash is looked up in the options first, then in the store. When the store does
- * not respond, the request fails (503), because the key cannot be checked.
+ * Who asks: the caller that the host app names, else the bearer key, else whom the host app finds for the request. If a
+ * function of the host app throws, the request fails.
  */
-export function authenticateByKey(keys: readonly KnownKey[], find: FindKey, clock: Clock): Authenticate {
+export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
+  const byKey = keyLookup(deps);
+  const { byHostApp } = deps;
+  return (request, host) => {
+    if (typeof host === 'object') return hostCaller(host);
+    const header = request.headers.get('authorization') ?? '';
+    const found = byKey(header);
+    if (found !== null && !(found instanceof Promise)) return found;
+    return andThen(found, (caller) => caller ?? ownUser(request, header, host));
+  };
+
+  /** A request without a known key. */
+  async function ownUser(request: Request, header: string, find: FindHostCaller | undefined): Promise<Caller> {
+    const own = (await find?.()) ?? (await byHostApp?.(request));
+    if (own) return hostCaller(own);
+    if (find || byHostApp) throw unauthenticated('The request could not be authenticated');
+    throw unauthenticated(faultOf(header));
+  }
+}
+
+/**
+ * Looks a bearer key up by its hash, in the options first, then in the store. When the store does not respond, the
+ * request fails (503), because the key cannot be checked.
+ * @returns null: the header holds no known key
+ */
+function keyLookup({ keys, findKey, clock }: AuthenticateDeps) {
   const byHash = new Map(keys.map((key) => [key.hash, key]));
   // Hashing took a quarter of a small request's time, so hashes are cached in memory. Only accepted keys are cached:
   // wrong keys must not fill the cache. The cache key is the complete header, so that a hit needs no parsing.
   const hashes = new LRUCache<string, string>({ max: maxRemembered });
-  return (request) => {
-    const header = request.headers.get('authorization') ?? '';
+  return (header: string): Caller | null | Promise<Caller | null> => {
     const remembered = hashes.get(header);
-    const hash = remembered ?? sha256Hex(bearerIn(header));
+    const key = remembered === undefined ? bearerIn(header) : null;
+    const hash = remembered ?? (key === null ? null : sha256Hex(key));
+    if (hash === null) return null;
     // The time of a look-up by hash reveals nothing about a key. The comparison takes constant time.
     const known = byHash.get(hash);
-    const caller =
-      known && (remembered !== undefined || constantTimeEqual(known.hash, hash))
-        ? callerOf(known)
-        : andThen(find(hash), (record) => callerBy(record, hash));
+    const isKnown = known !== undefined && (remembered !== undefined || constantTimeEqual(known.hash, hash));
+    // A token of the host app, such as a JWT, needs no look-up in the store.
+    if (!isKnown && key !== null && !key.startsWith(storedKeyPrefix)) return null;
+    const caller = isKnown ? callerOf(known) : andThen(findKey(hash), (record) => callerBy(record, hash));
     if (remembered !== undefined || header.length > longestRemembered) return caller;
     return andThen(caller, (accepted) => {
-      hashes.set(header, hash);
+      if (accepted !== null) hashes.set(header, hash);
       return accepted;
     });
   };
 
-  /** @throws GatewayError unauthenticated (401) */
-  function callerBy(record: StoredKey | null, hash: string): Caller {
-    if (!record || !constantTimeEqual(record.hash, hash)) throw unauthenticated('The API key is not valid');
+  /** @throws GatewayError unauthenticated (401) for a key that is known, and not valid any more */
+  function callerBy(record: StoredKey | null, hash: string): Caller | null {
+    if (!record || !constantTimeEqual(record.hash, hash)) return null;
     if (record.disabled) throw unauthenticated('The API key is disabled');
     if (record.expiresAtMs !== null && record.expiresAtMs <= clock.now())
       throw unauthenticated('The API key has expired');
@@ -96,21 +139,19 @@ function callerOf({ hash, permissions, workspaceId }: KnownKey): Caller {
   };
 }
 
-/** Authenticates the host app's own users. If `authenticate` throws, the request fails. */
-export function authenticateByHostApp(
-  authenticate: (request: Request) => HostCaller | null | Promise<HostCaller | null>,
-): Authenticate {
-  return async (request) => {
-    const caller = await authenticate(request);
-    if (!caller) throw unauthenticated('The request could not be authenticated');
-    const { permissions, workspaceId: named, managesAll = named === undefined, userId = null } = caller;
-    const workspaceId = named === undefined ? defaultWorkspaceId : parseWorkspaceId(named);
-    if (workspaceId === null)
-      throw new GatewayError('internal', 'Something went wrong inside the gateway', {
-        cause: new Error('authenticate() named a workspace that is no id: letters, digits, - and _ only'),
-      });
-    return { permissions, apiKeyHash: null, workspaceId, managesAll, keyLimit: null, userId };
-  };
+/** @throws GatewayError internal (500) for a caller whose workspace is no id */
+function hostCaller({
+  permissions,
+  workspaceId: named,
+  managesAll = named === undefined,
+  userId = null,
+}: HostCaller): Caller {
+  const workspaceId = named === undefined ? defaultWorkspaceId : parseWorkspaceId(named);
+  if (workspaceId === null)
+    throw new GatewayError('internal', 'Something went wrong inside the gateway', {
+      cause: new Error('The host app named a workspace of its caller that is no id: letters, digits, - and _ only'),
+    });
+  return { permissions, apiKeyHash: null, workspaceId, managesAll, keyLimit: null, userId };
 }
 
 /** @throws GatewayError permission_denied (403) */
@@ -122,13 +163,16 @@ export function requirePermission(caller: Caller, needed: readonly Permission[])
   );
 }
 
-/** @throws GatewayError unauthenticated (401) */
-function bearerIn(header: string): string {
-  if (header === '')
-    throw unauthenticated('The Authorization header is missing; send "Authorization: Bearer <API key>"');
-  const match = /^bearer +(\S+)\s*$/i.exec(header);
-  if (!match) throw unauthenticated('The Authorization header is not of the form "Bearer <API key>"');
-  return match[1] as string;
+/** @returns null: the header holds no key */
+function bearerIn(header: string): string | null {
+  return /^bearer +(\S+)\s*$/i.exec(header)?.[1] ?? null;
+}
+
+/** Why a header identifies nobody. */
+function faultOf(header: string): string {
+  if (header === '') return 'The Authorization header is missing; send "Authorization: Bearer <API key>"';
+  if (bearerIn(header) === null) return 'The Authorization header is not of the form "Bearer <API key>"';
+  return 'The API key is not valid';
 }
 
 function unauthenticated(message: string): GatewayError {

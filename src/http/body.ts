@@ -5,6 +5,7 @@ import { type Pending, pendingOf } from '../base/pending.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { BodyCheck } from '../schema/compiled.ts';
 import { validationIssues } from '../schema/validate.ts';
+import { checkContentEncoding } from './content-type.ts';
 
 export interface BodyLimits {
   bytes: number;
@@ -13,21 +14,29 @@ export interface BodyLimits {
 
 /**
  * Parses and checks a body that was read.
- * @param given  text, or bytes, or an object that the host parsed already
+ * @param given    text, or bytes, or an object that the host parsed already
+ * @param headers  of the request, for what an operation says of them
  * @throws GatewayError invalid_request (400), payload_too_large (413), unprocessable (422)
  */
-export function checkBody(given: unknown, operation: Operation, limits: BodyLimits): unknown {
+export function checkBody(given: unknown, operation: Operation, limits: BodyLimits, headers: Headers): unknown {
   const value = isText(given) ? parse(decoded(given, limits), limits) : shallow(given, limits);
   const checked = (operation.body as () => BodyCheck<unknown>)().safeParse(value);
   if (!checked.success) throw invalid(checked.error);
+  const issues = operation.issues?.(checked.data, headers);
+  if (issues !== undefined && issues.length > 0) throw refusal('invalid_request', issues);
   const contradicted = operation.contradictions?.(checked.data) ?? [];
   if (contradicted.length > 0) throw refusal('unprocessable', contradicted);
   return checked.data;
 }
 
+/** Parameters that clients add to every address: they say what the client is, and change nothing. */
+const ofClients = ['api-version', 'client_version'];
+
 /** Reads the query of a URL. @throws GatewayError invalid_request (400) */
 export function checkQuery(url: string, schema: ZodType): unknown {
-  const checked = schema.safeParse(Object.fromEntries(new URL(url).searchParams));
+  const given = new Map(new URL(url).searchParams);
+  for (const name of ofClients) given.delete(name);
+  const checked = schema.safeParse(Object.fromEntries(given));
   if (!checked.success) throw invalid(checked.error);
   return checked.data;
 }
@@ -37,7 +46,10 @@ function invalid(error: ZodError): GatewayError {
 }
 
 /** The message describes the first issue; the metadata holds all issues. */
-function refusal(kind: 'invalid_request' | 'unprocessable', issues: { path: string; message: string }[]): GatewayError {
+export function refusal(
+  kind: 'invalid_request' | 'unprocessable',
+  issues: readonly { path: string; message: string }[],
+): GatewayError {
   const [first] = issues;
   const message = first
     ? first.path === ''
@@ -51,11 +63,14 @@ function isText(body: unknown): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
+const byteOrderMark = 0xfeff;
+
 function parse(text: string, limits: BodyLimits): unknown {
   if (text === '')
     throw refusal('invalid_request', [{ path: '', message: 'The body is empty; a JSON object was expected' }]);
   try {
-    return parseJson(text, limits.depth);
+    // Some clients begin with a byte order mark, which most decoders take away.
+    return parseJson(text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text, limits.depth);
   } catch (error) {
     if (error instanceof JsonError)
       throw refusal('invalid_request', [{ path: '', message: `The body is ${error.message}` }]);
@@ -72,28 +87,64 @@ function shallow(parsed: unknown, { depth }: BodyLimits): unknown {
 
 function decoded(given: string | Uint8Array, { bytes: limit }: BodyLimits): string {
   if (given.length > limit) tooLarge(limit);
-  return typeof given === 'string' ? given : new TextDecoder().decode(given);
+  return typeof given === 'string' ? given : decodeUtf8(() => new TextDecoder('utf-8', { fatal: true }).decode(given));
+}
+
+/** @throws GatewayError invalid_request (400): a decoder that is fatal has thrown */
+function decodeUtf8(decode: () => string): string {
+  try {
+    return decode();
+  } catch {
+    throw refusal('invalid_request', [{ path: '', message: 'The body is not valid UTF-8' }]);
+  }
+}
+
+/** Why a host could not read a body: it was no JSON, larger than the host takes, or of a coding that it does not know. */
+export type BodyFailure = 'malformed' | 'too_large' | 'unsupported';
+
+/** The error for a body that the host could not read. */
+export function bodyFailed(failure: BodyFailure): GatewayError {
+  if (failure === 'too_large')
+    return new GatewayError('payload_too_large', 'The body is larger than this server takes');
+  if (failure === 'unsupported')
+    return new GatewayError(
+      'unsupported_media_type',
+      'The body has a coding or a charset that this server does not take',
+    );
+  return refusal('invalid_request', [{ path: '', message: 'The body is not valid JSON' }]);
+}
+
+/** How a host reads a body, where it has its own way. */
+export interface BodyReader {
+  /** Called when the body is about to be read, and not for a request that is refused without it. */
+  beforeBody?: () => void;
+  /**
+   * Reads the body, where the host has a better way than the request's own. Stops when it has more bytes than the limit,
+   * and gives them. Gives bytes where these are no UTF-8. Nobody need be called once the client has left.
+   */
+  readText?: (limitBytes: number, ...then: Parameters<Pending<string | Uint8Array>>) => void;
 }
 
 /**
  * Reads a body that has not been read yet.
- * @param readText  the host's own way to read the body
- * @throws GatewayError invalid_request (400), payload_too_large (413); the returned value can also fail with them
+ * @throws GatewayError unsupported_media_type (415), payload_too_large (413); the returned value can also fail with
+ *   these, or with invalid_request (400)
  */
-export function readBody(request: Request, { bytes: limit }: BodyLimits, readText?: Pending<string>): Pending<string> {
-  const encoding = request.headers.get('content-encoding');
-  if (encoding && encoding !== 'identity') {
-    throw refusal('invalid_request', [
-      { path: '', message: 'A compressed body is not accepted; send it without Content-Encoding' },
-    ]);
-  }
+export function readBody(
+  request: Request,
+  { bytes: limit }: BodyLimits,
+  { beforeBody, readText }: BodyReader,
+): Pending<string | Uint8Array> {
+  checkContentEncoding(request);
   const declared = request.headers.get('content-length');
   // A number with fewer digits than the limit is smaller, so it needs no parsing.
   if (declared !== null && declared.length >= String(limit).length && Number(declared) > limit) return tooLarge(limit);
   // A host never reads past a declared length, so only bodies without one are counted. An in-process request can
   // declare a wrong length; `checkBody` then finds the text too large.
+  beforeBody?.();
+  if (readText) return (done, failed) => readText(limit, done, failed);
   if (declared === null && request.body !== null) return pendingOf(countedText(request.body, limit));
-  return readText ?? pendingOf(request.text());
+  return pendingOf(request.arrayBuffer().then((buffer) => new Uint8Array(buffer)));
 }
 
 /** Turns a failure to read a body into the caller's error. */
@@ -105,18 +156,23 @@ export function unreadable(error: unknown): GatewayError {
 
 async function countedText(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {
   const reader = body.getReader();
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';
   let size = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
+    if (done) return text + decodeUtf8(() => decoder.decode());
     size += value.length;
     if (size > limit) {
       reader.cancel().catch(() => undefined);
       return tooLarge(limit);
     }
-    text += decoder.decode(value, { stream: true });
+    try {
+      text += decodeUtf8(() => decoder.decode(value, { stream: true }));
+    } catch (error) {
+      reader.cancel().catch(() => undefined);
+      throw error;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { idHeader } from '../base/ids.ts';
 import { InFlight, type Place } from '../base/in-flight.ts';
 import { type Pending, pendingOf } from '../base/pending.ts';
 import { StopSwitch } from '../base/stop.ts';
@@ -7,13 +8,25 @@ import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
-import { type Authenticate, requirePermission } from './authenticate.ts';
-import { type BodyLimits, checkBody, checkQuery, readBody, unreadable } from './body.ts';
+import { type Authenticate, type FindHostCaller, type HostCaller, requirePermission } from './authenticate.ts';
+import {
+  type BodyFailure,
+  type BodyLimits,
+  type BodyReader,
+  bodyFailed,
+  checkBody,
+  checkQuery,
+  readBody,
+  refusal,
+  unreadable,
+} from './body.ts';
+import { checkContentType } from './content-type.ts';
+import type { AddCors } from './cors.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter, type Matched } from './router.ts';
 
 /** What an adapter knows of a request beyond the request itself. */
-export interface HandleContext {
+export interface HandleContext extends BodyReader {
   /** The path the gateway is mounted at, without a trailing slash, such as `/v1` or `/api/llm`. Default `/v1`. */
   basePath?: string;
   /**
@@ -21,13 +34,15 @@ export interface HandleContext {
    * that of the request's URL, which many hosts only then put together.
    */
   path?: string;
+  /**
+   * Who asks, as the host app knows it: the caller, who then needs no key; or a function that finds one of the host app's
+   * own users, which is asked where the request holds no known key. Default: a key, or the option `authenticate`.
+   */
+  caller?: HostCaller | FindHostCaller;
   /** The body, where the host has already read and parsed it; the request's own body is then not read. */
   body?: unknown;
-  /**
-   * Reads a body of a declared length, where the host has a faster way than the request's own. Nobody need be called once
-   * the client has left.
-   */
-  readText?: Pending<string>;
+  /** Why the host could not read or parse the body, where it has tried; the request is refused for that. */
+  bodyFailure?: BodyFailure;
   /**
    * How the host tells that the client has left; the request's signal is then not looked at. Calls back at most once, and
    * no more once the function it returns was called. A signal costs more than a response from memory.
@@ -46,6 +61,8 @@ export interface EdgeDeps {
   totalMs: number;
   brand: string;
   basePath: string;
+  /** null: the host app has cross-origin rules, or wants none. */
+  cors: AddCors | null;
   logger: Logger | null;
   /** Takes a record of requests that no operation records itself; null: nobody wants to know. */
   record: OperationRecorder | null;
@@ -64,7 +81,7 @@ function itself(error: unknown): unknown {
 
 /** The outermost layer: every request comes in here, and every error becomes a response here. */
 export function createEdge(deps: EdgeDeps): Edge {
-  const { clock, brand, logger } = deps;
+  const { clock, brand, cors, logger } = deps;
   const find = createRouter(deps.operations);
   const timeoutHeaders = [...new Set([`x-${brand}-timeout-ms`, 'x-service-timeout-ms'])];
   /** The requests that are in flight. */
@@ -78,8 +95,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     let found: Matched | null = null;
     let isRunning = false;
     const receivedAtMs = clock.now();
-    const note = (error: GatewayError | null, status: number) =>
-      deps.record?.(recordOf(request.method, found, caller, isRunning, status, error, receivedAtMs, clock.now()));
+    const note = (error: GatewayError | null, status: number, id: string | null) =>
+      deps.record?.(recordOf(request.method, found, id, caller, isRunning, status, error, receivedAtMs, clock.now()));
     try {
       if (closing) throw new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 });
       const basePath = context.basePath ?? deps.basePath;
@@ -89,7 +106,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       isHead = route.isHead;
       const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
-        const authenticated = deps.authenticate(request);
+        const authenticated = deps.authenticate(request, context.caller);
         caller =
           authenticated instanceof Promise
             ? await watch.unlessStopped(pendingOf(authenticated), itself)
@@ -97,9 +114,11 @@ export function createEdge(deps: EdgeDeps): Edge {
         const authenticatedAtMs = clock.now();
         const { operation, params } = route;
         requirePermission(caller, operation.permissions);
-        const body =
-          operation.body === null ? null : checkBody(await bodyOf(request, context, watch), operation, deps.limits);
         const query = operation.query ? checkQuery(request.url, operation.query()) : null;
+        const body =
+          operation.body === null
+            ? null
+            : checkBody(await bodyOf(request, operation, context, watch), operation, deps.limits, request.headers);
         isRunning = true;
         const reply = await operation.run({
           body,
@@ -115,7 +134,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         // A stream says itself when it has ended.
         if (reply.kind === 'stream') reply.body.onEnd((end) => (end === 'cancelled' ? watch.left() : watch.ended()));
         else watch.ended();
-        if (!operation.recordsItself) note(null, reply.status);
+        if (!operation.recordsItself) note(null, reply.status, null);
         return respond(reply, isHead, ResponseOf);
       } catch (error) {
         watch.ended();
@@ -123,25 +142,38 @@ export function createEdge(deps: EdgeDeps): Edge {
       }
     } catch (error) {
       const known = shown(error, request);
-      if (!isRunning || !found?.operation.recordsItself) note(known, known.status);
-      return respondError(known, caller, brand, isHead, ResponseOf);
+      // What ran has an id already.
+      const id = isRunning ? null : (found?.operation.generationId?.(receivedAtMs) ?? null);
+      if (!isRunning || !found?.operation.recordsItself) note(known, known.status, id);
+      const named = id === null ? known : known.with({ headers: idHeader(id) });
+      return respondError(named, caller, brand, isHead, ResponseOf);
     }
   }
 
   /** The body, read by the host or here. */
-  function bodyOf(request: Request, context: HandleContext, watch: Watch): unknown {
-    const { body, readText } = context;
+  function bodyOf(request: Request, operation: Operation, context: HandleContext, watch: Watch): unknown {
+    const { body, bodyFailure } = context;
+    if (bodyFailure !== undefined) throw bodyFailed(bodyFailure);
+    checkContentType(
+      request,
+      operation,
+      body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array),
+    );
     if (body !== undefined) return body;
-    return watch.unlessStopped(readBody(request, deps.limits, readText), unreadable);
+    return watch.unlessStopped(readBody(request, deps.limits, context), unreadable);
   }
 
-  /** The caller may ask for less time than the gateway gives. */
+  /** The caller may ask for less time than the gateway gives. @throws GatewayError invalid_request (400) for no time */
   function allowedMs(headers: Headers): number {
+    let ms = deps.totalMs;
     for (const name of timeoutHeaders) {
-      const asked = Number(headers.get(name) ?? Number.NaN);
-      if (Number.isFinite(asked) && asked > 0) return Math.min(asked, deps.totalMs);
+      const asked = headers.get(name);
+      if (asked === null) continue;
+      if (!/^\d+(?:\.\d+)?$/.test(asked) || Number(asked) === 0)
+        throw refusal('invalid_request', [{ path: name, message: 'expected milliseconds, more than 0' }]);
+      ms = Math.min(Number(asked), ms);
     }
-    return deps.totalMs;
+    return ms;
   }
 
   /** The error as the caller may see it. An unexpected error is logged, and shown as a bare 500. */
@@ -161,7 +193,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   return {
-    handle,
+    handle: cors === null ? handle : async (request, context) => cors(request, await handle(request, context)),
     close() {
       closing = true;
       for (const watch of open.all()) watch.stop('closing');
@@ -244,6 +276,7 @@ class Watch {
 function recordOf(
   method: string,
   found: Matched | null,
+  id: string | null,
   caller: Caller | null,
   hasRun: boolean,
   status: number,
@@ -254,6 +287,7 @@ function recordOf(
   return {
     kind: hasRun ? 'operation' : 'refusal',
     operation: found?.operation.name ?? null,
+    id,
     method: method.slice(0, 20),
     path: found?.operation.path ?? null,
     workspaceId: caller?.workspaceId ?? null,

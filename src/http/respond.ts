@@ -5,26 +5,37 @@ import type { Reply } from '../call/reply.ts';
 
 export type ResponseClass = typeof Response;
 
+/**
+ * What a caller gets is for that caller alone: listings too show what its keys and credentials reach. An operation of the
+ * host app may say otherwise.
+ */
+const noStore = 'no-store';
+
 /** A success as a response. A web Response of a host's own class spares it a stream for JSON. */
 export function respond(reply: Reply, isHead: boolean, ResponseOf: ResponseClass): Response {
   const { status, headers } = reply;
   if (reply.kind === 'stream') {
     const streamHeaders = {
       'content-type': 'text/event-stream',
-      'cache-control': 'no-cache, no-transform',
+      'cache-control': `${noStore}, no-transform`,
       'x-accel-buffering': 'no',
       ...headers,
     };
     return new ResponseOf(readable(reply.body), { status, headers: streamHeaders });
   }
-  if (reply.kind === 'file') {
-    const fileHeaders = { 'content-type': reply.contentType, ...headers };
-    return new ResponseOf(isHead ? null : reply.body, { status, headers: fileHeaders });
-  }
+  if (reply.kind === 'file')
+    return new ResponseOf(isHead ? null : reply.body, { status, headers: headersOf(reply.contentType, headers) });
   return new ResponseOf(isHead ? null : JSON.stringify(reply.body), {
     status,
-    headers: { 'content-type': 'application/json', ...headers },
+    headers: headersOf('application/json', headers),
   });
+}
+
+/** @param own  of the operation; one of the host app may write their names in any case */
+function headersOf(contentType: string, own: Reply['headers']): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': contentType, 'cache-control': noStore };
+  for (const name in own) headers[name.toLowerCase()] = own[name] as string;
+  return headers;
 }
 
 /** One hop, nothing buffered ahead. The stream names its source, which an adapter may read instead. */
@@ -61,6 +72,7 @@ export function respondError(
     status,
     headers: {
       'content-type': 'application/json',
+      'cache-control': noStore,
       ...(retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
       ...headers,
     },

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import { limitToNano } from '../base/money.ts';
 import { apiKeySchema, type CreateApiKey, createApiKeySchema } from '../schema/api-key.ts';
-import { reachableWorkspace } from '../stores/access.ts';
+import { reachableWorkspace, setBy } from '../stores/access.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import { jsonReply, type Operation } from './operation.ts';
@@ -16,7 +16,7 @@ export interface CreateApiKeyDeps {
   clock: Clock;
 }
 
-/** No other response contains the key itself. */
+/** No other response contains the key itself. What limits a caller's own key limits the keys that it makes. */
 export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
   const { workspaces, apiKeys, spending, clock } = deps;
   return {
@@ -30,7 +30,7 @@ export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
       const expiresAtMs = body.expires_at === null ? null : Date.parse(body.expires_at);
       if (expiresAtMs !== null && expiresAtMs <= clock.now()) throw alreadyExpired();
       const workspaceId = await reachableWorkspace(workspaces, caller, body.workspace_id);
-      const { key, record } = await apiKeys.create(workspaceId, {
+      const input = {
         name: body.name,
         permissions: body.permissions,
         limitNanoUsd: body.limit === null ? null : limitToNano(body.limit),
@@ -38,7 +38,8 @@ export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
         includeByokInLimit: body.include_byok_in_limit,
         creatorUserId: body.creator_user_id === undefined ? caller.userId : body.creator_user_id,
         expiresAtMs,
-      });
+      };
+      const { key, record } = await apiKeys.create(workspaceId, input, setBy(caller), caller.apiKeyHash);
       return jsonReply({ data: await showApiKey(spending, record, clock.now()), key }, 201);
     },
   };

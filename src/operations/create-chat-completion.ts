@@ -1,4 +1,4 @@
-import type { Ids } from '../base/ids.ts';
+import { generationId, type Ids } from '../base/ids.ts';
 import { lazily } from '../base/lazily.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
 import { serve } from '../pipeline/serve.ts';
@@ -6,7 +6,7 @@ import { type ChatRequest, chatResultSchema } from '../schema/chat.ts';
 import { chatRequestCheck } from '../schema/compiled.ts';
 import { checkWithPlugins } from '../schema/plugin-check.ts';
 import { contradictions } from '../schema/validate.ts';
-import { chatCalls } from './chat/call-of.ts';
+import { chatCalls, chatIssues } from './chat/call-of.ts';
 import type { Operation } from './operation.ts';
 
 export interface CreateChatCompletionDeps {
@@ -26,8 +26,10 @@ export function createChatCompletion({ pipeline, ids, brand }: CreateChatComplet
     permissions: ['inference'],
     body: () => check()(),
     result: chatResultSchema,
+    issues: chatIssues,
     contradictions,
     recordsItself: true,
+    generationId: (receivedAtMs) => generationId(ids, receivedAtMs),
     run: (input) => serve(pipeline, callOf(input)),
   };
 }

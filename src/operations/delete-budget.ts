@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { reachWorkspace } from '../stores/access.ts';
+import { reachWorkspace, setBy } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import { jsonReply, type Operation } from './operation.ts';
@@ -10,7 +10,7 @@ export interface DeleteBudgetDeps {
   budgets: BudgetsOf;
 }
 
-/** Responds 200 even if there is no such budget. */
+/** Responds 200 even if there is no such budget. A caller bound to the workspace removes its own limit alone. */
 export function deleteBudget({ workspaces, budgets }: DeleteBudgetDeps): Operation {
   return {
     name: 'deleteWorkspaceBudget',
@@ -22,7 +22,7 @@ export function deleteBudget({ workspaces, budgets }: DeleteBudgetDeps): Operati
     async run({ params, caller }) {
       const interval = intervalOf(params.interval);
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
-      await budgets(id).delete(interval);
+      await budgets(id).delete(interval, setBy(caller));
       return jsonReply({ deleted: true });
     },
   };

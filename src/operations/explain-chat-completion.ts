@@ -13,7 +13,7 @@ import { chatRequestCheck } from '../schema/compiled.ts';
 import { type Explanation, explanationSchema } from '../schema/explanation.ts';
 import { checkWithPlugins } from '../schema/plugin-check.ts';
 import { contradictions } from '../schema/validate.ts';
-import { chatCalls } from './chat/call-of.ts';
+import { chatCalls, chatIssues } from './chat/call-of.ts';
 import { jsonReply, type Operation } from './operation.ts';
 
 export interface ExplainChatCompletionDeps {
@@ -33,6 +33,7 @@ export function explainChatCompletion({ pipeline, ids, brand }: ExplainChatCompl
     permissions: ['inference', 'management'],
     body: () => check()(),
     result: () => z.object({ data: explanationSchema() }),
+    issues: chatIssues,
     contradictions,
     async run(input) {
       const call = callOf(input);

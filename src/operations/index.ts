@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { noQuery } from '../schema/page.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Spending } from '../stores/spending/spending.ts';
@@ -77,5 +78,14 @@ export function operations(deps: OperationDeps): Operation[] {
     listModelEndpoints(listings),
     listZdrEndpoints(listings),
     listProviders(listings),
-  ];
+  ].map(withQuery);
+}
+
+/**
+ * An operation that declares no query takes none. Chat is the exception: all of it is in the body, and its clients add
+ * parameters of their own to any address, such as `?api-version=`.
+ */
+function withQuery(operation: Operation): Operation {
+  const isChat = operation.body !== null && operation.permissions.includes('inference');
+  return operation.query || isChat ? operation : { ...operation, query: noQuery };
 }

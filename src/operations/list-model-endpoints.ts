@@ -24,7 +24,7 @@ export function listModelEndpoints(deps: ListingDeps): Operation {
           created: model.created ?? 0,
           description: model.description ?? '',
           architecture: showArchitecture(model),
-          endpoints: endpoints.map((endpoint) => showEndpoint(deps, model, endpoint, nowMs)),
+          endpoints: endpoints.map((endpoint) => showEndpoint(deps, model, endpoint, nowMs, caller.workspaceId)),
         },
       });
     },

@@ -18,7 +18,7 @@ export function listProviders({
     result: () => z.object({ data: z.array(providerSchema()) }),
     async run({ caller }) {
       const byok = await byokCredentials(caller.workspaceId);
-      const slugs = new Set([...usableProviders, ...byok.map((one) => one.provider)]);
+      const slugs = new Set([...usableProviders, ...byok.filter((one) => !one.isRefused).map((one) => one.provider)]);
       const shown: ShownProvider[] = [];
       for (const slug of [...slugs].sort()) {
         // A credential can belong to a provider that this gateway does not serve.

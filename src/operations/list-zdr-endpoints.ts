@@ -23,7 +23,9 @@ export function listZdrEndpoints(deps: ListingDeps): Operation {
       const nowMs = deps.clock.now();
       return jsonReply({
         data: reached.flatMap(({ model, endpoints }) =>
-          endpoints.filter(keepsNothing).map((endpoint) => showEndpoint(deps, model, endpoint, nowMs)),
+          endpoints
+            .filter(keepsNothing)
+            .map((endpoint) => showEndpoint(deps, model, endpoint, nowMs, caller.workspaceId)),
         ),
       });
     },

@@ -37,8 +37,12 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly query?: () => ZodType<Query>;
   /** The body of a success. */
   result: () => ZodType;
+  /** Issues of headers, and of a body that fits its schema: 400. */
+  issues?(body: Body, headers: Headers): readonly { path: string; message: string }[];
   /** Contradictions in a body that fits its schema: 422. */
   contradictions?(body: Body): { path: string; message: string }[];
+  /** Makes an id for a refused request of an operation whose responses have one. */
+  generationId?(receivedAtMs: number): string;
   /** true: the pipeline writes a record of each run. Default: `http/edge` does. */
   readonly recordsItself?: boolean;
   run(input: OperationInput<Body, Query>): Promise<Reply>;

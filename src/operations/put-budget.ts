@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { limitToNano } from '../base/money.ts';
 import { budgetSchema, type PutBudget, putBudgetSchema } from '../schema/budget.ts';
-import { reachWorkspace } from '../stores/access.ts';
+import { reachWorkspace, setBy } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
@@ -16,7 +16,7 @@ export interface PutBudgetDeps {
   spending: Pick<Spending, 'flush'>;
 }
 
-/** The spent amount does not change. @see interface document, "PUT /workspaces/{id}/budgets/{interval}" */
+/** The spent amount does not change. A caller bound to the workspace stays below what an operator set. @see interface document, "PUT /workspaces/{id}/budgets/{interval}" */
 export function putBudget({ presentation, workspaces, budgets, spending }: PutBudgetDeps): Operation<PutBudget> {
   return {
     name: 'upsertWorkspaceBudget',
@@ -32,7 +32,8 @@ export function putBudget({ presentation, workspaces, budgets, spending }: PutBu
       const limitNanoUsd = limitToNano(body.limit_usd) as number;
       // Spending without a limit is only counted, and the counts may not have reached the store yet.
       await spending.flush();
-      return jsonReply({ data: showBudget(id, await budgets(id).put(interval, limitNanoUsd), presentation) });
+      const budget = await budgets(id).put(interval, limitNanoUsd, setBy(caller));
+      return jsonReply({ data: showBudget(id, budget, presentation) });
     },
   };
 }

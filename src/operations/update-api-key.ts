@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { limitToNano } from '../base/money.ts';
 import { apiKeySchema, type UpdateApiKey, updateApiKeySchema } from '../schema/api-key.ts';
-import { notOwned, ownerReachable } from '../stores/access.ts';
+import { notOwned, ownerReachable, setBy } from '../stores/access.ts';
 import type { ApiKeySettings, ApiKeyStore } from '../stores/api-keys.ts';
 import type { Owners } from '../stores/owners.ts';
 import { jsonReply, type Operation } from './operation.ts';
@@ -15,6 +15,7 @@ export interface UpdateApiKeyDeps {
   clock: Clock;
 }
 
+/** A caller bound to the workspace does not lift what an operator set. */
 export function updateApiKey({ apiKeys, owners, spending, clock }: UpdateApiKeyDeps): Operation<UpdateApiKey> {
   return {
     name: 'updateKeys',
@@ -26,7 +27,7 @@ export function updateApiKey({ apiKeys, owners, spending, clock }: UpdateApiKeyD
     async run({ params, body, caller }) {
       const hash = (params.hash as string).toLowerCase();
       const workspaceId = await ownerReachable(owners, caller, 'api-key', hash);
-      const record = await apiKeys.update(workspaceId, hash, settingsOf(body));
+      const record = await apiKeys.update(workspaceId, hash, settingsOf(body), setBy(caller));
       if (!record) throw notOwned('api-key');
       return jsonReply({ data: await showApiKey(spending, record, clock.now()) });
     },

@@ -17,6 +17,8 @@ export class Conversation {
   readonly #request: ChatRequest;
   /** false: the request orders its endpoints itself. */
   readonly #isSticky: boolean;
+  /** The caller's own name of the conversation; null: the caller gives none. */
+  readonly #name: string | null;
   #opening: ConversationKey | null = null;
 
   constructor({ sticky, random }: Pick<RoutingDeps, 'sticky' | 'random'>, call: Call, request: ChatRequest) {
@@ -24,29 +26,29 @@ export class Conversation {
     this.#call = call;
     this.#request = request;
     this.#isSticky = (request.provider?.order?.length ?? 0) === 0;
-    const { sessionId, caller } = call;
+    this.#name = call.sessionId ?? cacheKeyOf(request);
     this.random =
-      this.#isSticky && sessionId !== null ? seededRandom(sha256Hex(`${caller.workspaceId} ${sessionId}`)) : random;
+      this.#isSticky && this.#name !== null
+        ? seededRandom(sha256Hex(`${call.caller.workspaceId} ${this.#name}`))
+        : random;
   }
 
   /** The endpoint that served this model last; null: none did, or it is not known. Bound. */
   readonly pinned = (slug: string): string | null => {
     if (!this.#isSticky) return null;
-    const { sessionId, caller } = this.#call;
     // A fingerprint is made only where some conversation was kept by one.
-    if (sessionId === null && !this.#sticky.hasOpenings()) return null;
-    return this.#sticky.get({ workspaceId: caller.workspaceId, slug, conversation: this.#key() });
+    if (this.#name === null && !this.#sticky.hasOpenings()) return null;
+    return this.#sticky.get({ workspaceId: this.#call.caller.workspaceId, slug, conversation: this.#key() });
   };
 
   /**
-   * Keeps the endpoint that served for the rest of the conversation. Without a session, a conversation is known by its
+   * Keeps the endpoint that served for the rest of the conversation. Without a name, a conversation is known by its
    * first messages, and is kept once it has profited from the provider's cache.
    * @param usage  as the provider reported it; null: it did not
    */
   keep(plan: Plan, target: Target, usage: Usage | null): void {
-    const { sessionId, caller } = this.#call;
-    if (!this.#isSticky || (sessionId === null && !profits(target, usage))) return;
-    const { workspaceId } = caller;
+    if (!this.#isSticky || (this.#name === null && !profits(target, usage))) return;
+    const { workspaceId } = this.#call.caller;
     const conversation = this.#key();
     const { modelSlug } = target.endpoint;
     this.#sticky.pin({ workspaceId, slug: modelSlug, conversation }, endpointKey(target.endpoint));
@@ -54,12 +56,20 @@ export class Conversation {
   }
 
   #key(): ConversationKey {
-    const { sessionId } = this.#call;
-    if (sessionId !== null) return { kind: 'session', key: sessionId };
+    if (this.#name !== null) return { kind: 'session', key: this.#name };
     // Who forges a fingerprint misleads only the requests of the same workspace, to an endpoint they might use anyway.
     this.#opening ??= { kind: 'opening', key: fingerprintOf(openingTexts(this.#request)) };
     return this.#opening;
   }
+}
+
+/** A longer key is hashed: it is kept in memory. */
+const maxCacheKeyChars = 256;
+
+/** The name that the caller gives to a prompt cache stands for the session where the request names none. */
+function cacheKeyOf({ prompt_cache_key: key }: ChatRequest & { prompt_cache_key?: unknown }): string | null {
+  if (typeof key !== 'string' || key === '') return null;
+  return key.length > maxCacheKeyChars ? sha256Hex(key) : key;
 }
 
 function profits({ endpoint: { pricing } }: Target, usage: Usage | null): boolean {

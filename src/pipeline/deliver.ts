@@ -1,5 +1,6 @@
 import { joinBytes } from '../base/bytes.ts';
 import { GatewayError } from '../base/errors.ts';
+import { idHeader } from '../base/ids.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { CompleteResponse, ModelResponse, ResponseEnd, StreamedResponse } from '../call/generation.ts';
 import type { Target } from '../call/plan.ts';
@@ -14,11 +15,6 @@ import { hasLeft } from './generation.ts';
 import { StepChain, stepsOf, throughSteps } from './steps.ts';
 
 const encoder = new TextEncoder();
-
-/** The completion's id, for whoever has to find it in the records. */
-export function idHeader(id: string): Record<string, string> {
-  return { 'x-generation-id': id };
-}
 
 /**
  * Delivers a response as JSON.

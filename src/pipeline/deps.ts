@@ -43,6 +43,10 @@ export interface RoutingDeps {
   brand: string;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
+  /** Whether no model writes the responses of a provider. */
+  isSandbox: (providerSlug: string) => boolean;
+  /** The operator has set up no provider but sandboxes. */
+  hasOnlySandboxes: boolean;
   /** Providers for which the operator has a credential, or that need none. */
   usableProviders: ReadonlySet<string>;
   /** The workspace's BYOK credentials, in the order they are used. @throws GatewayError unavailable (503) */

@@ -86,7 +86,7 @@ async function readParts(events: EventReader, redactor: Redactor, parts: StreamP
   const { source, framer } = events;
   for (;;) {
     const bytes = await source.read();
-    if (bytes === null && !framer.last()) throw badStream('The provider sent a stream without an answer.');
+    if (bytes === null && !framer.last()) throw badStream('The provider sent a stream without content.');
     if (bytes !== null) framer.push(bytes);
     while (bytes === null || nextFrame(framer)) {
       const decoded = decodeFrame(events, redactor);
@@ -95,11 +95,11 @@ async function readParts(events: EventReader, redactor: Redactor, parts: StreamP
         if (part.kind === 'error') throw part.error;
         // Some complete streams hold no token at all, only a finish_reason; a sentinel after less is an empty response.
         if (part.kind === 'done' && !parts.some(saysSomething))
-          throw badStream('The provider sent a stream without an answer.');
+          throw badStream('The provider sent a stream without content.');
       }
       if (parts.some(saysSomething)) return;
       if (parts.length > maxPreamble) throw badStream('The provider sent a stream that does not begin.');
-      if (bytes === null) throw badStream('The provider sent a stream without an answer.');
+      if (bytes === null) throw badStream('The provider sent a stream without content.');
     }
   }
 }

@@ -34,6 +34,8 @@ export function failureOf(errors: readonly UpstreamError[], attempts: readonly A
 export function kindOf(error: UpstreamError): ErrorKind {
   if (error.reason === 'timeout') return 'upstream_timeout';
   if (error.reason !== 'status' || error.fault === 'operator') return 'upstream_failed';
+  // Whatever the provider's status is: another request may be served.
+  if (isContentRefusal(error)) return error.status === 403 ? 'permission_denied' : 'invalid_request';
   switch (error.status) {
     // The operator's own bill is handled above: this is the budget of the workspace.
     case 402:
@@ -58,8 +60,15 @@ export function kindOf(error: UpstreamError): ErrorKind {
   }
 }
 
+function isContentRefusal({ fault, errorType }: UpstreamError): boolean {
+  return fault === 'caller' && errorType === 'content_policy_violation';
+}
+
 /** The provider's words where they help the caller; not where they speak of the operator's account. */
 export function messageOf(error: UpstreamError, provider: string, isByok: boolean): string {
+  // Providers name the account and the key beside the reason.
+  if (isContentRefusal(error) && error.status === 403 && !isByok)
+    return `${provider} refused the content of the request`;
   if (error.fault !== 'operator') return error.message;
   return `${provider} refused the ${isByok ? "workspace's own credential for it" : "gateway's own credentials"}`;
 }

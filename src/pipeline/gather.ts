@@ -42,7 +42,7 @@ export async function gather(
   const nowMs = deps.clock.now();
   const conversation = new Conversation(deps, call, request);
   const facts: Facts = {
-    health: deps.health.view(nowMs),
+    health: deps.health.view(nowMs, workspaceId),
     random: conversation.random,
     pinned: conversation.pinned,
     defaultSort: defaults.sort,

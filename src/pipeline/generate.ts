@@ -52,9 +52,19 @@ export async function generate(run: CallRun, request: ChatRequest): Promise<Gene
 
 /** @throws as `planRoute` */
 export function planOf(deps: RoutingDeps, request: ChatRequest, { facts, view, defaultModel }: Gathered): Plan {
-  const { brand, isConfigured, provider } = deps;
+  const { brand, isConfigured, isSandbox, hasOnlySandboxes, provider } = deps;
   const providerName = (slug: string) => provider(slug)?.name ?? slug;
-  return planRoute({ request, view, facts, defaultModel, brand, isConfigured, providerName });
+  return planRoute({
+    request,
+    view,
+    facts,
+    defaultModel,
+    brand,
+    isConfigured,
+    isSandbox,
+    hasOnlySandboxes,
+    providerName,
+  });
 }
 
 /** The plan of a request that could not be planned: what was asked for, and what was excluded. */

@@ -130,7 +130,8 @@ export class GenerationState implements GenerationLog {
     const isStream = this.request.stream === true;
     const attempt = end.kind === 'complete' ? this.attempts.findLast(({ status }) => status === 200) : undefined;
     const speed = attempt && usage !== null ? { attempt, usage, isStream } : null;
-    const isProvidersFault = end.kind === 'failed' && end.error instanceof UpstreamError;
+    const isProvidersFault =
+      end.kind === 'failed' && end.error instanceof UpstreamError && end.error.fault !== 'caller';
     observeEnd(this.#deps, target, isProvidersFault ? 'failed' : 'ok', speed, nowMs);
     if (end.kind !== 'failed') this.#conversation?.keep(this.plan as Plan, target, usage);
   }

@@ -32,7 +32,10 @@ export function chooseNext(
 ): NextTarget | null {
   const current = targets[at] as Target;
   const following = at + 1 < targets.length ? { at: at + 1, delayMs: 0 } : null;
-  if (current.isByok && following && error.reason === 'status' && refusals.has(error.status)) return following;
+  const isRefused = error.reason === 'status' && refusals.has(error.status);
+  // What a provider says of the content with 403 holds for every credential.
+  const isOfContent = error.status === 403 && error.fault === 'caller';
+  if (current.isByok && following && isRefused && !isOfContent) return following;
   // A provider that does not have the model says nothing about the request. Another provider may have the model.
   if (error.fault === 'caller' && error.status !== 404) {
     const next = targets.findIndex((one, index) => index > at && one.modelIndex > current.modelIndex);

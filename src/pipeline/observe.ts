@@ -8,25 +8,37 @@ import type { ExecuteDeps } from './deps.ts';
 
 // What one of a workspace's own credentials meets says nothing of the endpoint for anybody else: it has a key of its own.
 const keyOf = ({ endpoint, credential }: Target) => healthKey(endpoint, credential);
+/** Whose request it is, where others call the endpoint with the same credential. */
+const workspaceOf = ({ isByok, workspaceId }: Target) => (isByok ? null : workspaceId);
 
 /** @returns false: the endpoint is being tried again after failures, by another call that was planned at the same time */
 export function observeStart({ health }: Pick<ExecuteDeps, 'health'>, target: Target): boolean {
-  return health.started(keyOf(target));
+  return health.started(keyOf(target), workspaceOf(target));
 }
 
 /** The first token of a stream, of which nobody knows yet how it ends; or how long it was waited for in vain. */
 export function observeFirstToken({ health }: Pick<ExecuteDeps, 'health'>, target: Target, firstTokenMs: number): void {
-  health.observe(keyOf(target), { firstTokenMs });
+  health.observe(keyOf(target), { firstTokenMs }, workspaceOf(target));
 }
 
 /** What a failed attempt tells of the endpoint: nothing, where the request or its client was the reason. */
 export function observeFailure({ health }: Pick<ExecuteDeps, 'health'>, target: Target, error: unknown): void {
-  health.observe(keyOf(target), seenIn(error));
+  health.observe(keyOf(target), seenIn(error), workspaceOf(target));
 }
 
 function seenIn(error: unknown): Observation {
   if (!(error instanceof UpstreamError) || error.fault === 'caller') return {};
-  return { outcome: error.status === 429 && error.reason === 'status' ? 'limited' : 'failed' };
+  if (error.status === 429 && error.reason === 'status') return { outcome: 'limited' };
+  return { outcome: 'failed', isProven: isProven(error) };
+}
+
+/** Codes of connections that were never made. */
+const neverConnected =
+  /^(?:ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|DNSException|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|EPROTO|CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_GET_ISSUER_CERT\w*|ERR_(?:SSL|TLS)_\w+)$/;
+
+/** Whether no request can provoke it: the provider does not know the credential, or nothing reached it. */
+function isProven({ reason, status, providerCode = '' }: UpstreamError): boolean {
+  return reason === 'status' ? status === 401 : reason === 'network' && neverConnected.test(providerCode);
 }
 
 /**
@@ -41,7 +53,8 @@ export function observeEnd(
   nowMs: number,
 ): void {
   const tokensPerSecond = served && speedOf(served.attempt, served.usage, served.isStream, nowMs);
-  health.observe(keyOf(target), tokensPerSecond === null ? { outcome } : { outcome, tokensPerSecond });
+  const seen = tokensPerSecond === null ? { outcome } : { outcome, tokensPerSecond };
+  health.observe(keyOf(target), seen, workspaceOf(target));
 }
 
 /** Output tokens per second: of a stream from its first token on, of a complete response from the start of the attempt. */
@@ -55,13 +68,17 @@ function speedOf(
   return tookMs > 0 && completion_tokens > 1 ? (completion_tokens * 1000) / tookMs : null;
 }
 
-/** An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while. */
+/**
+ * An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while: for all where no
+ * request can provoke that, else for the workspace.
+ */
 export function coolDownAfter(
   { health, clock, retry }: Pick<ExecuteDeps, 'health' | 'clock' | 'retry'>,
   target: Target,
   error: UpstreamError,
 ): void {
+  if (error.fault === 'caller') return;
   const pauseMs = error.fault === 'operator' ? retry.cooldownMs : (error.retryAfterMs ?? 0);
-  if (error.fault === 'operator' || pauseMs > retry.maxRetryAfterMs)
-    health.coolDown(keyOf(target), clock.now() + pauseMs);
+  if (error.fault !== 'operator' && pauseMs <= retry.maxRetryAfterMs) return;
+  health.coolDown(keyOf(target), clock.now() + pauseMs, isProven(error) ? null : workspaceOf(target));
 }

@@ -1,4 +1,5 @@
 import { isGatewayError } from '../base/errors.ts';
+import { idHeader } from '../base/ids.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
 import type { ModelResponse } from '../call/generation.ts';
@@ -7,7 +8,7 @@ import type { Reply } from '../call/reply.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { CallRun } from './call-run.ts';
 import { ClientSource } from './client-source.ts';
-import { Delivery, deliverJson, failureFrames, idHeader } from './deliver.ts';
+import { Delivery, deliverJson, failureFrames } from './deliver.ts';
 import type { PipelineDeps } from './deps.ts';
 import { generate } from './generate.ts';
 import { hasLeft } from './generation.ts';

@@ -9,6 +9,8 @@ export interface Credential {
   secret: string;
   /** The other parts by name, of a provider that declares some. */
   parts?: Readonly<Record<string, string>>;
+  /** Headers that go with it, such as an organization's or a proxy's; names in lower case. Only of the operator's own. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** One part of a credential that has several. */
@@ -66,10 +68,18 @@ export interface Provider<Quirks extends object = object> {
   /** Of what a credential consists, where that is more than one string. */
   credentialShape?: CredentialShape;
   auth: Auth;
+  /**
+   * true: a workspace's own credential (BYOK) may be sent to `baseUrl`. Default false: whatever is at an address that the
+   * operator chose may serve at the operator's expense, whichever key it is sent. Then `auth` must add nothing of the
+   * operator's. The built-in addresses are those of the providers themselves, and take them.
+   */
+  byok?: boolean;
   quirks: Quirks;
   /** Environment variables that customarily hold the key, most usual first. */
   env: readonly string[];
   dataPolicy: DataPolicy;
+  /** true: no model writes its responses. Routers choose it only by name, or where nothing else is configured. */
+  isSandbox?: boolean;
   /** An upstream inside this process instead of one over the network. */
   createTransport?: (runtime: ProviderRuntime) => Transport;
 }

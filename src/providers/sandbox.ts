@@ -19,6 +19,7 @@ export const sandbox = defineProvider({
   dialect: openaiChat,
   auth: (request) => request,
   dataPolicy: { zeroRetention: true, trains: false },
+  isSandbox: true,
   createTransport: createSandboxTransport,
 });
 

@@ -65,6 +65,10 @@ function visitByok(
     const { endpoint } = entry;
     for (const own of byokCredentials) {
       if (own.isFallback !== isFallback || own.provider !== endpoint.providerSlug || !fits(own, endpoint)) continue;
+      if (own.isRefused) {
+        entry.refusesByok = true;
+        continue;
+      }
       const credential = refTo(own, workspaceId);
       visit(entry, credential, health.cooldownUntil(healthKey(endpoint, credential)));
     }

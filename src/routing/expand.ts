@@ -7,7 +7,7 @@ import type { ChatRequest } from '../schema/chat.ts';
 import { authorOf, familyOf, newestFirst } from './family.ts';
 import { demandsOf, unmetDemand } from './filter.ts';
 import type { Needs } from './needs.ts';
-import { autoModels, autoSettings, freeModels, type RouterInput, reachable } from './routers.ts';
+import { autoModels, autoSettings, freeModels, type RouterInput, reachable, sandboxRule } from './routers.ts';
 import { splitSuffix, type Variant, variantOf } from './variant.ts';
 
 /** A model that may serve, with the effects of its slug's suffixes. */
@@ -20,6 +20,8 @@ export interface ChosenModel {
 export interface Expanded {
   /** In the order in which the models are called. */
   chosen: readonly ChosenModel[];
+  /** How many of them the first slug stands for; the others are fallbacks. */
+  ofFirstSlug: number;
   strategy: Plan['strategy'];
   /** What a router or an alias based its decision on; the metadata shows it. */
   params: Plan['params'];
@@ -36,6 +38,10 @@ export interface ExpandInput {
   brand: string;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
+  /** Whether no model writes the responses of a provider. */
+  isSandbox: (providerSlug: string) => boolean;
+  /** The operator has set up no provider but sandboxes. */
+  hasOnlySandboxes: boolean;
 }
 
 /** Returns a request's slugs in order, each once: `model`, then `models`; the default model when both are absent. */
@@ -91,8 +97,9 @@ export function slugsToKnow(slugs: readonly string[]): readonly string[] {
 export function expandModels(slugs: readonly string[], input: ExpandInput): Expanded {
   const [only] = slugs;
   if (only !== undefined && slugs.length === 1) return expandOne(only, input);
-  const chosen = slugs.flatMap((slug) => expandOne(slug, input).chosen);
-  return { chosen, strategy: 'fallback', params: undefined, router: null };
+  const bySlug = slugs.map((slug) => expandOne(slug, input).chosen);
+  const ofFirstSlug = bySlug[0]?.length ?? 0;
+  return { chosen: bySlug.flat(), ofFirstSlug, strategy: 'fallback', params: undefined, router: null };
 }
 
 function expandOne(slug: string, input: ExpandInput): Expanded {
@@ -139,7 +146,7 @@ function findPassThrough(slug: string, { view, facts, isConfigured }: ExpandInpu
 }
 
 function direct(model: Model): Expanded {
-  return { chosen: [{ model, variants: [] }], strategy: 'direct', params: undefined, router: null };
+  return { chosen: [{ model, variants: [] }], ofFirstSlug: 1, strategy: 'direct', params: undefined, router: null };
 }
 
 /** `~author/family-latest` */
@@ -155,6 +162,7 @@ function findLatest(slug: string, { view, facts }: ExpandInput): Expanded | null
   if (!model) return null;
   return {
     chosen: [{ model, variants: [] }],
+    ofFirstSlug: 1,
     strategy: 'latest',
     params: { version_group: `${author}/${family}` },
     router: null,
@@ -168,26 +176,24 @@ function findRouter(slug: string, input: ExpandInput): Expanded | null {
   const author = slug.slice(0, slash);
   if (author !== brand && author !== 'service') return null;
   const router = slug.slice(slash + 1);
+  if (router !== 'auto' && router !== 'free') return null;
+  const settings = router === 'auto' ? autoSettings(request) : null;
+  const mayServe = sandboxRule(input, settings?.allowedModels ?? null);
   const demands = demandsOf(request);
   const passes: RouterInput['passes'] = (endpoint, model) =>
-    demands === null || unmetDemand(demands, endpoint, model) === null;
+    (mayServe === null || mayServe(endpoint)) && (demands === null || unmetDemand(demands, endpoint, model) === null);
   const from: RouterInput = { models: view.models, needs, facts, passes };
-  if (router === 'free') {
-    const chosen = keepPinned(freeModels(from), slug, facts);
-    return {
-      chosen: chosen.map((model) => ({ model, variants: variantOf(model.endpoints, ['free']) })),
-      strategy: 'free',
-      params: undefined,
-      router: slug,
-    };
-  }
-  if (router !== 'auto') return null;
-  const settings = autoSettings(request);
-  const chosen = keepPinned(autoModels(from, settings), slug, facts);
+  const models = keepPinned(settings === null ? freeModels(from) : autoModels(from, settings), slug, facts);
+  // A chosen model may have further endpoints at a sandbox.
+  const own: readonly Variant[] = mayServe === null ? [] : [{ rule: ['sandbox', mayServe] }];
   return {
-    chosen: chosen.map((model) => ({ model, variants: [] })),
-    strategy: 'auto',
-    params: { cost_quality_tradeoff: settings.tradeoff },
+    chosen: models.map((model) => ({
+      model,
+      variants: settings === null ? [...variantOf(model.endpoints, ['free']), ...own] : own,
+    })),
+    ofFirstSlug: models.length,
+    strategy: router,
+    params: settings === null ? undefined : { cost_quality_tradeoff: settings.tradeoff },
     router: slug,
   };
 }

@@ -14,6 +14,7 @@ export const preferenceFilters = [
   'quantizations',
   'require_parameters',
   'max_price',
+  'allow_fallbacks',
 ] as const;
 
 export type PreferenceFilter = (typeof preferenceFilters)[number];
@@ -28,14 +29,18 @@ export interface Demands {
   quantizations: readonly string[] | null;
   /** Request fields that the endpoint has to support. */
   parameters: readonly string[] | null;
+  /** Kinds of output that the model has to make. */
+  modalities: readonly string[] | null;
   maxPrice: PriceLimits | null;
+  /** The slugs of `order`, where the request allows no fallbacks to other endpoints. */
+  ordered: ReadonlySet<string> | null;
 }
 
 /** @returns null: the request demands nothing */
 export function demandsOf(request: ChatRequest): Demands | null {
   const preferences = request.provider;
   if (!preferences) return null;
-  const { only, ignore, quantizations, max_price } = preferences;
+  const { only, ignore, order, quantizations, max_price } = preferences;
   return {
     only: only && only.length > 0 ? slugSet(only) : null,
     ignore: ignore && ignore.length > 0 ? slugSet(ignore) : null,
@@ -44,7 +49,9 @@ export function demandsOf(request: ChatRequest): Demands | null {
     isDistillable: preferences.enforce_distillable_text === true,
     quantizations: quantizations && quantizations.length > 0 ? quantizations : null,
     parameters: preferences.require_parameters === true ? sentParameters(request) : null,
+    modalities: preferences.require_parameters === true && request.modalities?.length ? request.modalities : null,
     maxPrice: max_price && Object.keys(max_price).length > 0 ? priceLimits(max_price) : null,
+    ordered: preferences.allow_fallbacks === false && order && order.length > 0 ? slugSet(order) : null,
   };
 }
 
@@ -53,7 +60,7 @@ export function demandsOf(request: ChatRequest): Demands | null {
  * out: with a list of functions, the calls alone were 6 % of a plan of fifty endpoints.
  */
 export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model): PreferenceFilter | null {
-  const { only, ignore, quantizations, parameters, maxPrice } = demands;
+  const { only, ignore, quantizations, parameters, modalities, maxPrice, ordered } = demands;
   if (only !== null && !isAmong(only, endpoint)) return 'only';
   if (ignore !== null && isAmong(ignore, endpoint)) return 'ignore';
   if (demands.keepsNothing && !keepsNothing(endpoint)) return 'zdr';
@@ -64,8 +71,10 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
   if (parameters !== null) {
     const { supportedParameters } = endpoint;
     if (supportedParameters === null || !supportsAll(supportedParameters, parameters)) return 'require_parameters';
+    if (modalities !== null && !makes(modalities, endpoint, model)) return 'require_parameters';
   }
-  return maxPrice !== null && !isWithin(maxPrice, endpoint) ? 'max_price' : null;
+  if (maxPrice !== null && !isWithin(maxPrice, endpoint)) return 'max_price';
+  return ordered !== null && !isAmong(ordered, endpoint) ? 'allow_fallbacks' : null;
 }
 
 /** Whether the endpoint is known to have zero data retention; an unknown policy counts as no. */
@@ -81,11 +90,17 @@ export function slugSet(slugs: readonly string[]): ReadonlySet<string> {
 }
 
 /** A base slug matches every variant of the provider; `base/variant` matches only that endpoint. */
-function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpoint): boolean {
+export function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpoint): boolean {
   return slugs.has(tag) || (tag !== providerSlug && slugs.has(providerSlug));
 }
 
-/** Fields that every endpoint supports, or that the gateway itself handles. */
+/** Whether a model is known to make these kinds of output, or its endpoint to support the field that asks for them. */
+function makes(modalities: readonly string[], { supportedParameters }: Endpoint, { outputModalities }: Model): boolean {
+  if (supportedParameters?.includes('modalities')) return true;
+  return outputModalities !== undefined && modalities.every((one) => outputModalities.includes(one));
+}
+
+/** Fields that every endpoint supports, or that the gateway itself handles. `modalities` is checked by `makes`. */
 const alwaysSupported = new Set([
   'messages',
   'model',
@@ -103,6 +118,7 @@ const alwaysSupported = new Set([
   'cache_control',
   'service_tier',
   'modalities',
+  'prompt_cache_key',
   'stop_server_tools_when',
 ]);
 

@@ -12,6 +12,7 @@ import { type Needs, needsOf } from './needs.ts';
 import { type RankContext, type RankedEndpoint, rank, rankedEndpoint, type Standing, standingOf } from './rank.ts';
 import { knownSort, requestedSort, type Sort } from './sort.ts';
 import type { Variant } from './variant.ts';
+import { withoutFallbacks } from './without-fallbacks.ts';
 
 export interface PlanInput {
   request: ChatRequest;
@@ -24,6 +25,10 @@ export interface PlanInput {
   providerName: (slug: string) => string;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
+  /** Whether no model writes the responses of a provider. */
+  isSandbox: (providerSlug: string) => boolean;
+  /** The operator has set up no provider but sandboxes. */
+  hasOnlySandboxes: boolean;
 }
 
 /**
@@ -34,21 +39,32 @@ export interface PlanInput {
  *         unavailable (503, Retry-After), with the same metadata, when all remaining endpoints are in cooldown
  */
 export function planRoute(input: PlanInput): Plan {
-  const { request, view, facts, brand, isConfigured, providerName } = input;
+  const { request, facts, providerName } = input;
   const slugs = requestedSlugs(request, input.defaultModel);
   const needs = needsOf(request);
-  const { chosen, strategy, params, router } = expandModels(slugs, {
+  const { chosen, ofFirstSlug, strategy, params, router } = expandModels(slugs, {
     request,
-    view,
+    view: input.view,
     facts,
     needs,
-    brand,
-    isConfigured,
+    brand: input.brand,
+    isConfigured: input.isConfigured,
+    isSandbox: input.isSandbox,
+    hasOnlySandboxes: input.hasOnlySandboxes,
   });
+  const requested = requestedSort(request);
+  const mayFallBack = request.provider?.allow_fallbacks !== false;
   const excluded: Exclusion[] = [];
-  const entries = passing(chosen, request, excluded);
+  const entries = passing(
+    chosen,
+    mayFallBack || requested.partition === 'none' ? chosen.length : ofFirstSlug,
+    request,
+    excluded,
+  );
   const cooldownEndsMs: number[] = [];
   const targets: Target[] = [];
+  /** Providers that are not sent the workspace's own credential. */
+  let refused: Set<string> | null = null;
 
   const visit: Visit = (entry, credential, cooldownUntilMs) => {
     if (cooldownUntilMs !== undefined) {
@@ -63,6 +79,7 @@ export function planRoute(input: PlanInput): Plan {
       providerName: providerName(endpoint.providerSlug),
       credential,
       isByok: credential.kind === 'byok',
+      workspaceId: facts.workspaceId,
       modelIndex,
     };
     targets.push(reasons(entry) ? { ...target, reasons: true } : target);
@@ -70,40 +87,45 @@ export function planRoute(input: PlanInput): Plan {
   const fits: Fits = (one, { modelSlug: model }) =>
     credentialFits(one, { model, user: request.user ?? null, apiKeyHash: facts.apiKeyHash });
 
-  const requested = requestedSort(request);
   const context = contextOf(request, facts, needs);
   for (const members of partitioned(entries, requested.partition)) {
     const sort = requested.by ?? variantSort(members) ?? knownSort(facts.defaultSort);
     visitCandidates(rank(members, sort, context), facts, fits, visit);
-    // The exclusion tells whether the endpoint is in cooldown or has no credential.
-    for (const { outcome, endpoint, model } of members) {
+    // The exclusion tells whether the endpoint is in cooldown, has no credential, or is not sent the workspace's own.
+    for (const { outcome, refusesByok, endpoint, model } of members) {
+      if (refusesByok) {
+        refused ??= new Set();
+        refused.add(endpoint.providerSlug);
+      }
       if (outcome === 'planned') continue;
-      excluded.push({
-        model: model.slug,
-        provider: endpoint.tag,
-        filter: outcome === 'cooldown' ? 'cooldown' : 'credentials',
-      });
+      const filter = outcome === 'cooldown' ? 'cooldown' : refusesByok ? 'byok' : 'credentials';
+      excluded.push({ model: model.slug, provider: endpoint.tag, filter });
     }
   }
   if (targets.length === 0)
     throw cooldownEndsMs.length > 0 ? allCoolingDown(cooldownEndsMs, excluded, facts) : nothingLeft(slugs, excluded);
-  if (request.provider?.allow_fallbacks === false) keepFirst(targets, excluded);
-  return { requested: slugs[0] as string, strategy, targets, excluded, params: shownParams(request, params), router };
-}
-
-/** Removes all targets except the first, and excludes their endpoints. */
-function keepFirst(targets: Target[], excluded: Exclusion[]): void {
-  const dropped = new Set(targets.splice(1).map(({ endpoint }) => endpoint));
-  dropped.delete((targets[0] as Target).endpoint);
-  for (const { modelSlug, tag } of dropped)
-    excluded.push({ model: modelSlug, provider: tag, filter: 'allow_fallbacks' });
+  const kept = mayFallBack ? targets : withoutFallbacks(targets, context.order, excluded);
+  return {
+    requested: slugs[0] as string,
+    strategy,
+    targets: kept,
+    excluded,
+    params: shownParams(request, params, refused),
+    router,
+  };
 }
 
 /**
  * Returns the endpoints that pass every rule. Each other endpoint is excluded by the first rule that it does not pass.
  * An endpoint can pass for several slugs, such as a model with and without a suffix; it is returned for the first slug.
+ * @param allowed  how many of the models the request may use; the others would be fallbacks that it does not allow
  */
-function passing(chosen: readonly ChosenModel[], request: ChatRequest, excluded: Exclusion[]): RankedEndpoint[] {
+function passing(
+  chosen: readonly ChosenModel[],
+  allowed: number,
+  request: ChatRequest,
+  excluded: Exclusion[],
+): RankedEndpoint[] {
   const demands = demandsOf(request);
   const entries: RankedEndpoint[] = [];
   /** null until an endpoint is removed: most requests remove none. */
@@ -111,7 +133,8 @@ function passing(chosen: readonly ChosenModel[], request: ChatRequest, excluded:
   for (let modelIndex = 0; modelIndex < chosen.length; modelIndex++) {
     const { model, variants } = chosen[modelIndex] as ChosenModel;
     for (const endpoint of model.endpoints) {
-      const filter = filterOf(endpoint, model, variants, demands, request);
+      const filter =
+        filterOf(endpoint, model, variants, demands, request) ?? (modelIndex < allowed ? null : 'allow_fallbacks');
       if (filter === null) {
         entries.push(rankedEndpoint(endpoint, model, modelIndex, variants));
         continue;
@@ -173,7 +196,8 @@ export function standingOfTarget(
 ): Standing {
   const model = view.model(endpoint.modelSlug) as Model;
   const entry = rankedEndpoint(endpoint, model, modelIndex, []);
-  return standingOf(entry, contextOf(request, facts, needsOf(request)));
+  const sort = requestedSort(request).by ?? knownSort(facts.defaultSort);
+  return standingOf(entry, sort, contextOf(request, facts, needsOf(request)));
 }
 
 function contextOf({ provider }: ChatRequest, facts: Facts, needs: Needs): RankContext {
@@ -207,10 +231,15 @@ function variantSort(members: readonly RankedEndpoint[]): Sort['by'] {
   return members[0]?.variants.findLast(({ sort }) => sort)?.sort ?? null;
 }
 
-function shownParams({ provider }: ChatRequest, params: Plan['params']): Plan['params'] {
+function shownParams(
+  { provider }: ChatRequest,
+  params: Plan['params'],
+  refused: ReadonlySet<string> | null,
+): Plan['params'] {
   const floor = provider?.preferred_min_throughput;
   const throughput = typeof floor === 'number' ? floor : floor?.p50;
-  return typeof throughput === 'number' ? { ...params, throughput_floor: throughput } : params;
+  const shown = refused === null ? params : { ...params, byok_not_sent_to: [...refused] };
+  return typeof throughput === 'number' ? { ...shown, throughput_floor: throughput } : shown;
 }
 
 function nothingLeft(slugs: readonly string[], excluded: Exclusion[]): GatewayError {

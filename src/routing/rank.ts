@@ -25,6 +25,8 @@ export interface RankedEndpoint {
   cooldownUntilMs: number | undefined;
   /** What the plan decided: at least one target, only candidates in cooldown, or no credential at all. */
   outcome: 'no_credential' | 'cooldown' | 'planned';
+  /** The workspace has a BYOK credential for it, which its provider is not sent. */
+  refusesByok: boolean;
 }
 
 export function rankedEndpoint(
@@ -44,6 +46,7 @@ export function rankedEndpoint(
     tie: 0,
     cooldownUntilMs: undefined,
     outcome: 'no_credential',
+    refusesByok: false,
   };
 }
 
@@ -75,9 +78,11 @@ export interface Standing {
  * Puts endpoints in the order in which they are called.
  * - With `order`: the named endpoints in that order, then the others as they are listed.
  * - With a sort: by that sort, without randomness.
- * - Otherwise by weighted random choice: an endpoint of twice the price is four times less likely to come first. Free
- *   endpoints come before all others. Endpoints of unknown price come after all others, as they are listed.
- * Without `order`, the endpoint that served the conversation last comes first. Three groups come at the end, unless
+ * - Otherwise by the model's own order: as its endpoints are listed, or by weighted random choice. Its weights are those
+ *   of the endpoints, or their prices: an endpoint of twice the price is four times less likely to come first. Free
+ *   endpoints come before all others. Endpoints of unknown price come after all others, as they are listed. Endpoints
+ *   of several models together are chosen by their prices.
+ * Without `order`, and not where a model's endpoints are tried as listed, the endpoint that served the conversation last comes first. Three groups come at the end, unless
  * `order` names the endpoint: those slower than preferred, then those that are failing (not with a sort), then those
  * that lack something the request needs.
  * @param sort  null: the default strategy
@@ -94,16 +99,22 @@ export function rank(
     only.cooldownUntilMs = health.cooldownUntil(only.key);
     return entries;
   }
+  const isMixed = only?.modelIndex !== entries.at(-1)?.modelIndex;
   let model: Model | null = null;
   let pin: string | null = null;
   for (const entry of entries) {
     if (order === null && entry.model !== model) {
       model = entry.model;
-      pin = pinned(model.slug);
+      pin = isSticky(model, sort) ? pinned(model.slug) : null;
     }
-    assess(entry, pin, sort, context);
+    assess(entry, pin, sort, isMixed, context);
   }
   return sorted(entries);
+}
+
+/** Where endpoints are tried as they are listed, every conversation begins with the first. */
+function isSticky(model: Model, sort: SortBy | null): boolean {
+  return sort !== null || model.order !== 'listed';
 }
 
 /** Above this number, the engine's sort needs fewer steps than insertion. */
@@ -130,14 +141,23 @@ function compare(a: RankedEndpoint, b: RankedEndpoint): number {
   return a.place - b.place || a.rank - b.rank || a.tie - b.tie;
 }
 
-/** @param pin  the endpoint that served the conversation last; null: there is none, or `order` overrides it */
-function assess(entry: RankedEndpoint, pin: string | null, sort: SortBy | null, context: RankContext): void {
+/**
+ * @param pin      the endpoint that served the conversation last; null: there is none, or the order overrides it
+ * @param isMixed  endpoints of several models are put in one order
+ */
+function assess(
+  entry: RankedEndpoint,
+  pin: string | null,
+  sort: SortBy | null,
+  isMixed: boolean,
+  context: RankContext,
+): void {
   const { endpoint, key, model } = entry;
   const { needs, health, preferences, order } = context;
   const price = averagePrice(endpoint);
   const hasOutage = health.hasOutage(key);
   entry.cooldownUntilMs = health.cooldownUntil(key);
-  entry.rank = rankOf(entry, price, hasOutage, sort, context);
+  entry.rank = rankOf(entry, price, hasOutage, sort, isMixed, context);
   // Of endpoints that are equal in a sort, the cheaper comes first.
   entry.tie = order === null && sort !== null ? (price ?? Number.MAX_VALUE) : 0;
   if (order !== null && entry.rank < order.size) {
@@ -156,13 +176,17 @@ function assess(entry: RankedEndpoint, pin: string | null, sort: SortBy | null, 
 }
 
 /** Collects the facts for display; planning itself does not need this object. */
-export function standingOf({ endpoint, key, model }: RankedEndpoint, context: RankContext): Standing {
+export function standingOf(
+  { endpoint, key, model }: RankedEndpoint,
+  sort: SortBy | null,
+  context: RankContext,
+): Standing {
   const { needs, health, preferences, order, pinned } = context;
   return {
     lacks: lacks(needs, model, endpoint),
     hasOutage: health.hasOutage(key),
     isSlow: preferences !== null && missesCutoffs(preferences, key, health),
-    isPinned: order === null && pinned(model.slug) === key,
+    isPinned: order === null && isSticky(model, sort) && pinned(model.slug) === key,
     pricePicoUsd: averagePrice(endpoint),
   };
 }
@@ -173,14 +197,14 @@ export function averagePrice({ pricing }: Endpoint): number | null {
 
 /** Returns the rank within the strategy; lower is earlier. */
 function rankOf(
-  { endpoint, key }: RankedEndpoint,
+  { endpoint, key, model }: RankedEndpoint,
   price: number | null,
   hasOutage: boolean,
   sort: SortBy | null,
+  isMixed: boolean,
   { order, health, random }: RankContext,
 ): number {
-  if (order !== null)
-    return Math.min(order.get(endpoint.tag) ?? order.size, order.get(endpoint.providerSlug) ?? order.size);
+  if (order !== null) return placeIn(order, endpoint);
   switch (sort) {
     case 'price':
       return price ?? Number.MAX_VALUE;
@@ -191,20 +215,32 @@ function rankOf(
     case 'exacto':
       return callingQuality(endpoint, hasOutage);
     default:
-      return randomRank(price, random);
+      if (isMixed || model.order === undefined || model.order === 'price') return priceRank(price, random);
+      return endpoint.weight === undefined ? Number.MAX_VALUE : weightedRank(endpoint.weight, random());
   }
 }
 
+/** Returns the place of an endpoint in a request's `order`; its size: the order does not name the endpoint. */
+export function placeIn(order: ReadonlyMap<string, number>, { tag, providerSlug }: Endpoint): number {
+  return Math.min(order.get(tag) ?? order.size, order.get(providerSlug) ?? order.size);
+}
+
 /**
- * Weighted random order without replacement. Each endpoint gets an exponential random number; the rate is its weight,
- * one divided by the square of its price. In ascending order of these numbers, each place is a choice by weight among
- * the remaining endpoints. Free endpoints get a negative number and come first. An endpoint of unknown price comes
- * last, because it could have any price.
+ * The weight is one divided by the square of the price. Free endpoints get a negative number and come first. An endpoint
+ * of unknown price comes last, because it could have any price.
  */
-function randomRank(price: number | null, random: () => number): number {
+function priceRank(price: number | null, random: () => number): number {
   if (price === null) return Number.MAX_VALUE;
   const uniform = random();
-  return price === 0 ? uniform - 1 : -Math.log(1 - uniform) * price * price;
+  return price === 0 ? uniform - 1 : weightedRank(1 / (price * price), uniform);
+}
+
+/**
+ * Weighted random order without replacement: an exponential random number; the rate is the weight. In ascending order of
+ * these numbers, each place is a choice by weight among the remaining endpoints.
+ */
+function weightedRank(weight: number, uniform: number): number {
+  return -Math.log(1 - uniform) / weight;
 }
 
 /** How much a quantization harms tool calls, 0: not at all. */

@@ -2,6 +2,7 @@ import { fitsPattern } from '../base/pattern.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import { isAmong, slugSet } from './filter.ts';
 import { lacks, type Needs } from './needs.ts';
 import { averagePrice } from './rank.ts';
 import { isFree } from './variant.ts';
@@ -104,6 +105,37 @@ export function reachable({ endpoints }: Model, { usableProviders, byokCredentia
     ({ providerSlug, serviceTier, isDisabled }) =>
       !isDisabled &&
       serviceTier === undefined &&
-      (usableProviders.has(providerSlug) || byokCredentials.some(({ provider }) => provider === providerSlug)),
+      (usableProviders.has(providerSlug) ||
+        byokCredentials.some(({ provider, isRefused }) => provider === providerSlug && !isRefused)),
   );
+}
+
+/** What a router's rule about sandboxes depends on. */
+interface SandboxFacts {
+  request: ChatRequest;
+  facts: Facts;
+  isSandbox: (providerSlug: string) => boolean;
+  hasOnlySandboxes: boolean;
+}
+
+/**
+ * Returns whether a router may choose an endpoint; null: it may choose every one. No model wrote the text of a sandbox, so
+ * a router leaves sandboxes out wherever the workspace can use another provider. The request allows a sandbox by name: in
+ * `only` or `order`, or by a pattern of the auto router that is the slug of the model or begins with that of the sandbox.
+ * @param allowedModels  the patterns of the auto router; null: none
+ */
+export function sandboxRule(
+  { request, facts, isSandbox, hasOnlySandboxes }: SandboxFacts,
+  allowedModels: readonly string[] | null,
+): ((endpoint: Endpoint) => boolean) | null {
+  if (hasOnlySandboxes && facts.byokCredentials.every(({ provider }) => isSandbox(provider))) return null;
+  const named = slugSet([...(request.provider?.only ?? []), ...(request.provider?.order ?? [])]);
+  return (endpoint) => {
+    const { providerSlug, modelSlug } = endpoint;
+    if (!isSandbox(providerSlug) || isAmong(named, endpoint)) return true;
+    const begin = `${providerSlug}/`;
+    return (
+      allowedModels?.some((one) => one === modelSlug || (one.startsWith(begin) && fitsPattern(one, modelSlug))) === true
+    );
+  };
 }

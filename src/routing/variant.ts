@@ -1,7 +1,7 @@
 import type { Endpoint } from '../call/model.ts';
 import type { SortBy } from './sort.ts';
 
-/** The effect of a slug's suffix. */
+/** The effect of a slug's suffix, or of the router that chose the model. */
 export interface Variant {
   /** The sort of the endpoints when the request itself sets none. */
   sort?: SortBy;

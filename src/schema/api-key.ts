@@ -1,17 +1,20 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { largestLimitUsd } from '../base/money.ts';
-import { list, textUpTo } from './bounded.ts';
+import { list, nameUpTo, textUpTo } from './bounded.ts';
 import { smallestLimitUsd } from './budget.ts';
 import { expectation } from './expectations.ts';
 import { limitParameter, offsetParameter, uuidText } from './page.ts';
+
+/** Every key that the gateway makes begins with it. */
+export const storedKeyPrefix = 'sk-gw-';
 
 export const permissionSchema = lazily(() => z.enum(['inference', 'management']));
 
 const maxNameChars = 255;
 const maxUserIdChars = 255;
 
-const name = lazily(() => textUpTo(maxNameChars).min(1));
+const name = lazily(() => nameUpTo(maxNameChars));
 const permissions = lazily(() => list(permissionSchema()).min(1).max(10));
 /** USD; 0: the key may spend nothing; null: only the budgets of the workspace limit it. */
 const limit = lazily(() =>
@@ -63,7 +66,7 @@ export interface UpdateApiKey extends z.infer<ReturnType<typeof updateApiKeySche
 
 /** Query of GET /keys. */
 export const listApiKeysQuery = lazily(() =>
-  z.object({
+  z.strictObject({
     include_disabled: z
       .enum(['true', 'false', '1', '0'])
       .default('false')
@@ -74,6 +77,17 @@ export const listApiKeysQuery = lazily(() =>
   }),
 );
 export interface ListApiKeysQuery extends z.infer<ReturnType<typeof listApiKeysQuery>> {}
+
+/** What an operator set of a key: a caller bound to the workspace does not get beyond it. */
+const operatorSet = lazily(() =>
+  z.strictObject({
+    limitNanoUsd: z.int().nonnegative().nullable(),
+    limitReset: limitReset(),
+    includeByokInLimit: z.boolean(),
+    disabled: z.boolean(),
+  }),
+);
+export interface OperatorSet extends z.infer<ReturnType<typeof operatorSet>> {}
 
 /** The stored record of a key. It holds the key's hash, never the key. */
 export const storedApiKeySchema = lazily(() =>
@@ -99,6 +113,8 @@ export const storedApiKeySchema = lazily(() =>
     updatedAtMs: z.int().nullable(),
     /** Epoch ms; null: never. */
     expiresAtMs: z.int().nullable(),
+    /** Absent: what the fields above say. */
+    operatorSet: operatorSet().optional(),
   }),
 );
 export interface StoredApiKey extends z.infer<ReturnType<typeof storedApiKeySchema>> {}

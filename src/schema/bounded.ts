@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { $constructor, $ZodAsyncError, config, util } from 'zod/v4/core';
 import { lazily } from '../base/lazily.ts';
+import { expectation } from './expectations.ts';
 
 /**
  * The schemas of this file stop after `mostFaults` bad items, unlike zod's own. A body of 32 MiB can hold ten million
@@ -130,6 +131,13 @@ export function textUpTo(max: number): z.ZodString {
     payload.issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: value });
   });
   return checked.meta({ maxLength: max });
+}
+
+/** The name of something: 1 to `max` characters, and one of them visible. A blank name cannot be told from none. */
+export function nameUpTo(max: number): z.ZodString {
+  return textUpTo(max)
+    .min(1, { abort: true })
+    .regex(/[\p{L}\p{N}\p{P}\p{S}]/u, expectation('expected a name with a visible character'));
 }
 
 function countCodePoints(value: string): number {

@@ -24,6 +24,11 @@ export const storedBudgetSchema = lazily(() =>
     interval: intervalSchema(),
     /** Integer nano-USD. */
     limitNanoUsd: z.int().positive(),
+    /**
+     * What an operator set: a caller bound to the workspace does not get beyond it. Integer nano-USD; null: an operator set
+     * nothing; absent: `limitNanoUsd`.
+     */
+    ceilingNanoUsd: z.int().positive().nullable().optional(),
     /** Epoch ms. */
     createdAtMs: z.int(),
     updatedAtMs: z.int(),

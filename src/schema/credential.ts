@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
-import { list, textUpTo } from './bounded.ts';
+import { list, nameUpTo, textUpTo } from './bounded.ts';
 import { byokProviderSchema } from './byok-providers.ts';
 import { expectation } from './expectations.ts';
 import { limitParameter, offsetParameter, uuidText } from './page.ts';
@@ -21,7 +21,9 @@ const rawKey = lazily(() =>
     ),
 );
 
-const name = lazily(() => textUpTo(255).nullable());
+const maxNameChars = 255;
+
+const name = lazily(() => textUpTo(maxNameChars).nullable());
 /** null: no restriction; empty: nothing is allowed. */
 const allowed = lazily(() => list(textUpTo(256)).max(100).nullable());
 const allowedHashes = lazily(() =>
@@ -99,7 +101,7 @@ export const storedCredentialSchema = lazily(() =>
 export interface StoredCredential extends z.infer<ReturnType<typeof storedCredentialSchema>> {}
 
 const settings = lazily(() => ({
-  name: name().optional(),
+  name: nameUpTo(maxNameChars).nullable().optional(),
   disabled: flag().optional(),
   is_fallback: flag().optional(),
   allowed_models: allowed().optional(),
@@ -129,7 +131,7 @@ export interface UpdateCredential extends z.infer<ReturnType<typeof updateCreden
 
 /** Query of GET /byok. */
 export const listCredentialsQuery = lazily(() =>
-  z.object({
+  z.strictObject({
     offset: offsetParameter(),
     limit: limitParameter(),
     workspace_id: uuidText().optional(),

@@ -132,7 +132,7 @@ const lowerCase = lazily(() => z.string().transform((text) => text.trim().toLowe
 export const modelsQuery = lazily(() =>
   z.preprocess(
     withoutEmpty,
-    z.object({
+    z.strictObject({
       /** A part of the name or slug. */
       q: lowerCase().optional(),
       /** One endpoint must support all of them. */
@@ -164,6 +164,8 @@ export const modelsQuery = lazily(() =>
       use_rss: z
         .enum(['false', '0'], { error: expectation('expected nothing: there is no feed, only JSON') })
         .optional(),
+      /** Of the feed. */
+      use_rss_chat_links: z.enum(['true', 'false', '1', '0']).optional(),
     }),
   ),
 );
@@ -171,6 +173,6 @@ export interface ModelsQuery extends z.infer<ReturnType<typeof modelsQuery>> {}
 
 /** Query of GET /models/count. */
 export const modelsCountQuery = lazily(() =>
-  z.preprocess(withoutEmpty, z.object({ output_modalities: outputModalities() })),
+  z.preprocess(withoutEmpty, z.strictObject({ output_modalities: outputModalities() })),
 );
 export interface ModelsCountQuery extends z.infer<ReturnType<typeof modelsCountQuery>> {}

@@ -31,6 +31,9 @@ export const uuidText = lazily(() =>
     .transform((text) => text.toLowerCase()),
 );
 
+/** Query of an operation that takes none. */
+export const noQuery = lazily(() => z.strictObject({}));
+
 /** Query of every list of records. */
-export const pageQuery = lazily(() => z.object({ offset: offsetParameter(), limit: limitParameter() }));
+export const pageQuery = lazily(() => z.strictObject({ offset: offsetParameter(), limit: limitParameter() }));
 export interface PageQuery extends z.infer<ReturnType<typeof pageQuery>> {}

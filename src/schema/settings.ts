@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
+import { expectation } from './expectations.ts';
 
 export const count = lazily(() => z.int().min(1));
 export const milliseconds = lazily(() => z.int().min(1));
@@ -31,6 +32,48 @@ export const redisSettingsSchema = lazily(() =>
   }),
 );
 export interface RedisSettings extends z.infer<ReturnType<typeof redisSettingsSchema>> {}
+
+/** As a browser sends it: scheme, host in lower case, and a port that is not the scheme's own. */
+const origin = lazily(() =>
+  z
+    .string()
+    .regex(/^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@A-Z*]+$/, expectation('expected an origin such as https://app.example')),
+);
+const headerName = lazily(() => z.string().regex(/^[!#$%&'+.^_`|~\w-]+$/, expectation('expected a header name')));
+
+/** Option `cors`. */
+export const corsSettingsSchema = lazily(() =>
+  z
+    .strictObject({
+      /** The web sites whose pages may read responses: their origins, a function of an origin, or `*` for all. */
+      origins: z.custom<'*' | readonly string[] | ((origin: string) => boolean)>(
+        (value) =>
+          value === '*' ||
+          typeof value === 'function' ||
+          (Array.isArray(value) && value.length > 0 && value.every((one) => origin().safeParse(one).success)),
+        expectation('expected "*", a list of origins such as "https://app.example", or (origin) => boolean'),
+      ),
+      /** Request headers that pages may send, beside those of the interface. */
+      headers: z.array(headerName()).default([]),
+      /** Response headers that pages may read, beside those of the interface. */
+      exposedHeaders: z.array(headerName()).default([]),
+      /** true: browsers send cookies of the host app along. Never with `*`. */
+      credentials: z.boolean().default(false),
+      /** How long a browser may remember that it may ask. */
+      maxAgeMs: z.int().min(0).default(7_200_000),
+    })
+    .check((payload) => {
+      const { origins, credentials } = payload.value;
+      if (origins !== '*' || !credentials) return;
+      payload.issues.push({
+        code: 'custom',
+        path: ['credentials'],
+        message: expectation('expected false, because cors.origins is "*": any web site could act for your users'),
+        input: credentials,
+      });
+    }),
+);
+export interface CorsSettings extends z.infer<ReturnType<typeof corsSettingsSchema>> {}
 
 /** Option `limits`. */
 export const limitSettingsSchema = lazily(() =>

@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import type { ChatRequest } from './chat-request.ts';
 import { isExpectation } from './expectations.ts';
 import type { ChatMessage } from './message.ts';
-import type { NamedToolChoice } from './tool.ts';
+import { unofferedTools } from './tool-choice.ts';
 
 export interface ValidationIssue {
   /** Place of the issue, such as `messages[0].content` or `metadata["my key"]`; '': the body itself. */
@@ -170,7 +170,7 @@ function quoteKey(key: string): string {
  * Finds contradictions in a well-formed request; the caller gets status 422.
  * - `reasoning_effort` differs from `reasoning.effort` (null counts as absent).
  * - A tool message responds to a call that no earlier assistant message made.
- * - `tool_choice` forces a function that is not in `tools`.
+ * - `tool_choice` forces a tool that is not in `tools`: a function, a server tool or a hosted tool.
  * @param limit  maximum number of issues
  * @see interface document, "reasoning_effort"; rulings, "Statuses"
  */
@@ -196,18 +196,17 @@ export function contradictions(request: ChatRequest, limit = 100): ValidationIss
       });
     }
   }
-  const forced = forcedFunction(request);
-  if (issues.length < limit && forced !== null && !offersFunction(request, forced)) {
-    issues.push({ path: 'tool_choice.function.name', message: 'names a function that is not in tools' });
+  if (typeof request.tool_choice === 'object') {
+    for (const path of unofferedTools(request.tool_choice, request.tools, limit - issues.length))
+      issues.push({ path, message: 'names a tool that is not in tools' });
   }
   return issues;
 }
 
-function forcedFunction({ tool_choice: choice }: ChatRequest): string | null {
-  if (typeof choice !== 'object' || choice.type !== 'function') return null;
-  return (choice as NamedToolChoice).function.name;
-}
+const none: readonly ValidationIssue[] = [];
 
-function offersFunction(request: ChatRequest, name: string): boolean {
-  return request.tools?.some((tool) => tool.type === 'function' && tool.function.name === name) ?? false;
+/** Finds a choice of tools that a well-formed request gives nothing to choose from; the caller gets status 400. */
+export function missingTools({ tools, tool_choice: choice }: ChatRequest): readonly ValidationIssue[] {
+  if (choice !== 'required' || (tools && tools.length > 0)) return none;
+  return [{ path: 'tool_choice', message: '"required" needs at least one tool in tools' }];
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isUuid } from '../base/ids.ts';
 import { lazily } from '../base/lazily.ts';
-import { list, textUpTo } from './bounded.ts';
+import { list, nameUpTo, textUpTo } from './bounded.ts';
 import { expectation } from './expectations.ts';
 import { integer } from './scalars.ts';
 
@@ -31,6 +31,9 @@ const slug = lazily(() =>
 
 const reference = lazily(() => textUpTo(maxReferenceChars).nullable());
 
+/** Stricter than what is stored: earlier versions took blank names, and their records are still read. */
+const givenName = lazily(() => nameUpTo(maxNameChars));
+
 /** The fields that a caller can set. */
 const fields = lazily(() => ({
   name: textUpTo(maxNameChars).min(1),
@@ -55,6 +58,7 @@ export interface WorkspaceSettings extends z.infer<ReturnType<typeof workspaceSe
 export const createWorkspaceSchema = lazily(() =>
   z.strictObject({
     ...fields(),
+    name: givenName(),
     description: fields().description.default(null),
     default_image_model: reference().default(null),
     default_text_model: reference().default(null),
@@ -68,7 +72,7 @@ export const createWorkspaceSchema = lazily(() =>
 );
 
 /** Body of PATCH /workspaces/{id}: an absent field does not change, null clears, an array replaces. */
-export const updateWorkspaceSchema = lazily(() => workspaceSettingsSchema().partial());
+export const updateWorkspaceSchema = lazily(() => workspaceSettingsSchema().extend({ name: givenName() }).partial());
 export interface UpdateWorkspace extends z.infer<ReturnType<typeof updateWorkspaceSchema>> {}
 
 export const storedWorkspaceSchema = lazily(() =>

@@ -11,13 +11,17 @@ import { credentialOfKey } from './credential-parts.ts';
  * The one place where a reference becomes a key: the operator's own, or one that a workspace brought.
  * A key that will not open, or was deleted since the plan was made, counts as refused by the provider: the next target
  * follows. A store out of reach does not: it fails the request (503).
+ * @param takesByok  whether a provider is sent credentials of workspaces. A plan has none for another provider; here is
+ *                   the last door
  */
 export function credentialOpener(
   operatorsOwn: (provider: string) => Credential,
   credentials: (workspaceId: WorkspaceId) => Pick<Credentials, 'open'>,
+  takesByok: (provider: string) => boolean,
 ): (ref: CredentialRef) => Credential | Promise<Credential> {
   return (ref) => {
     if (ref.kind === 'operator') return operatorsOwn(ref.provider);
+    if (!takesByok(ref.provider)) throw unusable();
     const opened = credentials(ref.workspaceId).open(ref.id);
     return opened instanceof Promise ? opened.catch(asRefusal) : opened;
   };
@@ -36,7 +40,10 @@ export function keyReader(shapeOf: (provider: string) => CredentialShape | undef
 }
 
 function asRefusal(error: unknown): never {
-  if (isGatewayError(error) && (error.kind === 'internal' || error.kind === 'not_found'))
-    throw new UpstreamError('The credential cannot be used.', { reason: 'status', status: 401 });
+  if (isGatewayError(error) && (error.kind === 'internal' || error.kind === 'not_found')) throw unusable();
   throw error;
+}
+
+function unusable(): UpstreamError {
+  return new UpstreamError('The credential cannot be used.', { reason: 'status', status: 401 });
 }

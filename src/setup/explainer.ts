@@ -29,13 +29,14 @@ export function createExplainer(deps: ExplainChatCompletionDeps, clock: Clock, l
       keyLimit: null,
       userId: null,
     };
+    const headers = new Headers();
     const reply = await operation.run({
-      body: checkBody(given, operation, limits) as ChatRequest,
+      body: checkBody(given, operation, limits, headers) as ChatRequest,
       query: null,
       params: {},
       basePath: '',
       caller,
-      headers: new Headers(),
+      headers,
       signal: new StopSwitch(),
       receivedAtMs: clock.now(),
       authenticatedAtMs: clock.now(),

@@ -123,6 +123,11 @@ const endpointOptions = lazily(() =>
     implicitCaching: z.boolean().optional(),
     /** true: it is listed, and never used. */
     disabled: z.boolean().optional(),
+    /**
+     * Its share of the requests, among the endpoints of the model that have a weight; those without one are tried after
+     * them. Not with `order: 'price'`.
+     */
+    weight: z.number().positive().max(1_000_000).optional(),
     /** Default: the provider's. */
     dataPolicy: dataPolicyOptions().optional(),
   }),
@@ -158,7 +163,9 @@ export const modelOptions = lazily(() =>
       .optional(),
     knowledgeCutoff: date().optional(),
     expirationDate: date().optional(),
-    /** In order of preference. */
+    /** Where requests name neither `order` nor a sort: `listed`, in the order of `endpoints`; `price`, the cheaper more often. */
+    order: z.enum(['listed', 'price']).optional(),
+    /** At least one. */
     endpoints: z.array(endpointOptions()).min(1),
   }),
 );

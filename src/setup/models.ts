@@ -1,6 +1,6 @@
 import { flatText } from '../base/flat-text.ts';
 import { parsePrice } from '../base/money.ts';
-import type { Endpoint, Model, Pricing, TokenPricing } from '../call/model.ts';
+import type { Endpoint, EndpointOrder, Model, Pricing, TokenPricing } from '../call/model.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type ModelSettings, type PricingSettings, unixSeconds } from './model-options.ts';
 import { SettingsError } from './providers.ts';
@@ -20,6 +20,7 @@ export function configureModels(
   return given.map((model, modelAt) =>
     modelOf(
       model,
+      orderOf(model, modelAt, 'listed'),
       model.endpoints.map((endpoint, at) => {
         const found = provider(endpoint.provider);
         if (found) return endpointOf(model, endpoint, found);
@@ -44,13 +45,13 @@ export function servableModels(
 ): readonly Model[] {
   checkSlugs(given);
   const models: Model[] = [];
-  for (const model of given) {
+  for (const [at, model] of given.entries()) {
     const endpoints: Endpoint[] = [];
     for (const endpoint of model.endpoints) {
       const found = provider(endpoint.provider);
       if (found) endpoints.push(endpointOf(model, endpoint, found));
     }
-    if (endpoints.length > 0) models.push(modelOf(model, endpoints));
+    if (endpoints.length > 0) models.push(modelOf(model, orderOf(model, at, 'price'), endpoints));
   }
   return models;
 }
@@ -64,11 +65,29 @@ function checkSlugs(given: readonly ModelSettings[]): void {
   }
 }
 
-function modelOf(given: ModelSettings, endpoints: readonly Endpoint[]): Model {
+/** @throws SettingsError for weights that would have no effect */
+function orderOf(
+  { order, endpoints }: ModelSettings,
+  modelAt: number,
+  otherwise: 'listed' | 'price',
+): EndpointOrder | undefined {
+  const weighted = endpoints.findIndex(({ weight }) => weight !== undefined);
+  if (order === 'price' && weighted >= 0) {
+    throw new SettingsError(
+      `models[${modelAt}].endpoints[${weighted}].weight`,
+      "expected no weight, or not the model's order: 'price'",
+    );
+  }
+  if (weighted >= 0) return 'weighted';
+  return (order ?? otherwise) === 'listed' ? 'listed' : undefined;
+}
+
+function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoints: readonly Endpoint[]): Model {
   return {
     slug: flatText(given.slug),
     name: given.name ?? given.slug,
     endpoints,
+    order,
     description: given.description,
     created: given.created === undefined ? undefined : (unixSeconds(given.created) ?? undefined),
     contextLength: given.contextLength,
@@ -100,6 +119,7 @@ function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Pro
     serviceTier: given.serviceTier ?? (variant === 'flex' || variant === 'priority' ? variant : undefined),
     implicitCaching: given.implicitCaching,
     isDisabled: given.disabled,
+    weight: given.weight,
   };
 }
 

@@ -9,6 +9,7 @@ export interface ProviderSettings {
   apiKey?: string | undefined;
   credential?: Record<string, string> | undefined;
   baseUrl?: string | undefined;
+  byok?: boolean | undefined;
   name?: string | undefined;
   headers?: Record<string, string> | undefined;
   dialect?: string | undefined;
@@ -19,8 +20,10 @@ export interface ProviderSettings {
 /** A provider as this gateway knows it. */
 export interface Configured {
   provider: Provider;
-  /** The operator's own; `secret` is '' for none. */
+  /** The operator's own, with the headers that go with it alone; `secret` is '' for none. */
   credential: Credential;
+  /** Whether it is sent the credentials that workspaces bring. */
+  takesByok: boolean;
   /** Whether it can be asked without a credential of the caller's. */
   isUsable: boolean;
   /** false: built in, and not set up by the operator. */
@@ -49,7 +52,13 @@ export function configureProviders(
 ): Map<string, Configured> {
   const configured = new Map<string, Configured>();
   for (const provider of builtIn)
-    configured.set(provider.slug, { provider, credential: { secret: '' }, isUsable: false, isConfigured: false });
+    configured.set(provider.slug, {
+      provider,
+      credential: { secret: '' },
+      takesByok: true,
+      isUsable: false,
+      isConfigured: false,
+    });
   for (const [slug, settings] of Object.entries(given))
     configured.set(slug, configureProvider(slug, settings, configured.get(slug)?.provider, dialects));
   return configured;
@@ -64,7 +73,13 @@ function configureProvider(
   if ('auth' in given) {
     if (given.slug !== slug)
       throw new SettingsError(`providers.${slug}`, 'expected the name that is the slug of the provider');
-    return { provider: given, credential: { secret: '' }, isUsable: true, isConfigured: true };
+    return {
+      provider: given,
+      credential: { secret: '' },
+      takesByok: given.byok === true,
+      isUsable: true,
+      isConfigured: true,
+    };
   }
   const { baseUrl, name, headers, dataPolicy } = given;
   const address = baseUrl?.replace(/\/+$/, '') ?? builtIn?.baseUrl;
@@ -78,7 +93,6 @@ function configureProvider(
     dialect,
     ...(name === undefined ? {} : { name }),
     ...(dataPolicy === undefined ? {} : { dataPolicy }),
-    ...(headers === undefined ? {} : { auth: withHeaders(base.auth, headers) }),
     // Quirks of another dialect mean nothing in this one.
     quirks: { ...(dialect === base.dialect ? base.quirks : {}), ...checkedQuirks(slug, dialect, given.quirks) },
   };
@@ -87,7 +101,9 @@ function configureProvider(
   const needsKey = builtIn !== undefined && baseUrl === undefined && provider.createTransport === undefined;
   return {
     provider,
-    credential: credential ?? { secret: '' },
+    credential: { secret: '', ...credential, ...(headers === undefined ? {} : { headers: inLowerCase(headers) }) },
+    // At an address that the operator chose, what is there may add the operator's key to a request with a wrong one.
+    takesByok: given.byok ?? (builtIn !== undefined && address === builtIn.baseUrl),
     isUsable: credential !== null || !needsKey,
     isConfigured: true,
   };
@@ -124,7 +140,6 @@ function checkedQuirks(slug: string, dialect: Dialect, quirks: object | undefine
   throw new SettingsError(`providers.${slug}.quirks${path === '' ? '' : `.${path}`}`, message);
 }
 
-function withHeaders(auth: Provider['auth'], headers: Record<string, string>): Provider['auth'] {
-  const lower = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  return (request, credential) => auth({ ...request, headers: { ...request.headers, ...lower } }, credential);
+function inLowerCase(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

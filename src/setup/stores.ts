@@ -47,6 +47,8 @@ export interface StoreSettings {
   sealer?: Sealer | undefined;
   /** What a provider's key means. */
   readKey?: KeyReader | undefined;
+  /** Whether a provider is sent credentials of workspaces. */
+  takesByok?: ((provider: string) => boolean) | undefined;
   logger?: Logger | undefined;
   clock: Clock;
   random: () => number;
@@ -105,6 +107,7 @@ export function openStores(settings: StoreSettings): Stores {
     cacheMs,
     maxPerWorkspace: limits.credentials,
     ...(settings.readKey ? { readKey: settings.readKey } : {}),
+    ...(settings.takesByok ? { takesByok: settings.takesByok } : {}),
     ...(logger ? { warn: logger.warn.bind(logger) } : {}),
   });
   const credentials = handles(credentialsOf);
@@ -121,9 +124,9 @@ export function openStores(settings: StoreSettings): Stores {
       apiKeys.deleteAll,
       (id) => budgetsOf(id).deleteAll(),
       async (id) => void (await credentials(id).deleteAll()),
-      // What is only counted here must not be booked for it later.
-      (id) => spending.forget(id),
     ],
+    // Also what is only counted here, which must not be booked later.
+    forgetSpending: (id) => spending.forget(id),
   });
   return {
     workspaces,

@@ -4,8 +4,13 @@ import type { Caller } from '../call/call.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import type { OwnedKind, Owners } from './owners.ts';
 
+export interface NamedWorkspace {
+  id: WorkspaceId;
+  settings: { slug: string };
+}
+
 /** Looks workspaces up; see `Workspaces`. */
-export interface FindsWorkspaces<W extends { id: WorkspaceId } = { id: WorkspaceId }> {
+export interface FindsWorkspaces<W extends NamedWorkspace = NamedWorkspace> {
   /** null: there is none with this id or slug. */
   find(idOrSlug: string): Promise<W | null>;
 }
@@ -14,14 +19,19 @@ export interface FindsWorkspaces<W extends { id: WorkspaceId } = { id: Workspace
  * The workspace a management request names.
  * @throws GatewayError not_found (404), the same for one that is not there and for one that is somebody else's
  */
-export async function reachWorkspace<W extends { id: WorkspaceId }>(
+export async function reachWorkspace<W extends NamedWorkspace>(
   workspaces: FindsWorkspaces<W>,
   caller: Caller,
   idOrSlug: string,
 ): Promise<W> {
-  const found = await workspaces.find(idOrSlug);
-  if (found && mayReach(caller, found.id)) return found;
+  // A bound caller's own is looked up, whatever it names: another takes as long as one that is not there.
+  const found = await workspaces.find(caller.managesAll ? idOrSlug : caller.workspaceId);
+  if (found && (caller.managesAll || (found.id === caller.workspaceId && isNamed(found, idOrSlug)))) return found;
   throw noWorkspace();
+}
+
+function isNamed({ id, settings }: NamedWorkspace, idOrSlug: string): boolean {
+  return settings.slug === idOrSlug || (isUuid(idOrSlug) && idOrSlug.toLowerCase() === id);
 }
 
 /** As `reachWorkspace`, its id alone; undefined means the caller's own. */
@@ -36,6 +46,13 @@ export async function reachableWorkspace(
 /** Of the same words, whatever the reason. */
 export function noWorkspace(): GatewayError {
   return new GatewayError('not_found', 'There is no workspace with this id or slug');
+}
+
+/** Who sets a limit: a caller that manages all workspaces, or one that is bound to the workspace. */
+export type SetBy = 'operator' | 'workspace';
+
+export function setBy({ managesAll }: Caller): SetBy {
+  return managesAll ? 'operator' : 'workspace';
 }
 
 const owned = {

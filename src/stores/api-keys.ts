@@ -1,17 +1,21 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { GatewayError } from '../base/errors.ts';
 import { tryParseJson } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
-import { storedApiKeySchema } from '../schema/api-key.ts';
+import { storedApiKeySchema, storedKeyPrefix } from '../schema/api-key.ts';
+import type { SetBy } from './access.ts';
+import { changedLimits, limitsWithin } from './api-keys/limits.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
 import { readAll } from './credentials/read-all.ts';
 import { damagedRecord } from './damaged.ts';
 import { beingDeleted, unlessDeleted } from './deletion.ts';
 import type { Owners } from './owners.ts';
+import { createRanks } from './rank.ts';
 import type { Page, Storage } from './storage/storage.ts';
 
 const recordSchema = lazily(() =>
@@ -51,15 +55,32 @@ export interface ApiKeyStore {
   get(workspaceId: WorkspaceId, hash: string): Promise<ApiKeyRecord | null>;
   /** In order of creation. */
   list(workspaceId: WorkspaceId, page: Page & { includeDisabled: boolean }): Promise<ApiKeyRecord[]>;
-  /** @throws GatewayError invalid_request (400): the workspace is being deleted */
-  create(workspaceId: WorkspaceId, input: ApiKeyInput): Promise<{ key: string; record: ApiKeyRecord }>;
   /**
-   * Absent settings stay unchanged; without any setting, nothing changes. This instance sees the change at once, other
-   * instances within the time of the cache.
-   * @returns null: there is no such key
-   * @throws GatewayError invalid_request (400): the workspace is being deleted, and the key would work again
+   * @param by     default `operator`
+   * @param maker  the hash of the key that makes this one; null, the default: none does
+   * @throws GatewayError invalid_request (400): the workspace is being deleted; permission_denied (403): a key bound to
+   *         the workspace would make one with more than it has itself
    */
-  update(workspaceId: WorkspaceId, hash: string, given: Partial<ApiKeySettings>): Promise<ApiKeyRecord | null>;
+  create(
+    workspaceId: WorkspaceId,
+    input: ApiKeyInput,
+    by?: SetBy,
+    maker?: string | null,
+  ): Promise<{ key: string; record: ApiKeyRecord }>;
+  /**
+   * Absent settings stay unchanged; `updatedAtMs` changes also without any setting. This instance sees the change at once, other
+   * instances within the time of the cache.
+   * @param by  default `operator`
+   * @returns null: there is no such key
+   * @throws GatewayError invalid_request (400): the workspace is being deleted, and the key would work again;
+   *         permission_denied (403): a workspace would lift what an operator set
+   */
+  update(
+    workspaceId: WorkspaceId,
+    hash: string,
+    given: Partial<ApiKeySettings>,
+    by?: SetBy,
+  ): Promise<ApiKeyRecord | null>;
   /** @returns false: there was no such key */
   delete(workspaceId: WorkspaceId, hash: string): Promise<boolean>;
   deleteAll(workspaceId: WorkspaceId): Promise<void>;
@@ -83,6 +104,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
   const records = perWorkspace<ApiKeyRecord>({ storage, kind, schema: recordSchema });
   // Unknown keys are cached as well, so that guesses do not load the store.
   const cache = createCache({ clock, ttlMs: cacheMs, load });
+  const nextRank = createRanks(clock);
 
   const allOf = (workspaceId: WorkspaceId) =>
     readAll(
@@ -112,6 +134,23 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
     }
   }
 
+  /**
+   * The key that makes another, as the store has it now: one that was revoked a moment ago must not live on in a new one.
+   * @returns null: no key of the store does
+   * @throws GatewayError unauthenticated (401)
+   */
+  async function makerOf(workspaceId: WorkspaceId, hash: string | null): Promise<ApiKeyRecord | null> {
+    // As it was let in. A key of the options is not in the store.
+    if (hash === null || (await cache.get(hash)) === null) return null;
+    const record = await records(workspaceId).get(hash);
+    if (record && isLive(record)) return record;
+    throw new GatewayError('unauthenticated', 'The API key is not valid');
+  }
+
+  function isLive({ disabled, expiresAtMs }: ApiKeyRecord): boolean {
+    return !disabled && (expiresAtMs === null || expiresAtMs > clock.now());
+  }
+
   return {
     known: (hash) => cache.get(hash),
     get: (workspaceId, hash) => records(workspaceId).get(hash),
@@ -120,8 +159,10 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       const all = await readAll(records(workspaceId).list, ({ hash }) => hash);
       return all.filter(({ disabled }) => !disabled).slice(offset, offset + limit);
     },
-    async create(workspaceId, { permissions, ...input }) {
-      const key = `sk-gw-${base62(randomBytes(32))}`;
+    async create(workspaceId, { permissions, ...given }, by = 'operator', maker = null) {
+      const made = { ...given, disabled: false };
+      const input = by === 'operator' ? made : limitsWithin(made, await makerOf(workspaceId, maker));
+      const key = `${storedKeyPrefix}${base62(randomBytes(32))}`;
       const hash = sha256Hex(key);
       const record: ApiKeyRecord = {
         ...input,
@@ -129,27 +170,28 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
         hash,
         label: maskSecret(key),
         workspaceId,
-        disabled: false,
         createdAtMs: clock.now(),
         updatedAtMs: null,
       };
       await owners.claim('api-key', hash, workspaceId);
       const also = [unlessDeleted(workspaceId)];
-      if (await records(workspaceId).create(hash, record, { rank: record.createdAtMs, also })) {
+      if (await records(workspaceId).create(hash, record, { rank: nextRank(), also })) {
         cache.forget(hash);
         return { key, record };
       }
       await owners.release('api-key', hash);
       throw beingDeleted();
     },
-    async update(workspaceId, hash, given) {
-      if (Object.keys(given).length === 0) return records(workspaceId).get(hash);
-      const { permissions, ...rest } = given;
-      const changes = { ...rest, ...(permissions ? { permissions: [...new Set(permissions)] } : {}) };
+    async update(workspaceId, hash, given, by = 'operator') {
+      const { permissions, name, ...limits } = given;
+      const changes = {
+        ...(name === undefined ? {} : { name }),
+        ...(permissions ? { permissions: [...new Set(permissions)] } : {}),
+      };
       try {
         return await records(workspaceId).update(
           hash,
-          (record) => ({ ...record, ...changes, updatedAtMs: clock.now() }),
+          (record) => ({ ...changedLimits(record, limits, by), ...changes, updatedAtMs: clock.now() }),
           (before, after) => (before.disabled && !after.disabled ? [unlessDeleted(workspaceId)] : []),
         );
       } catch (error) {
@@ -164,8 +206,6 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       for (const { id } of await allOf(workspaceId)) await remove(workspaceId, id);
     },
     async countLive(workspaceId) {
-      const isLive = ({ disabled, expiresAtMs }: ApiKeyRecord) =>
-        !disabled && (expiresAtMs === null || expiresAtMs > clock.now());
       // A damaged key lets nobody in, so it does not count.
       const keys = (await allOf(workspaceId)).map(({ value }) => recordSchema().safeParse(tryParseJson(value)));
       return keys.filter(({ data }) => data !== undefined && isLive(data)).length;

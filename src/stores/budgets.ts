@@ -1,11 +1,14 @@
 import type { Clock } from '../base/clock.ts';
+import { GatewayError } from '../base/errors.ts';
 import type { Ids } from '../base/ids.ts';
+import { nanoToUsd } from '../base/money.ts';
 import { type Interval, intervals } from '../base/windows.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import { type StoredBudget, type StoredBudgets, storedBudgetsSchema } from '../schema/budget.ts';
+import type { SetBy } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
-import { beingDeleted, unlessDeleted } from './deletion.ts';
+import { beingDeleted, deletionOf, isDeleted, unlessDeleted } from './deletion.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** The limit for one window of an interval. */
@@ -22,14 +25,24 @@ export interface Budgets {
   /** @returns null: there is no such budget */
   get(interval: Interval): Promise<StoredBudget | null>;
   /**
-   * Creates a budget or changes its limit. The spending stays.
-   * @throws GatewayError invalid_request (400): the workspace is being deleted
+   * Creates a budget or changes its limit. The spending stays. A workspace's own limit stands below that of an operator;
+   * an operator's replaces both.
+   * @param by  default `operator`
+   * @throws GatewayError invalid_request (400): the workspace is being deleted; permission_denied (403): the limit of a
+   *         workspace is above that of an operator
    */
-  put(interval: Interval, limitNanoUsd: number): Promise<StoredBudget>;
-  /** Does nothing if there is no such budget. */
-  delete(interval: Interval): Promise<void>;
+  put(interval: Interval, limitNanoUsd: number, by?: SetBy): Promise<StoredBudget>;
+  /**
+   * Does nothing if there is no such budget. Of a workspace, its own limit goes, and an operator's holds again.
+   * @param by  default `operator`
+   * @throws GatewayError permission_denied (403): a workspace, of a limit that only an operator has set
+   */
+  delete(interval: Interval, by?: SetBy): Promise<void>;
   deleteAll(): Promise<void>;
-  /** From a cache of a few seconds. Returns no promise when the cache has the limits. */
+  /**
+   * From a cache of a few seconds. Returns no promise when the cache has the limits.
+   * @throws GatewayError not_found (404): the workspace was deleted, or is being deleted. Always by rejecting
+   */
   limits(): readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
 }
 
@@ -54,8 +67,13 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
   const limits = createCache<readonly BudgetLimit[]>({
     clock,
     ttlMs: cacheMs,
-    load: async (key) =>
-      (await list(key as WorkspaceId)).map(({ interval, limitNanoUsd }) => ({ interval, limitNanoUsd })),
+    load: async (key) => {
+      const workspaceId = key as WorkspaceId;
+      // The mark comes before the budgets go: without both, "deleted" would look like "not limited".
+      const { record, further: mark } = await records(workspaceId).getWith(id, deletionOf(workspaceId));
+      if (mark !== null) throw isDeleted();
+      return (record?.budgets ?? []).map(({ interval, limitNanoUsd }) => ({ interval, limitNanoUsd }));
+    },
   });
 
   return (workspaceId) => {
@@ -77,11 +95,12 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
     return {
       list: () => list(workspaceId),
       get: async (interval) => (await list(workspaceId)).find((budget) => budget.interval === interval) ?? null,
-      async put(interval, limitNanoUsd) {
+      async put(interval, limitNanoUsd, by = 'operator') {
         const nowMs = clock.now();
         const fresh: StoredBudget = { id: ids.uuid(), interval, limitNanoUsd, createdAtMs: nowMs, updatedAtMs: nowMs };
+        if (by === 'workspace') fresh.ceilingNanoUsd = null;
         try {
-          const { budgets } = await change({ budgets: [fresh] }, (record) => withBudget(record, fresh));
+          const { budgets } = await change({ budgets: [fresh] }, (record) => withBudget(record, fresh, by));
           return budgets.find((budget) => budget.interval === interval) as StoredBudget;
         } catch (error) {
           throw error instanceof ConflictError ? beingDeleted() : error;
@@ -89,11 +108,14 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
           limits.forget(workspaceId);
         }
       },
-      async delete(interval) {
+      async delete(interval, by = 'operator') {
         try {
           if ((await list(workspaceId)).every((budget) => budget.interval !== interval)) return;
           await collection.update(id, ({ budgets }) => ({
-            budgets: budgets.filter((budget) => budget.interval !== interval),
+            budgets: budgets.flatMap((budget) => {
+              if (budget.interval !== interval) return [budget];
+              return by === 'operator' ? [] : withoutOwn(budget, clock.now());
+            }),
           }));
         } finally {
           limits.forget(workspaceId);
@@ -112,11 +134,46 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
   };
 }
 
-/** A budget that exists keeps its id and its creation time. */
-function withBudget({ budgets }: StoredBudgets, fresh: StoredBudget): StoredBudgets {
+/** What an operator has set; null: nothing. A budget of an earlier version does not say: an operator set it. */
+function ceilingOf({ ceilingNanoUsd, limitNanoUsd }: StoredBudget): number | null {
+  return ceilingNanoUsd === undefined ? limitNanoUsd : ceilingNanoUsd;
+}
+
+/**
+ * A budget that exists keeps its id and its creation time.
+ * @throws GatewayError permission_denied (403)
+ */
+function withBudget({ budgets }: StoredBudgets, fresh: StoredBudget, by: SetBy): StoredBudgets {
   const before = budgets.find(({ interval }) => interval === fresh.interval);
-  const { limitNanoUsd, updatedAtMs } = fresh;
-  const after = before ? { ...before, limitNanoUsd, updatedAtMs } : fresh;
+  const after = before ? (by === 'operator' ? withLimit(before, fresh) : withOwn(before, fresh)) : fresh;
   const all = [...budgets.filter((budget) => budget !== before), after];
   return { budgets: all.sort((a, b) => intervals.indexOf(a.interval) - intervals.indexOf(b.interval)) };
+}
+
+/** An operator's limit is as earlier versions write it: without a ceiling beside it. */
+function withLimit(
+  { ceilingNanoUsd: _, ...before }: StoredBudget,
+  { limitNanoUsd, updatedAtMs }: Pick<StoredBudget, 'limitNanoUsd' | 'updatedAtMs'>,
+): StoredBudget {
+  return { ...before, limitNanoUsd, updatedAtMs };
+}
+
+function withOwn(before: StoredBudget, fresh: StoredBudget): StoredBudget {
+  const ceilingNanoUsd = ceilingOf(before);
+  if (ceilingNanoUsd === fresh.limitNanoUsd) return withLimit(before, fresh);
+  if (ceilingNanoUsd === null || fresh.limitNanoUsd < ceilingNanoUsd) {
+    return { ...withLimit(before, fresh), ceilingNanoUsd };
+  }
+  const message = `expected at most ${nanoToUsd(ceilingNanoUsd)}: an operator has limited this budget to that`;
+  throw new GatewayError('permission_denied', `limit_usd: ${message}`, {
+    metadata: { issues: [{ path: 'limit_usd', message }] },
+  });
+}
+
+function withoutOwn(budget: StoredBudget, nowMs: number): StoredBudget[] {
+  const ceilingNanoUsd = ceilingOf(budget);
+  if (ceilingNanoUsd === null) return [];
+  if (ceilingNanoUsd === budget.limitNanoUsd)
+    throw new GatewayError('permission_denied', 'An operator has set this budget, and only an operator can remove it');
+  return [withLimit(budget, { limitNanoUsd: ceilingNanoUsd, updatedAtMs: nowMs })];
 }

@@ -3,7 +3,7 @@ import { GatewayError } from '../base/errors.ts';
 import { tryParseJson } from '../base/json.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import { damagedRecord } from './damaged.ts';
-import type { Change, Page, Storage } from './storage/storage.ts';
+import type { Address, Change, Page, Storage } from './storage/storage.ts';
 
 /**
  * Records of one kind in one partition of a storage, checked by their schema when they are read.
@@ -13,6 +13,11 @@ import type { Change, Page, Storage } from './storage/storage.ts';
 export interface Collection<T> {
   /** @returns null: there is no such record */
   get(id: string): Promise<T | null>;
+  /**
+   * Reads a record together with a further text of its partition. Where the store cannot read both in one step, the record
+   * is read first.
+   */
+  getWith(id: string, further: Address): Promise<{ record: T | null; further: string | null }>;
   /**
    * Writes a new record.
    * @param more  `rank`: lists the record, in this order; `also`: further records of the partition, written together
@@ -98,6 +103,10 @@ export function createCollection<T>(partition: string, { storage, kind, schema }
     async get(id) {
       const text = await storage.get(at(id));
       return text === null ? null : read(text);
+    },
+    async getWith(id, beside) {
+      const [text = null, further = null] = await storage.getMany([at(id), beside]);
+      return { record: text === null ? null : read(text), further };
     },
     create: (id, record, { rank, also = [] } = {}) =>
       storage.commit([

@@ -49,8 +49,8 @@ export interface Credentials {
   /** Wipes all credentials of a workspace that is being deleted. May be repeated. */
   deleteAll(): Promise<void>;
   /**
-   * The credentials that may be used, in order: not disabled, and not recently found impossible to open. Returns no
-   * promise when they are cached.
+   * The credentials that may be used, in order: not disabled, and not recently found impossible to open. Those that
+   * their provider is not sent are marked. Returns no promise when they are cached.
    */
   usable(): readonly ByokCredential[] | Promise<readonly ByokCredential[]>;
   /**
@@ -73,6 +73,8 @@ export interface CredentialsDeps {
   maxPerWorkspace?: number;
   /** Reads a key in the form that its provider expects. Default: one string. */
   readKey?: KeyReader;
+  /** Whether the gateway sends a provider credentials of workspaces. Default: it does. */
+  takesByok?: (provider: string) => boolean;
   /** Called for keys that cannot be opened. */
   warn?: (fields: object, message: string) => void;
 }
@@ -93,6 +95,7 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
     ids,
     maxPerWorkspace = 500,
     readKey = plainKey,
+    takesByok = () => true,
     warn = () => undefined,
   } = deps;
   const collections = perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema });
@@ -121,7 +124,7 @@ export function createCredentials(deps: CredentialsDeps): (workspaceId: Workspac
       const records = new Map(found.map((record) => [record.id, record]));
       opened.keep(workspaceId as WorkspaceId, records);
       const usable = found.filter(({ disabled }) => !disabled).sort(byTrying);
-      return { records, usable: usable.map(ownCredential) };
+      return { records, usable: usable.map((one) => ownCredential(one, takesByok(one.provider))) };
     },
   });
 

@@ -15,6 +15,11 @@ export function unlessDeleted(workspaceId: WorkspaceId): Change {
   return { at: deletionOf(workspaceId), expect: null, value: null };
 }
 
+/** Why nothing is served in a workspace. Only its own callers are told. */
+export function isDeleted(): GatewayError {
+  return new GatewayError('not_found', 'This workspace was deleted, or is being deleted');
+}
+
 /** Why something was not written together with `unlessDeleted`. */
 export function beingDeleted(): GatewayError {
   return new GatewayError(

@@ -16,6 +16,7 @@ import { type FindsWorkspaces, noWorkspace } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, createCollection } from './collection.ts';
 import { deletionOf } from './deletion.ts';
+import { createRanks } from './rank.ts';
 import type { Address, Page, Storage } from './storage/storage.ts';
 
 const recordSchema = lazily(() =>
@@ -44,7 +45,7 @@ export interface Workspaces extends FindsWorkspaces<WorkspaceRecord> {
    */
   create(settings: WorkspaceSettings, createdBy: string): Promise<WorkspaceRecord>;
   /**
-   * Absent settings stay unchanged; without any setting, nothing changes.
+   * Absent settings stay unchanged; `updatedAtMs` changes also without any setting.
    * @throws GatewayError invalid_request (400): the slug is taken; not_found (404)
    */
   update(id: WorkspaceId, given: UpdateWorkspace): Promise<WorkspaceRecord>;
@@ -63,13 +64,18 @@ export interface WorkspacesDeps {
   /** How long a cached workspace is used before the store is read again. */
   cacheMs: number;
   countLiveKeys: (id: WorkspaceId) => Promise<number>;
-  /**
-   * Functions that delete the contents of a workspace, in this order. Each may run twice. Money data is deleted last.
-   */
+  /** Functions that delete the contents of a workspace, in this order. Each may run twice. */
   contents: readonly ((id: WorkspaceId) => Promise<void>)[];
+  /**
+   * Deletes what was spent. Is called once no other instance can hold the budgets in its cache any more: until then a
+   * request there must find what was spent of them.
+   */
+  forgetSpending: (id: WorkspaceId) => Promise<void>;
 }
 
 const partition = 'workspaces';
+/** Beyond the time of the caches: a request that was admitted before holds its money. */
+const graceMs = 5_000;
 const defaultSlug = 'default';
 
 /** The claim of a slug names its workspace. Claim and workspace are written in one step, so no slug is used twice. */
@@ -81,6 +87,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   const { storage, clock, ids } = deps;
   const records = createCollection<WorkspaceRecord>(partition, { storage, kind: 'workspace', schema: recordSchema });
   const cache = createCache({ clock, ttlMs: deps.cacheMs, load: (id) => records.get(id as WorkspaceId) });
+  const nextRank = createRanks(clock);
 
   const get = (id: WorkspaceId) => (id === defaultWorkspaceId ? theDefault() : records.get(id));
 
@@ -89,7 +96,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     const createdAtMs = clock.now();
     const record: WorkspaceRecord = { id, settings, createdAtMs, createdBy, updatedAtMs: null };
     const claim = { at: claimOf(settings.slug), expect: null, value: id };
-    return (await records.create(id, record, { rank: createdAtMs, also: [claim] })) ? record : null;
+    return (await records.create(id, record, { rank: nextRank(), also: [claim] })) ? record : null;
   }
 
   async function theDefault(): Promise<WorkspaceRecord> {
@@ -146,7 +153,6 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       const changes = definedOnly(given);
       const before = await get(id);
       if (!before) throw noWorkspace();
-      if (Object.keys(changes).length === 0) return before;
       try {
         const after = await records.update(
           id,
@@ -166,6 +172,9 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         throw new GatewayError('invalid_request', 'The default workspace cannot be deleted');
       }
       if (!(await records.get(id))) throw noWorkspace();
+      // Before the mark, which refuses every request: a deletion that is refused should disturb nobody.
+      const early = await deps.countLiveKeys(id);
+      if (early > 0) throw hasLiveKeys(early);
       const mark = ids.uuid();
       await beginDeletion(id, mark);
       const live = await deps.countLiveKeys(id);
@@ -175,12 +184,14 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         throw hasLiveKeys(live);
       }
       for (const deleteContent of deps.contents) await deleteContent(id);
-      await storage.ledger.forget(id);
       try {
         await records.delete(id, ({ settings }) => [{ at: claimOf(settings.slug), expect: id, value: null }]);
       } finally {
         cache.forget(id);
       }
+      // Where that fails, or the process ends before, sums stay that nobody reads.
+      const forget = () => void deps.forgetSpending(id).catch(() => undefined);
+      clock.after(deps.cacheMs + graceMs, forget, { isIdle: true });
     },
   };
 }

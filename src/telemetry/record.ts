@@ -90,6 +90,8 @@ export interface OperationRecord extends RecordBase {
   kind: 'refusal' | 'operation';
   /** Name of the operation, such as `createWorkspace`; null: no operation has this path. */
   operation: string | null;
+  /** The `gen-…` id in the response to a refused completion; null for any other. */
+  id: string | null;
   method: string;
   /** The operation's path pattern, such as `/workspaces/:id`; null: no operation has the path that was asked for. */
   path: string | null;
@@ -147,8 +149,17 @@ export function logCompletion(logger: Logger, record: RequestRecord): void {
 
 /** One line per refused request or other operation. Refusals are the caller's doing: a warning for each would let a scanner of ports fill the log. */
 export function logOperation(logger: Logger, record: OperationRecord): void {
-  const { kind, operation, method, path, status, totalMs, workspaceId, error } = record;
-  const fields = { operation, method, path, status, totalMs, workspaceId, ...(error && { error: error.type }) };
+  const { kind, operation, id, method, path, status, totalMs, workspaceId, error } = record;
+  const fields = {
+    ...(id !== null && { id }),
+    operation,
+    method,
+    path,
+    status,
+    totalMs,
+    workspaceId,
+    ...(error && { error: error.type }),
+  };
   if (status >= 500) logger.warn(fields, kind);
   else logger.info(fields, kind);
 }

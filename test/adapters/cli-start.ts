@@ -2,20 +2,31 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { runCommand, type Terminal } from '../../adapters/serve-command.ts';
+import { runCommand } from '../../adapters/serve-command.ts';
+import type { Terminal } from '../../adapters/terminal.ts';
 
 /** Where every start without a folder of its own keeps its data. */
 export const sharedData = mkdtempSync(join(tmpdir(), 'model-gateway-cli-'));
 afterAll(() => rmSync(sharedData, { recursive: true, force: true }));
 
 /** The command inside this process, with signals and time in the hands of the test. */
-export function start(args: string[], env: Record<string, string> = {}) {
+export function start(
+  args: string[],
+  env: Record<string, string> = {},
+  { folder = sharedData, input = [] }: { folder?: string; input?: string[] } = {},
+) {
   const printed = { out: '', error: '' };
   const serving = Promise.withResolvers<string>();
+  const answers = [...input];
   let nowMs = 0;
   let stop = () => {};
   const terminal: Terminal = {
     args,
+    folder,
+    ask: async (question) => {
+      printed.out += question;
+      return answers.shift() ?? '';
+    },
     env: { MODEL_GATEWAY_DATA: sharedData, ...env },
     print(text) {
       printed.out += text;

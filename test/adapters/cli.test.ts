@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -21,6 +22,7 @@ describe('model-gateway serve', () => {
   it('prints the address, a key made for this run and one curl line that streams an answer', async () => {
     const { url, printed, code, signalAt } = serve();
     await url;
+    expect(readdirSync(/docs +(\S+)/.exec(printed.out)?.[1] ?? '')).toContain('options.md');
     const lines = printed.out.split('\n').filter((line) => line.startsWith('curl '));
     expect(lines).toHaveLength(1);
     const { stdout } = await promisify(execFile)('sh', ['-c', `${lines[0]} -sS`]);
@@ -60,6 +62,21 @@ describe('model-gateway serve', () => {
     }
   });
 
+  it('lets pages of the sites in --cors ask, and no others', async () => {
+    const { url, code, signalAt } = start(['serve', '--port', '0', '--cors', 'https://a.example, https://b.example']);
+    const allowed = async (origin: string) =>
+      (await receive(`${await url}/models`, { method: 'OPTIONS', headers: { origin } })).headers[
+        'access-control-allow-origin'
+      ];
+    expect(await allowed('https://b.example')).toBe('https://b.example');
+    expect(await allowed('https://c.example')).toBeUndefined();
+    signalAt(0);
+    expect(await code).toBe(0);
+    const mistaken = start(['serve', '--port', '0', '--cors', 'b.example']);
+    expect(await mistaken.code).toBe(1);
+    expect(mistaken.printed.error).toContain('cors.origins');
+  });
+
   it('lets an open stream finish when it is stopped, a doubled signal included', async () => {
     const { url, printed, code, signalAt } = serve({ GATEWAY_API_KEY: 'key-123456' });
     const { response } = chat(await url, 'key-123456', { model: 'sandbox/echo', stream: true });
@@ -85,8 +102,15 @@ describe('model-gateway serve', () => {
   });
 
   it.each([
-    [[], 'Expected the command serve'],
-    [['start'], 'Expected the command serve'],
+    [[], 'Expected one of the commands serve, chat, init'],
+    [['start'], 'Expected one of the commands serve, chat, init'],
+    [['serve', '--model', 'a/b'], 'The command serve has no option --model'],
+    [['serve', 'now'], 'Expected nothing after serve'],
+    [['init', '--port', '1'], 'The command init has no option --port'],
+    [['chat'], 'Expected a message: model-gateway chat "Hello"'],
+    [['chat', 'Hello', 'there'], 'Expected one message in quotes'],
+    [['chat', '--url', 'localhost', 'Hi'], 'Expected an address such as http://127.0.0.1:8787/v1 for url'],
+    [['chat', '--url', 'http://127.0.0.1:9/v1', 'Hi'], 'Set GATEWAY_API_KEY to a key of the gateway'],
     [['serve', '--prot', '1'], "Unknown option '--prot'"],
     [['serve', '--port', 'http'], 'Expected a whole number from 0 to 65535 for port, not "http"'],
     [['serve', '--port', '65536'], 'not "65536"'],

@@ -42,6 +42,9 @@ const cases: Case[] = [
   { status: 400, when: 'not JSON', body: '{', metadata: ['issues'] },
   { status: 400, when: 'not JSON', body: { ...ask, temperature: 3 }, metadata: ['issues'] },
   { status: 400, when: 'not JSON', body: `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, metadata: ['issues'] },
+  { status: 400, when: '`"required"`', body: { ...ask, tool_choice: 'required' }, metadata: ['issues'] },
+  { status: 400, when: '`X-Session-Id`', headers: { 'x-session-id': 's'.repeat(257) }, metadata: ['issues'] },
+  { status: 400, when: '`X-Session-Id`', headers: { 'x-service-timeout-ms': 'soon' }, metadata: ['issues'] },
   { status: 400, when: 'unknown model', body: { ...ask, model: 'acme/gone' }, metadata: ['model'] },
   { status: 400, when: 'unknown model', body: { ...ask, plugins: [{ id: 'web' }] }, metadata: ['plugin'] },
   { status: 400, when: 'the provider refused', upstream: answered(400), metadata: refused },
@@ -57,6 +60,12 @@ const cases: Case[] = [
   { status: 404, when: 'the provider does not know', upstream: answered(404), metadata: refused },
   { status: 408, when: 'took longer', headers: { 'x-service-timeout-ms': '50' }, upstream: { instead: 'hang' } },
   { status: 413, when: 'limits.bodyBytes', options: { limits: { bodyBytes: 10 } }, metadata: ['limit_bytes'] },
+  {
+    status: 403,
+    when: 'refused the content',
+    upstream: { status: 403, body: errorBody('Content violates usage guidelines', 'safety') },
+    metadata: refused,
+  },
   { status: 413, when: 'than the provider accepts', upstream: answered(413), metadata: refused },
   {
     status: 422,
@@ -64,6 +73,7 @@ const cases: Case[] = [
     body: { ...ask, reasoning_effort: 'low', reasoning: { effort: 'high' } },
     metadata: ['issues'],
   },
+  { status: 422, when: 'server tool', body: { ...ask, tool_choice: { type: 'service:bash' } }, metadata: ['issues'] },
   { status: 422, when: 'the provider reports such', upstream: answered(422), metadata: refused },
   {
     status: 429,
@@ -111,6 +121,7 @@ describe('docs/errors.md', () => {
     upstream.always(one.upstream ?? { status: 500 });
     const { status, json, headers } = await post(one.body ?? ask, one.headers);
     expect([status, json.error.message]).toEqual([one.status, expect.any(String)]);
+    expect(headers.get('x-generation-id')).toMatch(/^gen-/);
     const { error_type: _, ...metadata } = json.error.metadata ?? {};
     const names = one.metadata ?? [];
     expect(Object.keys(metadata).sort()).toEqual([...names].sort());
@@ -182,7 +193,12 @@ describe('docs/errors.md', () => {
       const key = await call('POST', '/keys', { name: 'k', workspace_id: json.data.id, permissions: ['management'] });
       const headers = { authorization: `Bearer ${key.json.key}` };
       expect((await call('POST', '/workspaces', { name: 'y', slug: 'y' }, headers)).status).toBe(403);
-      rowOf({ status: 403, when: 'bound to one workspace' });
+      rowOf({ status: 403, when: 'cannot create another' });
+      await call('PUT', '/workspaces/x/budgets/daily', { limit_usd: 1 });
+      const raised = await call('PUT', '/workspaces/x/budgets/daily', { limit_usd: 2 }, headers);
+      expect([raised.status, metadataOf(raised)]).toEqual([403, said(403, 'that an operator set')]);
+      const renamed = await call('PATCH', '/workspaces/x', { slug: 'z' }, headers);
+      expect([renamed.status, metadataOf(renamed)]).toEqual([403, said(403, 'would change the slug')]);
       const [foreign, unknown] = [
         await call('GET', '/workspaces/default', undefined, headers),
         await call('GET', '/workspaces/nobody', undefined, headers),

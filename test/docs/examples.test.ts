@@ -51,10 +51,12 @@ async function startedOrigin(): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+const json = { 'content-type': 'application/json' };
+
 function chat(body: object = {}): RequestInit & { method: string } {
   return {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { ...json, authorization: `Bearer ${key}` },
     body: JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi there' }], ...body }),
   };
 }
@@ -168,7 +170,7 @@ describe('README.md', () => {
     await manage('POST', '/byok', { provider: 'openai', key: 'sk-of-acme-0123456789', workspace_id: data.id }, 201);
     const made = await manage('POST', '/keys', { name: 'one', workspace_id: data.id }, 201);
     const again = (await run('readme-tenants-again', tenants, { replace })).gateway as Gateway;
-    const headers = { authorization: `Bearer ${made.key}` };
+    const headers = { ...json, authorization: `Bearer ${made.key}` };
     await expectEcho(await again.fetch('http://in-process/v1/chat/completions', { ...chat(), headers }));
     for (const one of [gateway, again]) await one.close();
     rmSync(folder, { recursive: true });
@@ -189,7 +191,7 @@ describe('README.md', () => {
 });
 
 describe('docs/options.md', () => {
-  const [own = '', users = '', keys = '', records = '', ...others] = examplesOf('docs/options.md');
+  const [own = '', users = '', named = '', keys = '', records = '', ...others] = examplesOf('docs/options.md');
 
   it('shows no example that is not run here', () => {
     expect(others).toEqual([]);
@@ -208,11 +210,22 @@ describe('docs/options.md', () => {
     expect(headers).toMatchObject({ 'x-acme-key': 'key-of-acme' });
     expect(body).toEqual({ model: 'big', messages: [{ role: 'user', content: 'Hi there' }], max_tokens: 16 });
   });
+  it('lets in whom the host app names, and nobody else', async () => {
+    const example = await run('options-named', named);
+    const [gateway, handle] = [example.gateway as Gateway, example.handle as (request: Request) => Promise<Response>];
+    expect((example.response as Response).status).toBe(200);
+    const ask = () => new Request('http://gateway/v1/models');
+    expect([(await gateway.fetch(ask())).status, (await handle(ask())).status]).toEqual([401, 200]);
+    await gateway.close();
+  });
   it('lets in whom authenticate knows', async () => {
     const gateway = (await run('options-users', users)).gateway as Gateway;
     const ask = (session: string, body?: object) => {
       const { headers: _, ...init } = chat(body);
-      return gateway.fetch('http://in-process/v1/chat/completions', { ...init, headers: { 'x-session': session } });
+      return gateway.fetch('http://in-process/v1/chat/completions', {
+        ...init,
+        headers: { ...json, 'x-session': session },
+      });
     };
     await expectEcho(await ask('s-1'));
     expect((await ask('s-2')).status).toBe(401);
@@ -226,7 +239,7 @@ describe('docs/options.md', () => {
     const ask = (bearer: unknown) =>
       (gateway as Gateway).fetch('http://in-process/v1/chat/completions', {
         ...chat(),
-        headers: { authorization: `Bearer ${bearer}` },
+        headers: { ...json, authorization: `Bearer ${bearer}` },
       });
     expect((await ask(made)).status).toBe(401);
     await expectEcho(await ask((await (gateway as Gateway).apiKeys.create()).key));

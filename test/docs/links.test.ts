@@ -80,13 +80,20 @@ describe('the docs', () => {
     const print = (text: string) => {
       help += text;
     };
-    const silent = { env: {}, printError: print, onStop: () => undefined, nowMs: () => 0 };
+    const silent = {
+      env: {},
+      folder: '',
+      ask: async () => '',
+      printError: print,
+      onStop: () => undefined,
+      nowMs: () => 0,
+    };
     expect(await runCommand({ args: ['--help'], print, ...silent })).toBe(0);
     const readme = readDoc('README.md');
-    const flags = [...readme.matchAll(/model-gateway serve ([^`\n]*)/g)].flatMap(
+    const flags = [...readme.matchAll(/model-gateway (?:serve|chat|init) ([^`#\n]*)/g)].flatMap(
       ([, rest = '']) => rest.match(/--[\w-]+/g) ?? [],
     );
-    expect(flags).toEqual(expect.arrayContaining(['--port', '--config']));
+    expect(flags).toEqual(expect.arrayContaining(['--model', '--config']));
     expect(flags.filter((flag) => !help.includes(`${flag} `))).toEqual([]);
     const variables = readme.match(/\bLOCAL_[A-Z_]+\b|\bGATEWAY_API_KEY\b/g) ?? [];
     expect(variables.length).toBeGreaterThan(1);

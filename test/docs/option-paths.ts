@@ -67,7 +67,8 @@ function typeOf(schema: z.ZodType): string | null {
     return inner instanceof z.ZodObject || inner instanceof z.ZodCustom ? 'list' : `list of ${typeOf(inner)}`;
   }
   // Text or a number: only amounts of money are.
-  if (schema instanceof z.ZodUnion) return 'price';
+  if (schema instanceof z.ZodUnion && schema.options.some((one) => one instanceof z.ZodNumber)) return 'price';
+  if (schema instanceof z.ZodUnion) return null;
   if (schema instanceof z.ZodCustom) return null;
   throw new Error(`The docs have no word for ${schema.constructor.name}`);
 }

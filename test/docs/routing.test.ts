@@ -6,7 +6,7 @@ import { hedgeTable, type RoutingFindings, strategyTable } from '../../bench/rou
 import { tenEndpoints } from '../../bench/routing/world.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { resolveOptions } from '../../src/options.ts';
+import { type GatewayOptions, resolveOptions } from '../../src/options.ts';
 import { preferenceFilters } from '../../src/routing/filter.ts';
 import { splitSuffix } from '../../src/routing/variant.ts';
 import { routingStrategies } from '../../src/schema/envelope.ts';
@@ -18,7 +18,7 @@ const path = 'docs/routing.md';
 const doc = readDoc(path);
 const rows = tableRows(doc);
 const [metadata = '', explained = '', ...otherJson] = codeBlocks(doc, 'json');
-const [example = '', ...otherExamples] = examplesOf(path);
+const [weighted = '', example = '', ...otherExamples] = examplesOf(path);
 const [command = '', ...otherCommands] = codeBlocks(doc, 'sh');
 const key = 'sk-the-key-that-npm-start-prints';
 
@@ -37,11 +37,10 @@ describe('docs/routing.md', () => {
   });
   it('shows a command whose answer has the metadata it shows', async () => {
     const [, url = '', data = ''] = /^curl (\S+) [\s\S]*-d '([^']*)'/.exec(command) ?? [];
-    const headers = [...command.matchAll(/-H "([\w-]+): ([^"]*)"/g)].map(([, name = '', value = '']) => [
-      name,
-      value.replace('$GATEWAY_API_KEY', key),
-    ]);
-    const answer = await gateway.fetch(url, { method: 'POST', headers: Object.fromEntries(headers), body: data });
+    const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
+    for (const [, name = '', value = ''] of command.matchAll(/-H "([\w-]+): ([^"]*)"/g))
+      headers.set(name, value.replace('$GATEWAY_API_KEY', key));
+    const answer = await gateway.fetch(url, { method: 'POST', headers, body: data });
     expect(answer.status).toBe(200);
     expect((await answer.json()).service_metadata).toEqual(JSON.parse(metadata));
   });
@@ -52,7 +51,7 @@ describe('docs/routing.md', () => {
     const [, body = ''] = /explain\((\{[\s\S]*\})\);/.exec(example) ?? [];
     const answer = await run.gateway.fetch('http://127.0.0.1/v1/chat/completions/explain', {
       method: 'POST',
-      headers: { authorization: 'Bearer sk-change-me-please' },
+      headers: { authorization: 'Bearer sk-change-me-please', 'content-type': 'application/json' },
       body: body
         .replace(/(\w+):/g, '"$1":')
         .replaceAll("'", '"')
@@ -72,6 +71,7 @@ describe('docs/routing.md', () => {
       models: [
         {
           slug: 'acme/tree',
+          order: 'price',
           endpoints: providers.map((provider, at) => {
             const price = `0.00000${at + 1}`;
             return { provider, model: 'tree', pricing: { prompt: price, completion: price } };
@@ -89,6 +89,35 @@ describe('docs/routing.md', () => {
     const expected = weights.map((weight) => (weight / all) * draws);
     // Chi-square with 2 degrees of freedom: 13.8 in one of a thousand.
     expect(firsts.reduce((sum, count, at) => sum + (count - expected[at]!) ** 2 / expected[at]!, 0)).toBeLessThan(13.8);
+    await drawing.close();
+  });
+
+  it('shares requests by weight as its example says', async () => {
+    const { models }: Pick<GatewayOptions, 'models'> = await import(
+      /* @vite-ignore */ writeExample('routing-weights', weighted)
+    );
+    const shares = [...weighted.matchAll(/(\w+) of four/g)].map(
+      ([, share]) => ['one', 'two', 'three'].indexOf(share!) + 1,
+    );
+    const drawing = createGateway({
+      providers: { groq: { apiKey: key }, together: { apiKey: key }, local: { baseUrl: 'http://127.0.0.1:9/v1' } },
+      models,
+      apiKeys: [{ key }],
+      random: seededRandom('0badcafe'),
+    });
+    const draws = 4000;
+    const firsts: Record<string, number> = {};
+    for (let draw = 0; draw < draws; draw++) {
+      const { candidates } = await drawing.explain({ model: 'acme/chat', messages: [{ role: 'user', content: 'Hi' }] });
+      const [first = ''] = candidates.map(({ provider }) => provider);
+      firsts[first] = (firsts[first] ?? 0) + 1;
+      expect(candidates.at(-1)?.provider).toBe('local');
+    }
+    const expected = shares.map((share) => (share * draws) / 4);
+    const counts = [firsts.groq ?? 0, firsts.together ?? 0];
+    expect(Object.keys(firsts).toSorted()).toEqual(['groq', 'together']);
+    // Chi-square with 1 degree of freedom: 10.8 in one of a thousand.
+    expect(counts.reduce((sum, count, at) => sum + (count - expected[at]!) ** 2 / expected[at]!, 0)).toBeLessThan(10.8);
     await drawing.close();
   });
 
@@ -112,7 +141,7 @@ describe('docs/routing.md', () => {
   });
   it('says of every rule why an endpoint is out', () => {
     const known = [...preferenceFilters, 'free', 'thinking', 'extended'];
-    const further = ['disabled', 'service_tier', 'credentials', 'cooldown', 'allow_fallbacks', 'budget'];
+    const further = ['disabled', 'service_tier', 'credentials', 'byok', 'cooldown', 'sandbox', 'budget'];
     expect(named('`filter`').toSorted()).toEqual([...known, ...further].toSorted());
   });
   it('names options with their defaults', () => {

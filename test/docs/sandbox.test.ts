@@ -11,7 +11,8 @@ async function send(body: string): Promise<{ status: number; chunks: { error?: o
   const clock = manualClock();
   const key = 'sk-test-inference';
   const gateway = createGateway({ providers: { sandbox: {} }, apiKeys: [{ key }], clock });
-  const init = { method: 'POST', headers: { authorization: `Bearer ${key}` }, body };
+  const type = 'application/x-www-form-urlencoded';
+  const init = { method: 'POST', headers: { authorization: `Bearer ${key}`, 'content-type': type }, body };
   const response = await clock.until(gateway.fetch('http://127.0.0.1:8787/v1/chat/completions', init));
   const events = eventsOf(await clock.until(response.text())).filter((event) => event.startsWith('{'));
   return { status: response.status, chunks: events.map((event) => JSON.parse(event)) };

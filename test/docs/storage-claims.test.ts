@@ -175,7 +175,7 @@ describe('docs/storage.md', () => {
 
   it('a master key that all instances can open with before one seals with it loses no credential meanwhile', async () => {
     const [old, fresh] = ['the old master secret, which is long enough', 'the new master secret, which is long enough'];
-    const providers = { groq: { apiKey: upstreamKeys.up, baseUrl: 'https://groq.test/v1' } };
+    const providers = { groq: { apiKey: upstreamKeys.up, baseUrl: 'https://groq.test/v1', byok: true } };
     const own = { model: 'groq/llama', messages: hello };
     for (const isPrepared of [true, false]) {
       const store = new Keyv();

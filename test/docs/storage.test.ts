@@ -241,7 +241,7 @@ describe('the examples of docs/storage.md', () => {
     await expect(sealer.open(sealed, 'one')).rejects.toThrow('vault answered 503');
     const down = await gateway.fetch('http://gateway.test/v1/byok', {
       method: 'POST',
-      headers: { authorization: `Bearer ${adminKey}` },
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ provider: 'openai', key: providerKey }),
     });
     expect(down.status).toBe(503);

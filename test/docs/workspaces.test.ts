@@ -180,7 +180,8 @@ async function ask(
   path: string,
   body?: object,
 ): Promise<Answered> {
-  const init = { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) };
+  const declared = { ...headers, 'content-type': 'application/json' };
+  const init = { method, headers: declared, ...(body ? { body: JSON.stringify(body) } : {}) };
   const response = await gateway.fetch(`http://127.0.0.1:8787/v1${path}`, init);
   return { status: response.status, ...(await response.json()) };
 }
@@ -194,13 +195,17 @@ function requestOf(args: readonly string[]): RequestInit & { url: string } {
   for (let at = 0; at < args.length; at++) {
     const word = args[at] as string;
     if (word === '-X') method = args[++at];
-    else if (word === '-d') body = args[++at];
-    else if (word === '-H') {
+    else if (word === '-d') {
+      body = args[++at];
+      headers['content-type'] ??= 'application/x-www-form-urlencoded';
+    } else if (word === '--json') {
+      body = args[++at];
+      headers['content-type'] = 'application/json';
+    } else if (word === '-H') {
       const [name = '', value = ''] = (args[++at] as string).split(/: (.*)/s);
       headers[name] = value;
     } else url = word;
   }
-  if (body !== undefined) headers['content-type'] = 'application/x-www-form-urlencoded';
   return {
     url,
     method: method ?? (body === undefined ? 'GET' : 'POST'),

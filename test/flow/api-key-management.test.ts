@@ -87,6 +87,7 @@ describe('POST /keys', () => {
   it.each<[string, unknown, number, string]>([
     ['without a name', {}, 400, 'name: expected string'],
     ['with an empty name', { name: '' }, 400, 'name: expected at least 1 character'],
+    ['with a blank name', { name: ' \n\u3000' }, 400, 'name: expected a name with a visible character'],
     [
       'with a negative limit',
       { name: 'x', limit: -1 },
@@ -140,6 +141,13 @@ describe('GET /keys', () => {
       (await tested.manage('GET', `/keys${query}`)).json.data.map(({ name }: { name: string }) => name).join('');
     return { acme, names };
   }
+  it('keeps the order of creation within a millisecond', async () => {
+    const { manage, key } = open();
+    const made: string[] = [];
+    for (let at = 0; at < 10; at++) made.push((await key({ name: `${at}` })).hash);
+    const { data } = (await manage('GET', '/keys')).json;
+    expect(data.map(({ hash }: { hash: string }) => hash)).toEqual(made);
+  });
   it('lists those of one workspace that are not disabled, unless asked for all, page by page', async () => {
     const { acme, names } = await six();
     const asked = {
@@ -161,6 +169,7 @@ describe('GET /keys', () => {
     ['limit=0', 400, 'limit: expected an integer from 1 to 100'],
     ['limit=101', 400, 'limit: expected an integer from 1 to 100'],
     ['offset=-1', 400, 'offset: expected an integer of at least 0'],
+    ['includeDisabled=true', 400, 'includeDisabled: unknown key "includeDisabled"'],
     ['include_disabled=maybe', 400, 'include_disabled: expected one of "0", "1", "true", "false"'],
     ['workspace_id=default', 400, 'workspace_id: expected a UUID'],
     [`workspace_id=${crypto.randomUUID()}`, 404, 'There is no workspace with this id or slug'],
@@ -191,11 +200,14 @@ describe('PATCH /keys/{hash}', () => {
     expect([answer.status, answer.json.data]).toEqual([200, expected]);
     expect((await manage('GET', `/keys/${hash}`)).json.data).toEqual(expected);
   });
-  it('changes nothing where nothing is given', async () => {
-    const { manage, key } = open();
+  it('changes nothing but updated_at where nothing is given', async () => {
+    const { manage, key, clock } = open();
     const { hash } = await key();
     const before = await manage('GET', `/keys/${hash}`);
-    expect((await manage('PATCH', `/keys/${hash}`, {})).json).toEqual(before.json);
+    await clock.advance(1000);
+    const after = await manage('PATCH', `/keys/${hash}`, {});
+    expect(after.json.data).toEqual({ ...before.json.data, updated_at: '2026-01-01T00:00:01.000Z' });
+    expect((await manage('GET', `/keys/${hash}`)).json).toEqual(after.json);
   });
   it.each<[object, string]>([
     [{ name: '' }, 'name: expected at least 1 character'],

@@ -102,6 +102,8 @@ describe('POST /byok', () => {
     ['a provider that is not on the list', { provider: 'sandbox', key }, 'provider', 'expected one of "ai21"'],
     ['an empty key', { provider: 'openai', key: '' }, 'key', 'expected at least 1 character'],
     ['a key with a line break', { provider: 'openai', key: `${key}\n` }, 'key', 'expected a key of visible ASCII'],
+    ['an empty name', { provider: 'openai', key, name: '' }, 'name', 'expected at least 1 character'],
+    ['a blank name', { provider: 'openai', key, name: ' ' }, 'name', 'expected a name with a visible character'],
     ['a name of 256 characters', { provider: 'openai', key, name: 'x'.repeat(256) }, 'name', 'expected at most 255'],
     [
       '101 models',
@@ -190,13 +192,19 @@ describe('GET /byok', () => {
     expect(await names('?provider=azure')).toEqual([0]);
   });
 
-  it.each(['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'offset=1.5', 'provider=nobody', 'workspace_id=default'])(
-    'refuses ?%s with 400',
-    async (query) => {
-      const { status, json } = await byok().call('GET', `/byok?${query}`);
-      expect([status, json.error.metadata.issues[0].path]).toEqual([400, query.split('=')[0]]);
-    },
-  );
+  it.each([
+    'limit=0',
+    'limit=101',
+    'limit=x',
+    'offset=-1',
+    'offset=1.5',
+    'provider=nobody',
+    'workspace_id=default',
+    'name=x',
+  ])('refuses ?%s with 400', async (query) => {
+    const { status, json } = await byok().call('GET', `/byok?${query}`);
+    expect([status, json.error.metadata.issues[0].path]).toEqual([400, query.split('=')[0]]);
+  });
 
   it('shows a caller its own workspace, and another only to who may', async () => {
     const { create, call, tenant } = byok();

@@ -18,7 +18,7 @@ async function withByok(
   const tested = testGateway({
     secrets,
     providers: operator
-      ? { groq: { apiKey: upstreamKeys.up, baseUrl: 'https://groq.test/v1' } }
+      ? { groq: { apiKey: upstreamKeys.up, baseUrl: 'https://groq.test/v1', byok: true } }
       : { up: { baseUrl: 'https://up.test/v1' } },
     models: [],
     retry: { attemptsPerEndpoint: 2, maxAttempts: 10 },

@@ -69,6 +69,7 @@ describe('a credential with several parts', () => {
       slug: 'azure',
       baseUrl: ({ parts }) => `https://${parts?.resource}.test`,
       dialect: openaiChat,
+      byok: true,
       credentialShape: {
         parts: {
           apiKey: { expected: 'a key' },

@@ -16,6 +16,7 @@ const options: Partial<GatewayOptions> = {
   models: [
     {
       slug: 'acme/pair',
+      order: 'price',
       endpoints: [
         { provider: 'up', model: 'up-pair', pricing: priced('0.000008') },
         { provider: 'alt', variant: 'turbo', model: 'alt-pair', pricing: priced('0.000004'), quantization: 'fp8' },
@@ -105,6 +106,7 @@ describe('an explanation', () => {
       models: [
         {
           slug: 'acme/pair',
+          order: 'price',
           endpoints: [
             { provider: 'up', model: 'up', supportedParameters: ['tools'], pricing: priced('0') },
             { provider: 'alt', model: 'alt', supportedParameters: [] },
@@ -357,7 +359,7 @@ describe("a workspace's own credentials", () => {
   const secrets = { current: 'a master secret of the tests, which is long enough' };
   const groq: Partial<GatewayOptions> = {
     secrets,
-    providers: { groq: { apiKey: 'gsk-operator-0123456789', baseUrl: 'https://groq.test/v1' } },
+    providers: { groq: { apiKey: 'gsk-operator-0123456789', baseUrl: 'https://groq.test/v1', byok: true } },
     models: [{ slug: 'acme/pair', endpoints: [{ provider: 'groq', model: 'm', pricing: priced('0.000008') }] }],
   };
 

@@ -59,7 +59,7 @@ function timedGateway(timed: Timed) {
       const response = await clock.until(
         gateway.fetch('http://gateway.test/v1/chat/completions', {
           method: 'POST',
-          headers: { authorization: 'Bearer hostile-test-key' },
+          headers: { authorization: 'Bearer hostile-test-key', 'content-type': 'application/json' },
           body: JSON.stringify({ model: 'up/x', messages: [{ role: 'user', content: 'Hi' }], stream }),
         }),
       );

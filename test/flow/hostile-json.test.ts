@@ -211,7 +211,7 @@ describe('an error text', () => {
     const answer = await answered(`<html><script>alert(1)</script>${'x'.repeat(5000)}</html>`, { status: 503 });
     expect(answer.status).toBe(529);
     expect(answer.text).not.toContain('script');
-    expect(JSON.parse(answer.text).error.message).toBe('The provider answered with status 503.');
+    expect(JSON.parse(answer.text).error.message).toBe('The provider responded with status 503.');
   });
 });
 

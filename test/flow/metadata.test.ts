@@ -35,6 +35,14 @@ describe('routing metadata', () => {
       }
     },
   );
+  it.each(['disabled', 'Disabled', 'nonsense'])('is not asked for by the legacy header beside %s', async (value) => {
+    const { post, upstream } = testGateway();
+    upstream.always({ body: completion() });
+    const both = { 'x-service-metadata': value, 'x-service-experimental-metadata': 'enabled' };
+    expect((await post(direct, both)).text).not.toContain('service_metadata');
+    const other = { 'x-service-metadata': 'enabled', 'x-service-experimental-metadata': 'disabled' };
+    expect((await post(direct, other)).text).toContain('service_metadata');
+  });
   it('says on JSON who was asked and who served', async () => {
     const { post, upstream } = testGateway({ region: 'eu-1' });
     upstream.answer(
@@ -373,7 +381,9 @@ describe('routing metadata is true', () => {
     const tested = testGateway({
       secrets: { current: 'a master secret of the tests, which is long enough' },
       retry: { attemptsPerEndpoint: 1 },
-      providers: { groq: { apiKey: 'gsk-operator-0123456789', baseUrl: 'https://groq.test/v1', name: 'Groq' } },
+      providers: {
+        groq: { apiKey: 'gsk-operator-0123456789', baseUrl: 'https://groq.test/v1', byok: true, name: 'Groq' },
+      },
       models: [{ slug: 'acme/big-2', endpoints: [{ provider: 'groq', model: 'm', ...usd('0.000001') }] }],
     });
     await tested.call('POST', '/byok', { provider: 'groq', key: 'gsk-own-0123456789' });

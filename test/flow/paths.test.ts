@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { checkError, hello, testGateway, testKey } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';
 
+const jsonHeaders = { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' };
+
 /** What a request of this method and path is answered with. */
 async function answerTo(
   method: string,
@@ -12,9 +14,7 @@ async function answerTo(
   const { gateway, upstream } = testGateway(options);
   upstream.always({ body: completion() });
   const init = method === 'POST' ? { body: JSON.stringify({ model: 'acme/fast', messages: hello }) } : {};
-  const response = await gateway.fetch(
-    new Request(origin + path, { method, headers: { authorization: `Bearer ${testKey}` }, ...init }),
-  );
+  const response = await gateway.fetch(new Request(origin + path, { method, headers: jsonHeaders, ...init }));
   const text = await response.text();
   if (response.status >= 400 && text !== '') checkError(response.status, JSON.parse(text));
   return {
@@ -98,7 +98,7 @@ describe('the base path', () => {
       gateway.handle(
         new Request(`http://gateway.test${path}`, {
           method: 'POST',
-          headers: { authorization: `Bearer ${testKey}` },
+          headers: jsonHeaders,
           body: JSON.stringify({ model: 'acme/fast', messages: hello }),
         }),
         { basePath },
@@ -115,7 +115,7 @@ it('takes what fetch takes: a URL, a text, an init', async () => {
   upstream.always({ body: completion() });
   const init = {
     method: 'POST',
-    headers: { authorization: `Bearer ${testKey}` },
+    headers: jsonHeaders,
     body: JSON.stringify({ model: 'acme/fast', messages: hello }),
   };
   const { fetch } = gateway;
@@ -131,7 +131,7 @@ it('takes a body that the host has read: an object, a text or bytes', async () =
   for (const given of [body, JSON.stringify(body), new TextEncoder().encode(JSON.stringify(body))]) {
     const request = new Request('http://gateway.test/v1/chat/completions', {
       method: 'POST',
-      headers: { authorization: `Bearer ${testKey}` },
+      headers: jsonHeaders,
       body: 'read already',
     });
     expect((await gateway.handle(request, { body: given })).status).toBe(200);

@@ -14,6 +14,7 @@ const options: Parameters<typeof testGateway>[0] = {
   models: [
     {
       slug: 'acme/any',
+      order: 'price',
       endpoints: [
         {
           provider: 'up',
@@ -86,7 +87,10 @@ describe('provider preferences', () => {
     [{ order: ['up/turbo'] }, ['turbo', 'up', 'alt', 'third']],
     [{ order: ['nobody', 'alt'] }, ['alt', 'up', 'turbo', 'third']],
     [{ allow_fallbacks: false }, ['alt']],
-    [{ order: ['alt', 'up'], allow_fallbacks: false }, ['alt']],
+    [{ order: [], allow_fallbacks: false }, ['alt']],
+    [{ order: ['third', 'alt'], allow_fallbacks: false }, ['third', 'alt']],
+    [{ order: ['alt', 'up'], allow_fallbacks: false }, ['alt', 'up', 'turbo']],
+    [{ order: ['up/turbo', 'nobody', 'ALT'], allow_fallbacks: false }, ['turbo', 'alt']],
     [{ zdr: true }, ['turbo', 'up']],
     [{ data_collection: 'deny' }, ['alt', 'turbo', 'up']],
     [{ quantizations: ['fp8', 'int4'] }, ['alt', 'turbo']],
@@ -106,11 +110,9 @@ describe('provider preferences', () => {
     expect(await tried(provider, { temperature: 1, max_completion_tokens: 5, reasoning_effort: 'low' })).toEqual([
       'up',
     ]);
-    expect(await tried(provider, { temperature: null, user: 'me', metadata: { a: 'b' } })).toEqual([
-      'alt',
-      'turbo',
-      'up',
-    ]);
+    // What the gateway acts on itself.
+    const ours = { user: 'me', metadata: { a: 'b' }, prompt_cache_key: 'k' };
+    expect((await tried(provider, { temperature: null, ...ours })).toSorted()).toEqual(['alt', 'turbo', 'up']);
   });
   it.each<[object, object, Record<string, string>]>([
     [{ only: ['nobody'] }, {}, { up: 'only', 'up/turbo': 'only', alt: 'only', third: 'only' }],
@@ -153,6 +155,35 @@ describe('provider preferences', () => {
       ['alt', 'alt'],
     ]);
   });
+  it('without fallbacks call no other model of the list, whatever becomes of the first', async () => {
+    const more = { slug: 'acme/more', endpoints: [{ provider: 'alt', model: 'more-alt' }] };
+    const askFor = async (provider: object, status: number) => {
+      const { post, upstream } = testGateway({ ...options, models: [...(options.models ?? []), more] });
+      upstream.answer({ status, body: errorBody('No') });
+      upstream.always({ body: completion() });
+      const answer = await post(
+        { models: ['acme/any', 'acme/more'], messages: hello, provider },
+        { 'x-service-metadata': 'enabled' },
+      );
+      return { ...answer, asked: upstream.sent.map(({ body }) => body.model) };
+    };
+    expect((await askFor({ order: ['alt', 'third'] }, 400)).asked).toEqual(['alt', 'more-alt']);
+    const refused = await askFor({ order: ['alt', 'third'], allow_fallbacks: false }, 400);
+    expect([refused.status, refused.asked]).toEqual([400, ['alt']]);
+    const moved = await askFor({ order: ['alt', 'third'], allow_fallbacks: false }, 500);
+    expect([moved.status, moved.asked]).toEqual([200, ['alt', 'third']]);
+    const left = await askFor(
+      { order: ['alt'], ignore: ['up'], quantizations: ['unknown'], allow_fallbacks: false },
+      200,
+    );
+    expect([left.status, left.asked]).toEqual([404, []]);
+    expect(left.json.error.metadata?.excluded).toContainEqual({
+      model: 'acme/more',
+      provider: 'alt',
+      filter: 'allow_fallbacks',
+    });
+    expect(left.json.service_metadata?.endpoints).toEqual({ total: 5, available: [] });
+  });
   it('hold for every model of the list', async () => {
     const { post, upstream } = testGateway({
       ...options,
@@ -160,6 +191,7 @@ describe('provider preferences', () => {
         ...(options.models ?? []),
         {
           slug: 'acme/more',
+          order: 'price',
           endpoints: [
             { provider: 'alt', model: 'more-alt' },
             { provider: 'up', model: 'more-up' },

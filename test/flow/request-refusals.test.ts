@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hello, testGateway } from '../support/gateway.ts';
+import { completion } from '../support/upstream.ts';
 
 /** Asks, expects a refusal, and that nothing was sent upstream. */
 async function refusal(
@@ -100,7 +101,7 @@ describe('a body that is no request is refused', () => {
     ['JSON, but no object', '[]', /expected/],
     ['null', 'null', /expected/],
     ['a string', '"hello"', /expected/],
-    ['not UTF-8', new Uint8Array([0xff, 0xfe, 0x00]), /not valid JSON/],
+    ['not UTF-8', new Uint8Array([0xff, 0xfe, 0x00]), /not valid UTF-8/],
     ['nested too deep', `{"messages":${'['.repeat(101)}${']'.repeat(101)}}`, /nested deeper than 100 levels/],
     [
       'nested a hundred thousand levels deep',
@@ -115,10 +116,6 @@ describe('a body that is no request is refused', () => {
   it('takes a body nested as deep as the limit', async () => {
     const deep = `{"model":"nobody/none","messages":[{"role":"user","content":"x"}],"x":${'['.repeat(99)}${']'.repeat(99)}}`;
     expect((await refusal(deep)).message).toMatch(/not a model/);
-  });
-  it('when it is compressed', async () => {
-    const { status, message } = await refusal('x', {}, { 'content-encoding': 'gzip' });
-    expect([status, message]).toEqual([400, expect.stringMatching(/compressed/)]);
   });
   it('with 413 when it is too large, whether it says so or not', async () => {
     const options = { limits: { bodyBytes: 500 } };
@@ -151,6 +148,27 @@ describe('a body that is no request is refused', () => {
   });
 });
 
+describe('what the schema of a body does not say is refused with 400', () => {
+  it.each<[string, object]>([
+    ['no tools', {}],
+    ['an empty list of tools', { tools: [] }],
+  ])('a tool that is required, of %s', async (_, fields) => {
+    const { status, paths, message, metadata } = await ask({ ...fields, tool_choice: 'required' });
+    expect([status, paths, metadata?.error_type]).toEqual([400, ['tool_choice'], 'invalid_request']);
+    expect(message).toBe('tool_choice: "required" needs at least one tool in tools');
+    const tested = testGateway();
+    const body = { model: 'acme/fast', messages: hello, ...fields, tool_choice: 'required' };
+    await expect(tested.gateway.explain(body)).rejects.toMatchObject({ status: 400, message });
+    tested.upstream.always({ body: completion() });
+    for (const allowed of [
+      { tool_choice: 'auto' },
+      { tool_choice: 'none' },
+      { tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'required' },
+    ])
+      expect((await tested.post({ model: 'acme/fast', messages: hello, ...allowed })).status).toBe(200);
+  });
+});
+
 describe('a request that contradicts itself is refused with 422', () => {
   it.each<[string, object, string]>([
     ['two efforts', { reasoning_effort: 'low', reasoning: { effort: 'high' } }, 'reasoning_effort'],
@@ -164,6 +182,12 @@ describe('a request that contradicts itself is refused with 422', () => {
       { tool_choice: { type: 'function', function: { name: 'none' } } },
       'tool_choice.function.name',
     ],
+    [
+      'a forced server tool that is not there',
+      { tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: { type: 'service:datetime' } },
+      'tool_choice.type',
+    ],
+    ['a forced hosted tool that is not there', { tool_choice: { type: 'web_search_preview' } }, 'tool_choice.type'],
   ])('%s', async (_, fields, path) => {
     const { status, paths, metadata } = await ask(fields);
     expect([status, paths, metadata?.error_type]).toEqual([422, [path], 'unprocessable']);

@@ -60,8 +60,29 @@ describe('a whole answer', () => {
       native_finish_reason: native,
     });
   });
-  it('has a finish_reason where the provider left it out of a whole answer', async () => {
-    expect(await choiceOf(completion({}, {}, { finish_reason: null }))).toMatchObject({
+  it.each([null, undefined, ''])(
+    'has a finish_reason: with %j it is not complete, and another endpoint serves',
+    async (reason) => {
+      const half = completion({}, { content: 'Half of it' }, { finish_reason: reason });
+      for (const stream of [false, true]) {
+        const { post, upstream, records } = testGateway({ retry: { attemptsPerEndpoint: 1 } });
+        upstream.answer({ body: half }, { body: completion({}, { content: 'All of it' }) });
+        const { status, text } = await post({ model: 'acme/pair', messages: hello, stream });
+        expect([status, text.includes('All of it'), text.includes('Half')]).toEqual([200, true, false]);
+        // The half has been paid for.
+        expect(records[0]?.attempts).toMatchObject([{ status: 502, costNanoUsd: expect.any(Number) }, { status: 200 }]);
+        expect(records[0]?.attempts[0]?.costNanoUsd).toBeGreaterThan(0);
+      }
+    },
+  );
+  it('needs no finish_reason of a provider that is known to leave it out', async () => {
+    const quirks = { finishesWithoutReason: true };
+    const { post, upstream } = testGateway({
+      providers: { up: { baseUrl: 'https://up.test/v1', quirks } },
+      models: [],
+    });
+    upstream.answer({ body: completion({}, {}, { finish_reason: null }) });
+    expect((await post({ model: 'up/x', messages: hello })).json.choices[0]).toMatchObject({
       finish_reason: 'stop',
       native_finish_reason: null,
     });

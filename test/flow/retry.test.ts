@@ -201,7 +201,7 @@ describe('when nobody is left, the caller is told', () => {
       }),
       broken(500, { 'openai-organization': 'org-1' }),
     ]);
-    expect([...headers.keys()].sort()).toEqual(['content-type', 'x-generation-id']);
+    expect([...headers.keys()].sort()).toEqual(['cache-control', 'content-type', 'x-generation-id']);
   });
   it('which attempts there were', async () => {
     const { json, record, records } = await ask([broken(429), { instead: 'refuse' }, broken(500), { body: '' }], {
@@ -290,8 +290,29 @@ describe("the caller's own deadline", () => {
     expect((await post({ model: 'acme/fast', messages: hello }, { 'x-service-timeout-ms': '1500' })).status).toBe(408);
     expect(clock.now() - startMs).toBe(1500);
   });
-  it("is no longer than the operator's, and nonsense is none", async () => {
-    for (const asked of ['99999999', '-5', 'soon', '']) {
+  it.each(['-5', '0', '0.0', 'soon', '', '1e3', '0x10', '5s', 'Infinity', 'NaN', '1 2'])(
+    'is 400 for %j',
+    async (asked) => {
+      const { post, call, upstream } = testGateway({ brand: 'acme' });
+      for (const name of ['x-service-timeout-ms', 'x-acme-timeout-ms']) {
+        const { status, json, headers } = await post({ model: 'acme/fast', messages: hello }, { [name]: asked });
+        expect([status, json.error.message]).toEqual([400, `${name}: expected milliseconds, more than 0`]);
+        expect(headers.get('x-generation-id')).toMatch(/^gen-/);
+        const listed = await call('GET', '/workspaces', undefined, { [name]: asked });
+        expect([listed.status, listed.headers.get('x-generation-id')]).toEqual([400, null]);
+      }
+      expect(upstream.sent).toEqual([]);
+    },
+  );
+  it("is no longer than the operator's, and of two headers the shorter", async () => {
+    const { post: postBoth, upstream: hanging, clock: both } = testGateway({ brand: 'acme' });
+    hanging.always({ instead: 'hang' });
+    await postBoth(
+      { model: 'acme/fast', messages: hello },
+      { 'x-acme-timeout-ms': '900', 'x-service-timeout-ms': '800.5' },
+    );
+    expect(both.now() - startMs).toBe(800.5);
+    for (const asked of ['99999999', '9'.repeat(400)]) {
       const { post, upstream, clock } = testGateway({ timeouts: { totalMs: 20_000 } });
       upstream.answer({ instead: 'hang' });
       expect((await post({ model: 'acme/fast', messages: hello }, { 'x-service-timeout-ms': asked })).status).toBe(408);

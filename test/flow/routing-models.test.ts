@@ -69,6 +69,64 @@ describe('a slug', () => {
   });
 });
 
+describe('the routers and the sandbox', () => {
+  const usd = (price: string) => ({ pricing: { prompt: price, completion: price } });
+  const beside: Partial<GatewayOptions> = {
+    providers: { sandbox: {}, up: { baseUrl: 'https://up.test/v1', apiKey: 'sk-operator-0123456789' } },
+    models: [
+      { slug: 'acme/paid', endpoints: [{ provider: 'up', model: 'paid', ...usd('0.01') }] },
+      { slug: 'acme/gift', endpoints: [{ provider: 'up', model: 'gift', ...usd('0') }] },
+    ],
+    catalog: { builtInModels: false },
+  };
+  const sandboxAlone: Partial<GatewayOptions> = { ...beside, providers: { sandbox: {} }, models: [] };
+  const tradeoffs = Array.from({ length: 11 }, (_, n) => [{ id: 'auto-router', cost_quality_tradeoff: n }]);
+
+  it('choose real models where there are some, whatever they cost, and explain the same', async () => {
+    const tested = atOpenAi(beside);
+    for (const model of ['service/auto', 'service/free']) {
+      for (const plugins of tradeoffs) {
+        const { candidates } = await tested.gateway.explain({ model, messages: hello, plugins });
+        expect(candidates.map(({ provider }) => provider)).toEqual(candidates.map(() => 'up'));
+        expect((await answered(model, { plugins }, tested)).model).toBe(candidates[0]?.model);
+      }
+    }
+  });
+  it('do without them rather than choose the sandbox', async () => {
+    const tested = atOpenAi({ ...beside, models: beside.models?.slice(0, 1) });
+    for (const [model, provider] of [
+      ['service/free', {}],
+      ['service/auto', { ignore: ['up'] }],
+    ] as const) {
+      const { status, error } = await answered(model, { provider }, tested);
+      expect([status, error.message]).toEqual([404, expect.stringContaining('sandbox')]);
+      const { error: explained } = await tested.gateway.explain({ model, messages: hello, provider });
+      expect(explained).toMatchObject({ code: 404, message: error.message });
+    }
+    expect(tested.upstream.sent).toEqual([]);
+  });
+  it('choose a sandbox that is set up alone, but none of its models that fail', async () => {
+    const tools = [{ type: 'function', function: { name: 'f' } }];
+    for (const fields of [{}, { tools }, { response_format: { type: 'json_object' } }, { max_tokens: 4096 }]) {
+      for (const model of ['service/auto', 'service/free']) {
+        for (const plugins of tradeoffs) {
+          const { status, model: chosen } = await answered(model, { plugins, ...fields }, atOpenAi(sandboxAlone));
+          const isPossible = model === 'service/auto' || !('tools' in fields || 'response_format' in fields);
+          expect([model, fields, status]).toEqual([model, fields, isPossible ? 200 : 404]);
+          if (isPossible) expect(chosen).toMatch(/^sandbox\/(free|echo|lorem|expensive|tool-call|json)$/);
+        }
+      }
+    }
+  });
+  it('choose it beside others where the request names it', async () => {
+    const tested = atOpenAi(beside);
+    const named = { id: 'auto-router', allowed_models: ['sandbox/echo'] };
+    expect((await answered('service/auto', { plugins: [named] }, tested)).model).toBe('sandbox/echo');
+    expect((await answered('service/free', { provider: { only: ['sandbox'] } }, tested)).model).toBe('sandbox/free');
+    expect((await answered('sandbox/echo', {}, tested)).model).toBe('sandbox/echo');
+  });
+});
+
 describe(':thinking', () => {
   const options: Partial<GatewayOptions> = {
     models: [

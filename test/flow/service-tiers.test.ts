@@ -7,6 +7,7 @@ const options = {
   models: [
     {
       slug: 'acme/tiers',
+      order: 'price' as const,
       endpoints: [
         { provider: 'up', model: 'm', pricing: price('0.00001') },
         { provider: 'up', variant: 'flex', model: 'm', pricing: price('0.000005') },

@@ -10,6 +10,7 @@ const names = ['one', 'two', 'three', 'four'];
 const pricing = { prompt: '0.000001', completion: '0.000001' };
 const model = (slug: string, extra: object = {}) => ({
   slug,
+  order: 'price' as const,
   endpoints: names.map((provider) => ({
     provider,
     model: `${slug} at ${provider}`,
@@ -86,6 +87,41 @@ describe('a session', () => {
     const other = await sessionAt(tested, 'one');
     expect(await served(tested, { session_id: session }, { 'x-session-id': other })).toBe('three');
     expect(await served(tested, { session_id: other }, { 'x-session-id': session })).toBe('one');
+  });
+  it('is named by prompt_cache_key where there is no other name', async () => {
+    const tested = gateway();
+    const [one, three] = [await sessionAt(tested, 'one'), await sessionAt(tested, 'three')];
+    expect([...(await whoServes(tested, 10, { prompt_cache_key: three }))]).toEqual(['three']);
+    expect(tested.upstream.sent.at(-1)?.body.prompt_cache_key).toBe(three);
+    expect(await served(tested, { prompt_cache_key: three, session_id: one })).toBe('one');
+    expect(await served(tested, { prompt_cache_key: three }, { 'x-session-id': one })).toBe('one');
+    expect(tested.records.at(-1)?.sessionId).toBe(one);
+    // Moved by a failure, it stays there.
+    tested.upstream.answer({ status: 500, body: errorBody('No') });
+    const moved = await served(tested, { prompt_cache_key: 'fresh' });
+    expect(tested.records.at(-1)?.sessionId).toBe(null);
+    expect([...(await whoServes(tested, 10, { prompt_cache_key: 'fresh' }))]).toEqual([moved]);
+    expect(await served(tested, { prompt_cache_key: 'fresh', provider: { order: ['four'] } })).toBe('four');
+    const long = 'k'.repeat(100_000);
+    expect((await whoServes(tested, 10, { prompt_cache_key: long })).size).toBe(1);
+    // Two long ones are two.
+    const ways = new Set<string>();
+    for (let n = 0; n < 30; n++) ways.add(await served(tested, { prompt_cache_key: `${long}${n}` }));
+    expect(ways.size).toBe(4);
+    for (const prompt_cache_key of ['', null, 5, ['k']])
+      expect((await whoServes(tested, 40, { prompt_cache_key })).size).toBe(4);
+  });
+  it('is refused where its header is longer than the field may be', async () => {
+    const tested = gateway();
+    const ofChars = (length: number) => tested.post(ask, { 'x-session-id': 's'.repeat(length) });
+    expect((await ofChars(256)).status).toBe(200);
+    const sent = tested.upstream.sent.length;
+    const { status, json, headers } = await ofChars(257);
+    expect([status, json.error.message]).toEqual([400, 'x-session-id: expected at most 256 characters']);
+    expect(headers.get('x-generation-id')).toMatch(/^gen-/);
+    const field = await tested.post({ ...ask, session_id: 's'.repeat(257) });
+    expect([field.status, field.json.error.message]).toEqual([400, 'session_id: expected at most 256 characters']);
+    expect(tested.upstream.sent).toHaveLength(sent);
   });
   it('goes the same way in a stream', async () => {
     const tested = gateway();

@@ -1,10 +1,11 @@
+import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import { hello } from '../support/gateway.ts';
 import { tenantGateway } from '../support/tenant-gateway.ts';
 import { completion } from '../support/upstream.ts';
 
-/** Two tenants, each with a workspace, a key that manages it, a budget, and a key that infers. */
+/** Two tenants, each with a workspace, a key that manages it, a budget that it set, and a key that infers. */
 async function twoTenants() {
   const tested = tenantGateway({ secrets: { current: 'a master secret of the tests, which is long enough' } });
   tested.upstream.always({ body: completion() });
@@ -12,7 +13,7 @@ async function twoTenants() {
     const id = await tested.workspace(slug);
     const manager = await tested.key({ name: slug, workspace_id: id, permissions: ['management'] });
     const inference = await tested.key({ name: slug, workspace_id: id });
-    await tested.manage('PUT', `/workspaces/${id}/budgets/daily`, { limit_usd: 1 });
+    await tested.manage('PUT', `/workspaces/${id}/budgets/daily`, { limit_usd: 1 }, manager.key);
     const { json } = await tested.call('POST', '/byok', {
       provider: 'groq',
       key: `gsk-${slug}-0123456789`,
@@ -140,9 +141,40 @@ describe('a management key of one workspace', () => {
     expect((await manage('GET', '/workspaces/default', undefined, key)).status).toBe(404);
     expect((await manage('POST', '/workspaces', { name: 'x', slug: 'x' }, key)).status).toBe(403);
   });
-  it('does not take a slug that another has', async () => {
+  it('does not learn from a slug that it asks for whether another has it', async () => {
     const { manage, rival } = await twoTenants();
-    expect((await manage('PATCH', `/workspaces/${rival.id}`, { slug: 'acme' }, rival.manager.key)).status).toBe(400);
+    const change = (body: object) => manage('PATCH', `/workspaces/${rival.id}`, body, rival.manager.key);
+    const [taken, free] = [await change({ slug: 'acme', name: 'x' }), await change({ slug: 'nobody', name: 'x' })];
+    expect([taken.status, taken.text]).toEqual([403, free.text]);
+    expect(taken.json.error.message).toBe(
+      'slug: expected no other slug: only a caller that manages all workspaces can change it',
+    );
+    expect((await change({ slug: 'rival', name: 'Same' })).json.data).toMatchObject({ slug: 'rival', name: 'Same' });
+    expect((await manage('PATCH', '/workspaces/rival', { slug: 'acme' })).status).toBe(400);
+    expect((await manage('PATCH', '/workspaces/rival', { slug: 'nobody' })).json.data.slug).toBe('nobody');
+  });
+  it.each(['id', 'slug'] as const)('makes the store read the same for another’s %s and for nobody’s', async (by) => {
+    const store = new Keyv();
+    const tested = tenantGateway({ store });
+    const [acme, rival] = [await tested.workspace('acme'), await tested.workspace('rival')];
+    const { key } = await tested.key({ workspace_id: rival, permissions: ['management'] });
+    const known = { id: acme, slug: 'acme' };
+    const unknown = { id: crypto.randomUUID(), slug: 'nobody' };
+    let reads: string[] = [];
+    const get = store.store.get.bind(store.store);
+    store.store.get = (name: string) => {
+      reads.push(name.replaceAll(rival, 'own'));
+      return get(name);
+    };
+    const readsFor = async (name: string) => {
+      reads = [];
+      expect((await tested.manage('GET', `/workspaces/${name}/budgets`, undefined, key)).status).toBe(404);
+      return reads;
+    };
+    // The first request also reads the key.
+    await readsFor(unknown[by]);
+    expect(await readsFor(known[by])).toEqual(await readsFor(unknown[by]));
+    expect(reads.length).toBeGreaterThan(0);
   });
 });
 

@@ -49,7 +49,7 @@ it('gives an adapter the bytes of a stream without a web stream between, the sam
     upstream.answer({ body: textStream('Hel', 'lo') });
     const request = new Request('http://gateway.test/v1/chat/completions', {
       method: 'POST',
-      headers: { authorization: `Bearer ${testKey}` },
+      headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'acme/fast', messages: hello, stream: true }),
     });
     // A Response of the platform hides the stream it was made of; a host's own class keeps it.

@@ -67,6 +67,12 @@ describe('POST /workspaces', () => {
   it.each<[string, unknown, string, string]>([
     ['without a name', { slug: 'x' }, 'name', 'name: expected string'],
     ['with an empty name', { name: '', slug: 'x' }, 'name', 'name: expected at least 1 character'],
+    [
+      'with a blank name',
+      { name: ' \t\u00a0\u200b\ufeff', slug: 'x' },
+      'name',
+      'name: expected a name with a visible character',
+    ],
     ['with a name too long', { name: 'x'.repeat(101), slug: 'x' }, 'name', 'name: expected at most 100 characters'],
     ['without a slug', { name: 'x' }, 'slug', 'slug: expected string'],
     ['with a slug too long', { name: 'x', slug: 'x'.repeat(51) }, 'slug', 'slug: expected at most 50 characters'],
@@ -155,6 +161,19 @@ describe('GET /workspaces', () => {
     expect(await page('?limit=1')).toEqual(['default', 4]);
     expect(await page('?limit=100&offset=0')).toEqual(['default c a b', 4]);
   });
+  it('keeps the order of creation within a millisecond, and when the clock is set back', async () => {
+    let nowMs = Date.parse('2026-01-01T00:00:00Z');
+    const { manage, workspace } = tenantGateway({
+      clock: { now: () => nowMs, after: () => () => undefined },
+      ids: backwardIds(),
+    });
+    const slugs = ['e', 'b', 'd', 'a', 'c'];
+    for (const slug of slugs) await workspace(slug);
+    nowMs -= 1000;
+    await workspace('last');
+    const { data } = (await manage('GET', '/workspaces')).json;
+    expect(data.map(({ slug }: { slug: string }) => slug)).toEqual(['default', ...slugs, 'last']);
+  });
   it('lists 50 unless asked for more', async () => {
     const { manage, workspace } = tenantGateway();
     for (let at = 0; at < 55; at++) await workspace(`w-${at}`);
@@ -167,6 +186,11 @@ describe('GET /workspaces', () => {
     ['limit=x', 'limit: expected an integer from 1 to 100'],
     ['offset=-1', 'offset: expected an integer of at least 0'],
     ['offset=1.5', 'offset: expected an integer of at least 0'],
+    ['limt=1', 'limt: unknown key "limt"'],
+    ['limit=1&__proto__=1', '__proto__: unknown key "__proto__"'],
+    ['limit=1e1', 'limit: expected an integer from 1 to 100'],
+    ['limit=%2B1', 'limit: expected an integer from 1 to 100'],
+    ['offset=9999999999999999', 'offset: expected an integer of at least 0'],
   ])('refuses ?%s', async (query, message) => {
     const refused = await tenantGateway().manage('GET', `/workspaces?${query}`);
     expect([refused.status, refused.json.error.message]).toEqual([400, message]);
@@ -191,12 +215,14 @@ describe('PATCH /workspaces/{id}', () => {
     const changed = await manage('PATCH', '/workspaces/plain', { [field]: value });
     expect(changed.json.data).toEqual({ ...before.data, [field]: value, updated_at: now });
   });
-  it('changes nothing where nothing is given', async () => {
-    const { manage, workspace } = tenantGateway();
+  it('changes nothing but updated_at where nothing is given', async () => {
+    const { manage, workspace, clock } = tenantGateway();
     await workspace('acme');
     const before = await manage('GET', '/workspaces/acme');
+    await clock.advance(1000);
     const changed = await manage('PATCH', '/workspaces/acme', {});
-    expect([changed.status, changed.json]).toEqual([200, before.json]);
+    expect(changed.json.data).toEqual({ ...before.json.data, updated_at: '2026-01-01T00:00:01.000Z' });
+    expect((await manage('GET', '/workspaces/acme')).json).toEqual(changed.json);
   });
   it('moves a slug: what it was is free, and what is taken is refused', async () => {
     const { manage, workspace } = tenantGateway();
@@ -221,6 +247,7 @@ describe('PATCH /workspaces/{id}', () => {
   it.each<[object, string]>([
     [{ name: '' }, 'name: expected at least 1 character'],
     [{ name: null }, 'name: expected string'],
+    [{ name: '  ' }, 'name: expected a name with a visible character'],
     [{ slug: 'A' }, 'slug: expected lower-case letters and digits, in parts joined by single hyphens'],
     [{ io_logging_sampling_rate: 0 }, 'io_logging_sampling_rate: expected at least 0.0001'],
     [{ io_logging_sampling_rate: 1.01 }, 'io_logging_sampling_rate: expected at most 1'],
@@ -273,6 +300,12 @@ describe('DELETE /workspaces/{id}', () => {
     expect([refused.status, refused.json.error.message]).toEqual([400, 'The default workspace cannot be deleted']);
   });
 });
+
+/** Ids whose order is the opposite of the order in which they were made. */
+function backwardIds() {
+  let left = 1e12 - 1;
+  return { uuid: () => `00000000-0000-4000-8000-${String(left--).padStart(12, '0')}` };
+}
 
 describe('workspaces', () => {
   const all: [string, string, object?][] = [

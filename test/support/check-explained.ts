@@ -192,6 +192,10 @@ export async function checkGateway(seed: number, seen: Map<string, number>): Pro
     }
     const { candidates, excluded, error, budgets, hold_usd } = told.explanation;
     const names = namesOf(told.explanation);
+    expect(
+      names.filter((name) => name.includes('sandbox')),
+      say,
+    ).toEqual([]);
     const isLeftOut = new Set(excluded.map(({ model, provider }) => `${model} ${provider}`));
     expect(
       [...names, ...calls].filter((name) => isLeftOut.has(endpointOf(name))),

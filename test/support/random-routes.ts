@@ -47,8 +47,10 @@ export function randomCatalogue(dice: Dice): Partial<GatewayOptions> & { models:
       up: { baseUrl: 'https://up.test/v1', apiKey: 'sk-operator-up', dataPolicy: randomPolicy(dice) },
       alt: { baseUrl: 'https://alt.test/v1', apiKey: 'sk-operator-alt', dataPolicy: randomPolicy(dice) },
       third: { baseUrl: 'https://third.test/v1', dataPolicy: randomPolicy(dice) },
-      groq: { apiKey: 'sk-operator-groq', baseUrl: 'https://groq.test/v1' },
+      groq: { apiKey: 'sk-operator-groq', baseUrl: 'https://groq.test/v1', byok: true },
       ...(hasLast ? { mistral: { apiKey: 'sk-operator-mistral' } } : {}),
+      // No request names it, so no router may choose it.
+      ...(dice.chance(0.3) ? { sandbox: {} } : {}),
     },
     models: Array.from({ length: dice.int(2, 6) }, (_, at) =>
       randomModel(dice, at, hasLast ? providers : providers.slice(0, -1)),
@@ -96,6 +98,9 @@ function randomModel(dice: Dice, at: number, from: readonly string[]): Model {
     ...(dice.chance(0.4)
       ? { inputModalities: ['text' as const, ...(dice.chance(0.5) ? ['image' as const] : [])] }
       : {}),
+    ...(dice.chance(0.3)
+      ? { outputModalities: ['text' as const, ...(dice.chance(0.5) ? ['image' as const] : [])] }
+      : {}),
     endpoints: endpoints.filter((one) => one !== null),
   };
 }
@@ -126,6 +131,8 @@ export function randomRequest(dice: Dice, models: readonly Model[]): Record<stri
   if (dice.chance(0.1)) fields.service_tier = dice.pick(['auto', 'default', 'flex', 'priority']);
   if (dice.chance(0.1)) fields.route = dice.pick(['fallback', 'sort', null]);
   if (dice.chance(0.3)) fields.session_id = `session ${dice.int(0, 3)}`;
+  if (dice.chance(0.15)) fields.prompt_cache_key = `cache ${dice.int(0, 1)}`;
+  if (dice.chance(0.1)) fields.modalities = dice.pick([[], ['text'], ['text', 'image']]);
   if (dice.chance(0.2)) fields.user = dice.pick(['u1', 'u2']);
   if (dice.chance(0.15)) fields.plugins = [randomAutoRouter(dice)];
   return fields;
@@ -169,7 +176,7 @@ function randomPreferences(dice: Dice): Record<string, unknown> {
   if (dice.chance(0.25)) fields.order = dice.some([...tags, 'nobody'], 0.2);
   if (dice.chance(0.15)) fields.only = dice.some(tags, 0.5);
   if (dice.chance(0.15)) fields.ignore = dice.some(tags, 0.15);
-  if (dice.chance(0.15)) fields.allow_fallbacks = dice.chance(0.3);
+  if (dice.chance('order' in fields ? 0.4 : 0.15)) fields.allow_fallbacks = dice.chance(0.4);
   if (dice.chance(0.1)) fields.require_parameters = dice.chance(0.5);
   if (dice.chance(0.1)) fields.data_collection = dice.pick(['allow', 'deny']);
   if (dice.chance(0.1)) fields.zdr = dice.chance(0.5);

@@ -91,6 +91,8 @@ export function inputOf(world: World, fields: Partial<ChatRequest> = {}): PlanIn
     defaultModel: world.defaultModel ?? null,
     brand: 'acme',
     isConfigured: (slug) => usable.has(slug),
+    isSandbox: (slug) => slug === 'sandbox',
+    hasOnlySandboxes: [...usable].every((slug) => slug === 'sandbox'),
     providerName: (slug) => slug,
     facts: {
       health: healthOf(health, endpoints),

@@ -70,6 +70,7 @@ export function instanceOn(storage: Storage, options: InstanceOptions = {}): Ten
     cacheMs,
     countLiveKeys: apiKeys.countLive,
     contents: [apiKeys.deleteAll, (id) => budgets(id).deleteAll(), ...contents],
+    forgetSpending: (id) => storage.ledger.forget(id),
   });
   return { workspaces, budgets, apiKeys, owners };
 }

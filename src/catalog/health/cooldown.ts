@@ -55,6 +55,11 @@ export function isTripped({ sinceMs, okMs }: Cooldown): boolean {
   return sinceMs > okMs;
 }
 
+/** Whether a pause was requested, and no success has ended it. */
+export function isAsked({ askedSinceMs, askedClearedMs }: Cooldown): boolean {
+  return askedSinceMs > askedClearedMs;
+}
+
 /** Whether the cooldown after failures is on and not yet half open. */
 export function coolsDownAfterFailures(cooldown: Cooldown, nowMs: number): boolean {
   return isTripped(cooldown) && cooldown.untilMs > nowMs;
@@ -62,8 +67,7 @@ export function coolsDownAfterFailures(cooldown: Cooldown, nowMs: number): boole
 
 /** @returns when the key may be used again; undefined: now */
 export function cooldownUntil(cooldown: Cooldown, nowMs: number): number | undefined {
-  const { askedSinceMs, askedClearedMs, askedUntilMs } = cooldown;
-  let latestMs = askedSinceMs > askedClearedMs ? askedUntilMs : 0;
+  let latestMs = isAsked(cooldown) ? cooldown.askedUntilMs : 0;
   if (isTripped(cooldown)) {
     latestMs = Math.max(latestMs, cooldown.untilMs > nowMs ? cooldown.untilMs : probedUntil(cooldown, nowMs));
   }
@@ -96,7 +100,7 @@ export function endProbe(cooldown: Cooldown): void {
 export function succeed(cooldown: Cooldown, nowMs: number): void {
   // Later than the cooldown that the success ends, also if the clock was set back, or in the same millisecond.
   end(cooldown, Math.max(cooldown.sinceMs, nowMs));
-  if (cooldown.askedSinceMs > cooldown.askedClearedMs && cooldown.hasStartedSinceAsked) {
+  if (isAsked(cooldown) && cooldown.hasStartedSinceAsked) {
     endAsked(cooldown, Math.max(cooldown.askedSinceMs, nowMs));
   }
 }
@@ -123,7 +127,8 @@ export function fail(cooldown: Cooldown, nowMs: number, settings: CooldownSettin
   } else if (cooldown.failures >= settings.failuresToCooldown) begin(cooldown, nowMs, settings, settings.cooldownMs);
 }
 
-function begin(
+/** Starts the cooldown after failures. @param askedMs  its length, within the limits of the settings */
+export function begin(
   cooldown: Cooldown,
   nowMs: number,
   { cooldownMs, maxCooldownMs }: CooldownSettings,
@@ -137,8 +142,7 @@ function begin(
 /** Starts a requested cooldown until `untilMs`, or keeps the present one if that ends later. */
 export function ask(cooldown: Cooldown, nowMs: number, untilMs: number): void {
   if (!Number.isFinite(untilMs) || untilMs <= nowMs) return;
-  const isOn = cooldown.askedSinceMs > cooldown.askedClearedMs;
-  if (isOn && untilMs <= cooldown.askedUntilMs) return;
+  if (isAsked(cooldown) && untilMs <= cooldown.askedUntilMs) return;
   // Later than the previous request, also if the clock was set back.
   cooldown.askedSinceMs = Math.max(nowMs, cooldown.askedSinceMs, cooldown.askedClearedMs + 1);
   cooldown.askedUntilMs = untilMs;

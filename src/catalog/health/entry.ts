@@ -1,4 +1,5 @@
 import type { Percentiles } from '../../call/facts.ts';
+import type { WorkspaceId } from '../../call/workspace.ts';
 import { type Cooldown, createCooldown } from './cooldown.ts';
 import { lowest, percentile, percentileReached, percentiles, type Total } from './histogram.ts';
 import { createSeries, last5m, last30s, outcomesIn, type Series, slotNumber, slotsOf, sum } from './series.ts';
@@ -11,7 +12,14 @@ export interface Entry {
   others: Map<string, Series> | null;
   /** The sum of `others`, for the two spans that requests need; null: no others. See `combine`. */
   combined: Series | null;
+  /** For everybody. */
   cooldown: Cooldown;
+  /** By workspace, those that have met failures; null: none has, or the key is of one workspace already. */
+  witnesses: Map<WorkspaceId, Witness> | null;
+  /** Grows with each success and each cooldown, with which the failures of witnesses count anew. */
+  round: number;
+  /** The time of the last failure that no request can provoke. */
+  provenMs: number;
   /** Grows with every change of `series` and `others`. */
   version: number;
   /** The `version` for which `hasOutage` was computed. */
@@ -19,6 +27,22 @@ export interface Entry {
   outageSlot: number;
   hasOutage: boolean;
   figures: Figures | null;
+}
+
+/**
+ * What one workspace has met at an endpoint with the operator's credential. A prompt can provoke most failures, so what
+ * one workspace meets leaves the endpoint alone for that workspace. For all of them it counts together with what another
+ * workspace has met.
+ */
+export interface Witness {
+  /** For this workspace alone. */
+  cooldown: Cooldown;
+  /** The time of its last failure. */
+  failedMs: number;
+  /** Its failures since the endpoint last worked for anybody. This instance only. */
+  failures: number;
+  /** The `round` of the entry that `failures` belongs to. */
+  round: number;
 }
 
 /** Figures of the last 5 min. */
@@ -46,6 +70,9 @@ export function createEntry(): Entry {
     others: null,
     combined: null,
     cooldown: createCooldown(),
+    witnesses: null,
+    round: 0,
+    provenMs: -1,
     version: 0,
     outageVersion: -1,
     outageSlot: -1,

@@ -1,8 +1,10 @@
+import type { CooldownSettings } from '../../schema/settings.ts';
 import type { HealthKind } from '../../stores/health-records.ts';
-import { merge } from './cooldown.ts';
+import { type Cooldown, merge, type SharedCooldown } from './cooldown.ts';
 import { createEntry, type Entry } from './entry.ts';
 import { combine, createSeries, place, type Series } from './series.ts';
 import { decodeRecord, type SharedRecord } from './shared-record.ts';
+import { weigh, witnessOf } from './witness.ts';
 
 /**
  * The observations of other instances. They stand beside our own, and the next record of an instance replaces its last.
@@ -31,8 +33,8 @@ export interface PeersDeps {
   /** The id of our own records. */
   instance: string;
   entries: { peek(key: string): Entry | undefined; set(key: string, entry: Entry): unknown };
-  /** The longest cooldown after failures that is taken over from another instance. */
-  maxCooldownMs: number;
+  /** No cooldown after failures that is taken over from another instance is longer than these allow. */
+  settings: CooldownSettings;
 }
 
 /** An instance counts as gone this long after its last record of a kind. */
@@ -40,7 +42,7 @@ const silentMs: Record<HealthKind, number> = { recent: 30 * 60_000, history: 24 
 /** The longest requested cooldown that is taken over from another instance. */
 const maxAskedMs = 24 * 3_600_000;
 
-export function createPeers({ instance, entries, maxCooldownMs }: PeersDeps): Peers {
+export function createPeers({ instance, entries, settings }: PeersDeps): Peers {
   const peers = new Map<string, Peer>();
   /** The entries whose `others` have changed. */
   const touched = new Set<Entry>();
@@ -81,15 +83,27 @@ export function createPeers({ instance, entries, maxCooldownMs }: PeersDeps): Pe
       touched.add(entry);
     }
     peer.keys = new Set(seen.keys());
-    for (const { key, cooldown } of from?.entries ?? []) {
+    for (const { key, cooldown, provenMs, witnesses } of from?.entries ?? []) {
       if (cooldown === null) continue;
-      merge(entryOf(key).cooldown, {
-        ...cooldown,
-        untilMs: Math.min(cooldown.untilMs, nowMs + maxCooldownMs),
-        lengthMs: Math.min(cooldown.lengthMs, maxCooldownMs),
-        askedUntilMs: Math.min(cooldown.askedUntilMs, nowMs + maxAskedMs),
-      });
+      const entry = entryOf(key);
+      mergeBounded(entry.cooldown, cooldown, nowMs);
+      entry.provenMs = Math.max(entry.provenMs, provenMs);
+      for (const { workspaceId, failedMs, cooldown: theirs } of witnesses) {
+        const witness = witnessOf(entry, workspaceId);
+        mergeBounded(witness.cooldown, theirs, nowMs);
+        witness.failedMs = Math.max(witness.failedMs, failedMs);
+      }
+      if (witnesses.length > 0) weigh(entry, nowMs, settings);
     }
+  }
+
+  function mergeBounded(cooldown: Cooldown, other: SharedCooldown, nowMs: number): void {
+    merge(cooldown, {
+      ...other,
+      untilMs: Math.min(other.untilMs, nowMs + settings.maxCooldownMs),
+      lengthMs: Math.min(other.lengthMs, settings.maxCooldownMs),
+      askedUntilMs: Math.min(other.askedUntilMs, nowMs + maxAskedMs),
+    });
   }
 
   function forget(key: string, id: string): void {

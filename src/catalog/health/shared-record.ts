@@ -1,4 +1,5 @@
 import { tryParseJson } from '../../base/json.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../../call/workspace.ts';
 import type { SharedCooldown } from './cooldown.ts';
 import { bucketCount, type Histogram } from './histogram.ts';
 import { type Slot, type Span, spans } from './series.ts';
@@ -9,6 +10,10 @@ export interface SharedEntry {
   /** null: no cooldown to share. */
   cooldown: SharedCooldown | null;
   slots: { span: Span; slot: Slot }[];
+  /** See `Entry`. */
+  provenMs: number;
+  /** What single workspaces have met. */
+  witnesses: { workspaceId: WorkspaceId; failedMs: number; cooldown: SharedCooldown }[];
 }
 
 export interface SharedRecord {
@@ -18,9 +23,10 @@ export interface SharedRecord {
 }
 
 /** Raised with a change that older versions would misread: instances of two versions may run at the same time. */
-const version = 1;
+const version = 2;
 const maxEntries = 1_000;
 const maxKeyLength = 1_000;
+const maxWitnesses = 1_000;
 const maxCount = 1e9;
 /** The largest difference between the clocks of two instances. */
 const skewMs = 60_000;
@@ -29,8 +35,14 @@ export function encodeRecord({ atMs, entries }: SharedRecord): string {
   return JSON.stringify([version, Math.round(atMs), entries.map(encodeEntry)]);
 }
 
-function encodeEntry({ key, cooldown, slots }: SharedEntry): unknown {
-  return [key, cooldown && encodeCooldown(cooldown), slots.map(encodeSlot)];
+function encodeEntry({ key, cooldown, slots, provenMs, witnesses }: SharedEntry): unknown {
+  return [
+    key,
+    cooldown && encodeCooldown(cooldown),
+    slots.map(encodeSlot),
+    Math.max(Math.round(provenMs), 0),
+    witnesses.map((one) => [one.workspaceId, Math.round(one.failedMs), encodeCooldown(one.cooldown)]),
+  ];
 }
 
 function encodeCooldown(cooldown: SharedCooldown): number[] {
@@ -62,13 +74,27 @@ export function decodeRecord(text: string, nowMs: number): SharedRecord | null {
 }
 
 function decodeEntry(value: unknown, atMs: number): SharedEntry | null {
-  if (!isTuple(value, 3)) return null;
-  const [key, requested, list] = value;
+  if (!isTuple(value, 5)) return null;
+  const [key, requested, list, provenMs, seen] = value;
   if (typeof key !== 'string' || key.length > maxKeyLength || !Array.isArray(list)) return null;
   const cooldown = requested === null ? null : decodeCooldown(requested, atMs);
   if (cooldown === null && requested !== null) return null;
+  if (!isCount(provenMs) || provenMs > atMs + skewMs) return null;
   const slots = all(list, decodeSlot);
-  return slots && { key, cooldown, slots };
+  const witnesses = decodeWitnesses(seen, atMs);
+  return slots && witnesses && { key, cooldown, slots, provenMs, witnesses };
+}
+
+function decodeWitnesses(value: unknown, atMs: number): SharedEntry['witnesses'] | null {
+  if (!Array.isArray(value) || value.length > maxWitnesses) return null;
+  return all(value, (one) => {
+    if (!isTuple(one, 3)) return null;
+    const [text, failedMs, requested] = one;
+    const workspaceId = typeof text === 'string' ? parseWorkspaceId(text) : null;
+    const cooldown = decodeCooldown(requested, atMs);
+    if (workspaceId === null || cooldown === null || !isCount(failedMs) || failedMs > atMs + skewMs) return null;
+    return { workspaceId, failedMs, cooldown };
+  });
 }
 
 function decodeCooldown(value: unknown, atMs: number): SharedCooldown | null {

@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import { isUuid } from '../../base/ids.ts';
+import type { CooldownSettings } from '../../schema/settings.ts';
 import type { HealthKind, HealthRecords } from '../../stores/health-records.ts';
 import { type StoreLogger, writeLog } from '../../stores/storage/logger.ts';
 import { nameOfError } from '../../stores/storage/outage.ts';
-import { cooldownUntil } from './cooldown.ts';
+import { type Cooldown, cooldownUntil } from './cooldown.ts';
 import { activityOf, type Entry } from './entry.ts';
 import { createPeers, type PeersDeps } from './peers.ts';
 import { last1d, last5m, last30m, last30s, type Span, slotsOf, spans } from './series.ts';
@@ -31,7 +32,7 @@ export interface SharingDeps {
   logger: StoreLogger | null;
   /** The most recently used first. */
   entries: PeersDeps['entries'] & { entries(): Iterable<[string, Entry]> };
-  maxCooldownMs: number;
+  settings: CooldownSettings;
 }
 
 const everyMs = 2_000;
@@ -42,8 +43,8 @@ const maxShared = 100;
 /** For this long after a cooldown began, its end is shared as well. */
 const shareCooldownsMs = 300_000;
 
-export function createSharing({ clock, records, instance, logger, entries, maxCooldownMs }: SharingDeps): Sharing {
-  const peers = createPeers({ instance, entries, maxCooldownMs });
+export function createSharing({ clock, records, instance, logger, entries, settings }: SharingDeps): Sharing {
+  const peers = createPeers({ instance, entries, settings });
   /** The next planned run. */
   let next: { isSoon: boolean; cancel: () => void } | null = null;
   let running: Promise<void> | null = null;
@@ -124,15 +125,18 @@ export function createSharing({ clock, records, instance, logger, entries, maxCo
     const sharedEntries: SharedEntry[] = mostActive(nowMs).map(([key, entry]) => ({
       key,
       cooldown: entry.cooldown,
+      provenMs: entry.provenMs,
+      witnesses: toldWitnesses(entry, nowMs),
       slots: slotsIn(entry, nowMs, (span, endMs) => span < last30m || endMs >= historyWrittenMs),
     }));
     const keys = new Set(sharedEntries.map(({ key }) => key));
     let cooldowns = 0;
-    for (const [key, { cooldown }] of entries.entries()) {
+    for (const [key, entry] of entries.entries()) {
       if (keys.has(key)) continue;
-      const begunMs = Math.max(cooldown.sinceMs, cooldown.askedSinceMs);
-      if (begunMs < nowMs - shareCooldownsMs && cooldownUntil(cooldown, nowMs) === undefined) continue;
-      sharedEntries.push({ key, cooldown, slots: [] });
+      const { cooldown, provenMs } = entry;
+      const witnesses = toldWitnesses(entry, nowMs);
+      if (witnesses.length === 0 && !isToTell(cooldown, nowMs)) continue;
+      sharedEntries.push({ key, cooldown, slots: [], provenMs, witnesses });
       if (++cooldowns === maxShared) break;
     }
     return encodeRecord({ atMs: nowMs, entries: sharedEntries });
@@ -143,7 +147,7 @@ export function createSharing({ clock, records, instance, logger, entries, maxCo
     for (const [key, entry] of entries.entries()) {
       if (isOwn(key)) continue;
       const slots = slotsIn(entry, nowMs, (span) => span >= last30m);
-      if (slots.length > 0) sharedEntries.push({ key, cooldown: null, slots });
+      if (slots.length > 0) sharedEntries.push({ key, cooldown: null, slots, provenMs: -1, witnesses: [] });
       if (sharedEntries.length === maxShared) break;
     }
     return encodeRecord({ atMs: nowMs, entries: sharedEntries });
@@ -177,6 +181,22 @@ export function createSharing({ clock, records, instance, logger, entries, maxCo
 
 function isDue(doneMs: number, nowMs: number): boolean {
   return Math.abs(nowMs - doneMs) >= historyEveryMs;
+}
+
+/** Whether a cooldown is on, or began a short time ago. */
+function isToTell(cooldown: Cooldown, nowMs: number): boolean {
+  const begunMs = Math.max(cooldown.sinceMs, cooldown.askedSinceMs);
+  return begunMs >= nowMs - shareCooldownsMs || cooldownUntil(cooldown, nowMs) !== undefined;
+}
+
+/** What single workspaces have met lately. */
+function toldWitnesses({ witnesses }: Entry, nowMs: number): SharedEntry['witnesses'] {
+  const told: SharedEntry['witnesses'] = [];
+  for (const [workspaceId, { cooldown, failedMs }] of witnesses ?? []) {
+    if (failedMs >= nowMs - shareCooldownsMs || isToTell(cooldown, nowMs))
+      told.push({ workspaceId, failedMs, cooldown });
+  }
+  return told;
 }
 
 /** The slots of this instance that others may need. */

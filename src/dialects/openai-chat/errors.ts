@@ -16,9 +16,10 @@ export function decodeError(
   nowMs: number,
 ): UpstreamError {
   const { message, code } = readError(body);
-  return new UpstreamError(message || `The provider answered with status ${status}.`, {
+  return new UpstreamError(message || `The provider responded with status ${status}.`, {
     reason: 'status',
     status,
+    ...(isContentRefusal(status, code, message) ? { fault: 'caller' } : {}),
     retryAfterMs: retryAfterOf(headers, nowMs),
     providerCode: code,
     errorType: errorTypeOf(status, code, message),
@@ -34,9 +35,10 @@ export function errorIn(body: Loose): UpstreamError | null {
   const error = body.error || (body.object === 'error' && body);
   if (!error || (isObject(error) && Object.keys(error).length === 0)) return null;
   const { message, code } = textOf(body);
-  const named = namedStatus(body);
+  const named = namedStatus(body) ?? (isContentRefusal(400, code, message) ? 400 : null);
   return new UpstreamError(message || 'The provider reported an error.', {
     ...(named === null ? { reason: 'bad_response', status: 502 } : { reason: 'status', status: named }),
+    ...(isContentRefusal(named ?? 502, code, message) ? { fault: 'caller' } : {}),
     providerCode: code,
     errorType: errorTypeOf(named ?? 400, code, message),
   });
@@ -66,17 +68,40 @@ function readError(body: string): ErrorText {
 
 function textOf(body: Loose): ErrorText {
   const error = isObject(body.error) ? body.error : body;
-  const message = [error.message, body.message, body.detail, body.error].find((text) => typeof text === 'string') as
-    | string
-    | undefined;
-  const detail = isObject(body.detail) ? body.detail.message : undefined;
+  const message = [error.message, body.message, body.detail, body.error, body.errors]
+    .map(wordsOf)
+    .find((text) => text !== '');
   const code = [error.code, error.type, body.code, body.type].find(
     (value) => (typeof value === 'string' && value !== '') || typeof value === 'number',
   );
   return {
-    message: cleanText(message ?? (typeof detail === 'string' ? detail : '')),
+    message: cleanText(message ?? ''),
     ...(code === undefined ? {} : { code: cleanText(String(code), 80) }),
   };
+}
+
+/** How many issues of a list are shown. */
+const maxIssues = 5;
+
+/** The text of a value; of an object its message; of a list, as servers on pydantic send it, where each issue is and what it is. */
+function wordsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.slice(0, maxIssues).map(issueText).filter(Boolean).join('; ');
+  if (!isObject(value)) return '';
+  return Array.isArray(value.detail) ? wordsOf(value.detail) : typeof value.message === 'string' ? value.message : '';
+}
+
+/** `body.messages.0.content: Field required`. What the request held there is left out: it may be a part of the prompt. */
+function issueText(issue: unknown): string {
+  if (typeof issue === 'string') return issue;
+  if (!isObject(issue)) return '';
+  const text = [issue.msg, issue.message].find((one) => typeof one === 'string') ?? '';
+  const place = Array.isArray(issue.loc) ? issue.loc.filter(isPlace).join('.') : '';
+  return place === '' || text === '' ? (text as string) : `${place}: ${text}`;
+}
+
+function isPlace(value: unknown): value is string | number {
+  return typeof value === 'string' || typeof value === 'number';
 }
 
 /** How providers say that a request does not fit the model's context. Agents shorten their conversation on this alone. */
@@ -92,13 +117,45 @@ const fullContext = new RegExp(
   ].join('|'),
 );
 
+/** How providers say that they refuse what a request, or their response to it, is about. */
+const refusedContent = new RegExp(
+  [
+    'content[_ -]?(?:policy|filter|moderation|management|safety)',
+    'content (?:exists risk|violates)',
+    'responsible_?ai',
+    'usage (?:guidelines|polic)',
+    'safety[_ ](?:check|system|filter|polic|guideline)',
+    'moderation',
+    '(?:was|were|been|input) flagged',
+    'data_?inspection',
+    'sensitive (?:content|information|words?)|(?:new|input|output)_sensitive',
+    'prohibited_?content',
+    'inappropriate content',
+    'censor',
+    'invalid_prompt',
+  ].join('|'),
+);
+/** The same as a code alone, which providers send with any status. */
+const refusalCode =
+  /^(?:content_?(?:filter|policy|moderation)\w*|responsible_?ai\w*|moderation_\w+|data_?inspection\w*|prohibited_?content|invalid_prompt)$/;
+/** What a status of 403 says of the operator, whose account the provider has closed. */
+const closedAccount = /account|suspended|deactivated|terminated|banned|billing/;
+
+/** Whether a provider refuses the content: that is the caller's, whichever key the request had. */
+function isContentRefusal(status: number, code: string | undefined, message: string): boolean {
+  const kind = code?.toLowerCase() ?? '';
+  if (status !== 400 && status !== 403 && status !== 422 && status !== 451) return refusalCode.test(kind);
+  const words = `${kind} ${message.toLowerCase()}`;
+  return refusedContent.test(words) && !(status === 403 && closedAccount.test(words));
+}
+
 /** The wire's `error_type` where the provider's words say more than its status; undefined where they don't. */
 function errorTypeOf(status: number, code: string | undefined, message: string): string | undefined {
-  if (status !== 400 && status !== 413 && status !== 422) return undefined;
   const words = `${code ?? ''} ${message}`.toLowerCase();
-  if (fullContext.test(words)) return 'context_length_exceeded';
-  if (/content[_ ](policy|filter)|content_policy_violation|responsibleai/.test(words))
-    return 'content_policy_violation';
+  const isOfBody = status === 400 || status === 413 || status === 422;
+  if (isOfBody && fullContext.test(words)) return 'context_length_exceeded';
+  if (isContentRefusal(status, code, message)) return 'content_policy_violation';
+  if (!isOfBody) return undefined;
   if (/string_above_max_length|string_too_long/.test(words)) return 'string_too_long';
   return undefined;
 }

@@ -18,7 +18,7 @@ export const chatQuirks = lazily(() =>
     developerRole: z.boolean().optional(),
     /** false: the provider refuses `stream_options`, and sends usage, if at all, unasked. */
     streamOptions: z.boolean().optional(),
-    /** true: its streams end with `[DONE]` alone, without a finish_reason, when they are complete. */
+    /** true: its complete responses have no finish_reason; its streams end with `[DONE]` alone. */
     finishesWithoutReason: z.boolean().optional(),
     /**
      * The field of an assistant message in which the provider wants earlier reasoning back. Default null: the provider

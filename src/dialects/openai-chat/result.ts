@@ -2,6 +2,7 @@ import { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChoice, ChatResult } from '../../schema/chat.ts';
 import type { DecodedResult } from '../dialect.ts';
 import { errorIn } from './errors.ts';
+import type { ChatQuirks } from './quirks.ts';
 import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
 import {
@@ -19,10 +20,10 @@ import {
 } from './values.ts';
 
 /** Reads a complete response. A success status proves nothing: the body may be an error, or no completion at all. */
-export function decodeResult(body: unknown): DecodedResult {
-  if (!isObject(body)) throw badResponse('The provider answered with something that is no chat completion.');
+export function decodeResult(body: unknown, quirks: ChatQuirks = {}): DecodedResult {
+  if (!isObject(body)) throw badResponse('The provider responded with something that is no chat completion.');
   try {
-    return decodeCompletion(body);
+    return decodeCompletion(body, quirks);
   } catch (error) {
     // A response that is of no use may have been paid for.
     const usage = readUsage(body.usage);
@@ -30,11 +31,11 @@ export function decodeResult(body: unknown): DecodedResult {
   }
 }
 
-function decodeCompletion(body: Loose): DecodedResult {
+function decodeCompletion(body: Loose, quirks: ChatQuirks): DecodedResult {
   const error = errorIn(body);
   if (error) throw error;
   const choices = body.choices;
-  if (!Array.isArray(choices) || choices.length === 0) throw badResponse('The provider answered without choices.');
+  if (!Array.isArray(choices) || choices.length === 0) throw badResponse('The provider responded without choices.');
   const ids = idsOf(choices);
   const result: ChatResult = {
     ...without(ours, body),
@@ -44,7 +45,7 @@ function decodeCompletion(body: Loose): DecodedResult {
     object: 'chat.completion',
     created: Number.isSafeInteger(body.created) ? (body.created as number) : 0,
     model: '',
-    choices: choices.map((choice, position) => decodeChoice(choice, position, ids)),
+    choices: choices.map((choice, position) => decodeChoice(choice, position, ids, quirks)),
     system_fingerprint: typeof body.system_fingerprint === 'string' ? body.system_fingerprint : null,
   };
   if ('service_tier' in body && typeof body.service_tier !== 'string') result.service_tier = undefined;
@@ -63,7 +64,7 @@ function idsOf(choices: readonly unknown[]): ToolCallIds {
   return ids;
 }
 
-function decodeChoice(raw: unknown, position: number, ids: ToolCallIds): ChatChoice {
+function decodeChoice(raw: unknown, position: number, ids: ToolCallIds, quirks: ChatQuirks): ChatChoice {
   if (!isObject(raw)) throw noMessage();
   const broken = errorIn(raw);
   if (broken) throw broken;
@@ -72,8 +73,11 @@ function decodeChoice(raw: unknown, position: number, ids: ToolCallIds): ChatCho
   // A provider that filters all of a response may leave its message out.
   if (message === null && (native === null || normaliseFinishReason(native, false) !== 'content_filter'))
     throw noMessage();
+  // As in a stream: without a reason why it ended, a response may have been broken off.
+  if ((raw.finish_reason ?? '') === '' && quirks.finishesWithoutReason !== true)
+    throw badResponse('The provider sent a response without a finish_reason.');
   const decoded = decodeMessage(message ?? {}, ids);
-  const finishReason = normaliseFinishReason(native ?? 'stop', Boolean(decoded.tool_calls));
+  const finishReason = normaliseFinishReason(native || 'stop', Boolean(decoded.tool_calls));
   if (finishReason === 'error')
     throw badResponse(`The provider broke off its response (${native}).`, native ?? undefined);
   return {
@@ -87,7 +91,7 @@ function decodeChoice(raw: unknown, position: number, ids: ToolCallIds): ChatCho
 }
 
 function noMessage(): UpstreamError {
-  return badResponse('The provider answered with a choice that has no message.');
+  return badResponse('The provider responded with a choice that has no message.');
 }
 
 /** Set anew where they are what they should be. */
@@ -114,7 +118,7 @@ function decodeToolCall(raw: unknown, position: number, ids: ToolCallIds): Loose
   const call = isObject(raw) ? raw : {};
   const called = isObject(call.function) ? call.function : {};
   if (typeof called.name !== 'string')
-    throw badResponse('The provider answered with a tool call that names no function.');
+    throw badResponse('The provider responded with a tool call that names no function.');
   const { index: _, ...others } = call;
   return {
     ...others,

@@ -4,14 +4,24 @@ import type { Call, Caller } from '../../call/call.ts';
 import type { ResponseEncoder } from '../../call/response-encoder.ts';
 import { chatEncoder } from '../../convert/chat-encoder.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
+import { missingTools, type ValidationIssue } from '../../schema/validate.ts';
 import type { OperationInput } from '../operation.ts';
 
+/** As of the field `session_id`. */
 const maxSessionIdChars = 256;
+const sessionHeader = 'x-session-id';
 
 type ChatInput = Pick<
   OperationInput<ChatRequest>,
   'body' | 'caller' | 'headers' | 'signal' | 'receivedAtMs' | 'authenticatedAtMs'
 >;
+
+/** Finds what the schema of a chat request does not say: the caller gets status 400. */
+export function chatIssues(request: ChatRequest, headers: Headers): readonly ValidationIssue[] {
+  const issues = missingTools(request);
+  if ((headers.get(sessionHeader)?.length ?? 0) <= maxSessionIdChars) return issues;
+  return [...issues, { path: sessionHeader, message: `expected at most ${maxSessionIdChars} characters` }];
+}
 
 /** Makes the call of a chat request: what its headers and its body say together. */
 export function chatCalls(ids: Ids, brand: string): (input: ChatInput) => Call {
@@ -21,11 +31,20 @@ export function chatCalls(ids: Ids, brand: string): (input: ChatInput) => Call {
   const encoder = chatEncoder(brand);
   return (input) => {
     const { body, headers, receivedAtMs } = input;
-    const wantsMetadata = metadataHeaders.some((name) => headers.get(name)?.trim().toLowerCase() === 'enabled');
+    const wantsMetadata = isFirstEnabled(metadataHeaders, headers);
     // An empty one names no conversation.
-    const sessionId = body.session_id || headers.get('x-session-id')?.slice(0, maxSessionIdChars) || null;
+    const sessionId = body.session_id || headers.get(sessionHeader) || null;
     return new ChatCall(generationId(ids, receivedAtMs), input, wantsMetadata, sessionId, encoder);
   };
+}
+
+/** Whether the first header that is there says `enabled`: a legacy header must not overrule a newer one. */
+function isFirstEnabled(names: readonly string[], headers: Headers): boolean {
+  for (const name of names) {
+    const value = headers.get(name);
+    if (value) return value.trim().toLowerCase() === 'enabled';
+  }
+  return false;
 }
 
 /** A class for the reason that `Sent` in pipeline/attempt/outgoing.ts is one: it holds the complete request. */

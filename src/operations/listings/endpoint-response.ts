@@ -1,21 +1,23 @@
 import { endpointKey } from '../../call/facts.ts';
 import type { Endpoint, Model } from '../../call/model.ts';
+import type { WorkspaceId } from '../../call/workspace.ts';
 import type { ShownEndpoint } from '../../schema/endpoint.ts';
 import { showPricing } from './pricing.ts';
 import type { ListingDeps } from './reach.ts';
 
 type EndpointDeps = Pick<ListingDeps, 'provider' | 'health' | 'presentation'>;
 
-/** An endpoint with what is known of it, and how it does at the moment. */
+/** An endpoint with what is known of it, and how it does at the moment for the workspace. */
 export function showEndpoint(
   { provider, health, presentation }: EndpointDeps,
   model: Model,
   endpoint: Endpoint,
   nowMs: number,
+  workspaceId: WorkspaceId,
 ): ShownEndpoint {
   const { providerSlug, isDisabled } = endpoint;
   const providerName = provider(providerSlug)?.name ?? providerSlug;
-  const seen = health.statistics(endpointKey(endpoint), nowMs);
+  const seen = health.statistics(endpointKey(endpoint), nowMs, workspaceId);
   return {
     model_id: model.slug,
     model_name: model.name,

@@ -49,7 +49,7 @@ export async function reachOf(
   if (own.length === 0) return ({ providerSlug }) => usableProviders.has(providerSlug);
   return ({ providerSlug, modelSlug }) =>
     usableProviders.has(providerSlug) ||
-    own.some((one) => one.provider === providerSlug && mayFit(one, modelSlug, caller));
+    own.some((one) => !one.isRefused && one.provider === providerSlug && mayFit(one, modelSlug, caller));
 }
 
 function mayFit(credential: ByokCredential, model: string, { permissions, apiKeyHash }: Caller): boolean {

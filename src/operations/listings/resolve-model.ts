@@ -32,7 +32,7 @@ export async function resolveModel(
   ]);
   const nowMs = deps.clock.now();
   const found = chosenModel(wanted, view, deps, {
-    health: deps.health.view(nowMs),
+    health: deps.health.view(nowMs, caller.workspaceId),
     random: () => 0,
     pinned: () => null,
     defaultSort: null,
@@ -56,7 +56,9 @@ const anyRequest: ChatRequest = { messages: [] };
 function chosenModel(slug: string, view: CatalogView, { brand, isConfigured }: ListingDeps, facts: Facts) {
   try {
     const needs = needsOf(anyRequest);
-    const { chosen, router } = expandModels([slug], { request: anyRequest, view, facts, needs, brand, isConfigured });
+    // What a router chooses is not used.
+    const anyway = { request: anyRequest, needs, isSandbox: () => false, hasOnlySandboxes: false };
+    const { chosen, router } = expandModels([slug], { ...anyway, view, facts, brand, isConfigured });
     return router === null ? chosen[0] : undefined;
   } catch (error) {
     if (isGatewayError(error) && error.kind === 'invalid_request') return undefined;

@@ -23,7 +23,8 @@ export function authenticated(
   { provider, credential, encoded }: AttemptContext,
   { isByok }: Target,
 ): OutgoingRequest | Promise<OutgoingRequest> {
-  const { path, headers, body } = encoded;
+  const { path, body } = encoded;
+  const headers = credential.headers === undefined ? encoded.headers : { ...encoded.headers, ...credential.headers };
   const signed = provider.auth({ method: 'POST', url: urlOf(provider, credential, path), headers, body }, credential);
   if (!isByok) return signed;
   return signed instanceof Promise

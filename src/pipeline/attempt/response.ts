@@ -134,12 +134,12 @@ function decodeBody({ settings, provider }: AttemptContext, text: string): Decod
 
 function parseBody(text: string, maxDepth: number): unknown {
   const start = text.trimStart();
-  if (start === '') throw badStream('The provider answered with an empty body.');
-  if (start.startsWith('<')) throw badStream('The provider answered with a page of HTML instead of JSON.');
+  if (start === '') throw badStream('The provider responded with an empty body.');
+  if (start.startsWith('<')) throw badStream('The provider responded with a page of HTML instead of JSON.');
   try {
     return parseJson(text, maxDepth);
   } catch (error) {
-    if (error instanceof JsonError) throw badStream(`The provider answered with a body that is ${error.message}.`);
+    if (error instanceof JsonError) throw badStream(`The provider responded with a body that is ${error.message}.`);
     throw error;
   }
 }

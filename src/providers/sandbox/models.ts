@@ -101,12 +101,12 @@ export const models: readonly SandboxModel[] = [
     perform: () =>
       page(
         'text/html',
-        '<!doctype html>\n<html><head><title>The sandbox</title></head><body><h1>This is no answer</h1></body></html>\n',
+        '<!doctype html>\n<html><head><title>The sandbox</title></head><body><h1>This is no response</h1></body></html>\n',
       ),
   },
   {
     id: 'empty',
-    name: 'Empty answer',
+    name: 'Empty response',
     perform: ({ stream }) => page(stream ? 'text/event-stream' : 'application/json', ''),
   },
   { id: 'flaky', name: 'Flaky', perform: flaky },
@@ -148,7 +148,7 @@ export function perform(request: SandboxRequest, turn: Turn): Outcome {
   }
   const { status, retry_after: retryAfter } = request.options;
   if (status !== undefined)
-    return failure(status, `The sandbox answers ${status} because sandbox.status asks for it.`, { retryAfter });
+    return failure(status, `The sandbox responds with ${status} because sandbox.status asks for it.`, { retryAfter });
   const longest = model.maxCompletionTokens ?? usualMaxCompletionTokens;
   return model.perform({ ...request, maxTokens: Math.min(request.maxTokens ?? longest, longest) }, turn);
 }
@@ -170,7 +170,7 @@ function jsonText({ jsonSchema }: SandboxRequest): string {
 function callTool(request: SandboxRequest, turn: Turn): Outcome {
   const last = request.messages.at(-1);
   if (last?.role === 'tool')
-    return speak(request, () => content(`The sandbox called a tool, which answered: ${textOf(last)}`));
+    return speak(request, () => content(`The sandbox called a tool, which returned: ${textOf(last)}`));
   const { tools, toolChoice } = request;
   if (tools.length === 0)
     return speak(request, () => content('The sandbox has no tool to call: the request offers no function.'));
@@ -224,7 +224,7 @@ function flaky(request: SandboxRequest, turn: Turn): Outcome {
 }
 
 function fail(status: number, id: string, details: Parameters<typeof failure>[2] = {}): Document {
-  return failure(status, `The sandbox answers like this because the model is sandbox/${id}.`, details);
+  return failure(status, `The sandbox responds like this because the model is sandbox/${id}.`, details);
 }
 
 function page(type: string, body: string): Document {

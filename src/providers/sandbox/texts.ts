@@ -24,5 +24,5 @@ export function loremText(choice: number, tokens?: number): string {
 }
 
 export const reasoningText =
-  'The sandbox does not think. It sends these words as reasoning, so that a client can show them apart from the answer.';
+  'The sandbox does not think. It sends these words as reasoning, so that a client can show them apart from the response.';
 export const refusalText = 'The sandbox refuses, because the model sandbox/refusal always does.';

@@ -9,11 +9,15 @@ export function shownCredential(record: StoredCredential): ShownCredential {
   return credentialSchema().parse(record);
 }
 
-/** What planning needs. */
-export function ownCredential(record: StoredCredential): ByokCredential {
+/**
+ * What planning needs.
+ * @param isTaken  whether the gateway sends the provider credentials of workspaces
+ */
+export function ownCredential(record: StoredCredential, isTaken: boolean): ByokCredential {
   return {
     id: record.id,
     provider: record.provider,
+    ...(isTaken ? {} : { isRefused: true }),
     isFallback: record.is_fallback,
     allowedModels: record.allowed_models,
     allowedUserIds: record.allowed_user_ids,

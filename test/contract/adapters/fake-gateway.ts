@@ -123,7 +123,8 @@ export function fakeGateway(naming: 'streams' | 'sources'): FakeGateway {
 }
 
 async function describe(request: Request, context: HandleContext, url: URL, basePath: string) {
-  const { body, readText = (done, failed) => void request.text().then(done, failed) } = context;
+  const { body, readText = (_, done, failed) => void request.text().then(done, failed), beforeBody } = context;
+  beforeBody?.();
   const parsed = body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array);
   const text = body instanceof Uint8Array ? new TextDecoder().decode(body) : body;
   return {
@@ -134,7 +135,13 @@ async function describe(request: Request, context: HandleContext, url: URL, base
     authorization: request.headers.get('authorization'),
     host: url.host,
     handedOver: body !== undefined,
-    body: parsed ? body : JSON.parse(typeof text === 'string' ? text : await new Promise<string>(readText)),
+    body: parsed
+      ? body
+      : JSON.parse(
+          typeof text === 'string'
+            ? text
+            : String(await new Promise<string | Uint8Array>((done, failed) => readText(1e9, done, failed))),
+        ),
   };
 }
 

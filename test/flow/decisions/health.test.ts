@@ -249,7 +249,7 @@ describe('what is decided of health, hedging and explain', () => {
     const tested = testGateway({
       retry: { maxAttempts: 1 },
       secrets: { current: 'a master secret of the tests, which is long enough' },
-      providers: { groq: { apiKey: upstreamKeys.up, baseUrl: 'https://groq.test/v1' } },
+      providers: { groq: { apiKey: upstreamKeys.up, baseUrl: 'https://groq.test/v1', byok: true } },
       models: [{ slug: 'acme/fast', endpoints: [{ provider: 'groq', model: 'm' }] }],
     });
     const brought = await tested.call('POST', '/byok', { provider: 'groq', key: 'gsk-0123456789-0123456789' });

@@ -33,7 +33,7 @@ const models = [
 ];
 /** A provider that workspaces can bring a key for. */
 const own = { model: 'groq/llama', messages: hello };
-const groq = { groq: { apiKey: upstreamKeys.up, baseUrl: 'https://groq.test/v1' } };
+const groq = { groq: { apiKey: upstreamKeys.up, baseUrl: 'https://groq.test/v1', byok: true } };
 
 function gateway(options: Partial<GatewayOptions> = {}): TestGateway {
   // Counted ids would be the same at two gateways on one store.

@@ -1,5 +1,6 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
+import type { OperationRecord } from '../../../src/telemetry/record.ts';
 import { type Answer, hello, testGateway, upstreamKeys } from '../../support/gateway.ts';
 import { chunk, completion, errorBody, sse, usageChunk } from '../../support/upstream.ts';
 
@@ -187,6 +188,54 @@ describe('what is decided of requests and responses', () => {
     const from = clock.now();
     await post(ask, { 'x-service-timeout-ms': '700' });
     expect(clock.now() - from).toBe(300);
+    expect((await post(ask, { 'x-service-timeout-ms': '1e3' })).status).toBe(400);
+  });
+  it('Which requests that are refused', async () => {
+    const refused: OperationRecord[] = [];
+    const { post } = testGateway({ onOperation: (record) => refused.push(record), limits: { bodyBytes: 1000 } });
+    const noKey = { authorization: 'Bearer wrong' };
+    for (const [status, body, headers] of [
+      [400, '{', {}],
+      [401, ask, noKey],
+      [413, { ...ask, user: 'x'.repeat(1000) }, {}],
+      [422, { ...ask, reasoning_effort: 'low', reasoning: { effort: 'high' } }, {}],
+    ] as const) {
+      const got = await post(body, headers);
+      const id = got.headers.get('x-generation-id');
+      expect([got.status, id]).toEqual([status, expect.stringMatching(/^gen-/)]);
+      expect(refused.at(-1)).toMatchObject({ kind: 'refusal', status, id });
+    }
+    expect(new Set(refused.map(({ id }) => id)).size).toBe(4);
+  });
+  it('The metadata headers', async () => {
+    const { post, upstream } = testGateway({ brand: 'acme' });
+    upstream.always({ body: completion() });
+    const [brand, service, legacy] = [
+      'x-acme-metadata',
+      'x-service-metadata',
+      'x-service-experimental-metadata',
+    ] as const;
+    const isShown = async (headers: Record<string, string>) => 'acme_metadata' in (await post(ask, headers)).json;
+    expect(await isShown({ [service]: 'disabled', [legacy]: 'enabled' })).toBe(false);
+    expect(await isShown({ [service]: 'enabled', [legacy]: 'disabled' })).toBe(true);
+    expect(await isShown({ [brand]: 'disabled', [service]: 'enabled' })).toBe(false);
+    expect(await isShown({ [service]: '', [legacy]: 'enabled' })).toBe(true);
+  });
+  it('A forced tool and the `tools`', async () => {
+    const { post, upstream } = testGateway();
+    const named = (name: string) => ({ type: 'function', function: { name } });
+    const statusOf = async (tool_choice: unknown, tools?: object[]) =>
+      (await post({ ...ask, tool_choice, ...(tools && { tools }) })).status;
+    expect(await statusOf('required')).toBe(400);
+    expect(await statusOf(named('g'), [named('f')])).toBe(422);
+    expect(await statusOf({ type: 'service:web_search' }, [named('f')])).toBe(422);
+    expect(
+      await statusOf({ type: 'allowed_tools', allowed_tools: { tools: [named('f'), named('g')] } }, [named('f')]),
+    ).toBe(422);
+    // Of a tool that is there, the gateway says that it cannot run it.
+    for (const type of ['service:web_search', 'acme:web_search', 'web_search', 'web_search_preview'])
+      expect([type, await statusOf({ type }, [{ type: 'web_search' }])]).toEqual([type, 400]);
+    expect(upstream.sent).toEqual([]);
   });
   it('Fields that are not forwarded', async () => {
     const values: Record<string, unknown> = {
@@ -255,7 +304,7 @@ describe('what is decided of requests and responses', () => {
       headers: { 'set-cookie': 'a=b', 'x-ratelimit-limit': '5', 'x-request-id': 'r' },
     });
     const names = [...(await post(ask)).headers.keys()];
-    expect(names.sort()).toEqual(['content-type', 'x-generation-id']);
+    expect(names.sort()).toEqual(['cache-control', 'content-type', 'x-generation-id']);
   });
   it('Counts of tokens', async () => {
     for (const name of ['max_tokens', 'max_completion_tokens']) {

@@ -28,6 +28,7 @@ function drawing(cacheRead: string | undefined, seed = 1): TestGateway {
     models: [
       {
         slug: 'acme/pair',
+        order: 'price',
         endpoints: [
           { provider: 'up', model: 'm', pricing },
           { provider: 'alt', model: 'm', pricing },
@@ -104,6 +105,30 @@ describe('what is decided of routing', () => {
     expect(moved).not.toBe(drawn);
     await tested.clock.advance(60_000);
     expect(await servers(tested, session)).toEqual(new Set([moved]));
+  });
+  it('`prompt_cache_key`', async () => {
+    for (const prompt_cache_key of ['chat 7', 'k'.repeat(1000)]) {
+      const tested = drawing(undefined);
+      expect((await servers(tested, { prompt_cache_key })).size).toBe(1);
+      expect([tested.records[0]?.sessionId, tested.upstream.sent[0]?.body.prompt_cache_key]).toEqual([
+        null,
+        prompt_cache_key,
+      ]);
+      expect((await servers(tested)).size).toBe(2);
+    }
+  });
+  it('`modalities` under `require_parameters`', async () => {
+    const lists: EndpointSketch = { supportedParameters: ['modalities'] };
+    const models = [
+      modelOf('m/1', { a: { supportedParameters: ['seed'] }, b: lists }),
+      modelOf('m/2', { a: { supportedParameters: ['seed'] } }, { outputModalities: ['text', 'image'] }),
+    ];
+    const asked: Partial<ChatRequest> = { models: ['m/1', 'm/2'], modalities: ['text', 'image'] };
+    expect(order(planFor({ models }, asked))).toHaveLength(3);
+    expect(order(planFor({ models }, { ...asked, provider: { require_parameters: true } }))).toEqual([
+      'm/1 b',
+      'm/2 a',
+    ]);
   });
   it('Conversations without a session', async () => {
     for (const [cacheRead, cached, isKept] of [
@@ -319,6 +344,28 @@ describe('what is decided of routing', () => {
     }
     expect([...seen].sort()).toEqual(free.map(({ slug }) => slug));
   });
+  it('When a router chooses the sandbox', async () => {
+    const chosen = async (options: Parameters<typeof testGateway>[0], fields: object = {}) => {
+      const { post, upstream } = testGateway({ catalog: { builtInModels: false }, ...options });
+      upstream.always({ body: completion() });
+      const { status, json } = await post({ model: 'service/auto', messages: hello, ...fields });
+      return status === 200 ? json.model : status;
+    };
+    const allowing = (...allowed_models: string[]) => ({ plugins: [{ id: 'auto-router', allowed_models }] });
+    const up = { baseUrl: 'https://up.test/v1' };
+    const alone = { providers: { sandbox: {} }, models: [] };
+    const beside = {
+      providers: { sandbox: {}, up },
+      models: [{ slug: 'acme/dear', endpoints: [{ provider: 'up', model: 'm', pricing: testPricing }] }],
+    };
+    expect(await chosen(alone)).toMatch(/^sandbox\//);
+    expect(await chosen(beside)).toBe('acme/dear');
+    expect(await chosen({ ...beside, models: [] })).toBe(404);
+    expect(await chosen({ ...beside, models: [] }, allowing('*'))).toBe(404);
+    expect(await chosen(beside, allowing('sandbox/l*'))).toBe('sandbox/lorem');
+    expect(await chosen(beside, { provider: { only: ['sandbox'] } })).toMatch(/^sandbox\//);
+    expect(await chosen(beside, { provider: { order: ['sandbox'], allow_fallbacks: false } })).toMatch(/^sandbox\//);
+  });
   it('Authors of the router models', async () => {
     for (const [model, status] of [
       ['service/auto', 200],
@@ -343,9 +390,20 @@ describe('what is decided of routing', () => {
     const world: World = { models, facts: { byokCredentials: [own('first'), own('second')] } };
     const asked = { model: 'm/1', models: ['m/2'] };
     expect(planFor(world, asked).targets.length).toBeGreaterThan(3);
-    const { targets } = planFor(world, { ...asked, provider: { allow_fallbacks: false } });
-    expect(targets.map(({ endpoint, credential }) => [endpoint.modelSlug, endpoint.tag, credential])).toEqual([
-      ['m/1', 'a', { kind: 'byok', provider: 'a', id: 'first', workspaceId: defaultWorkspaceId }],
-    ]);
+    const without = (provider: object) =>
+      planFor(world, { ...asked, provider: { allow_fallbacks: false, ...provider } }).targets.map(
+        ({ endpoint, credential }) => [endpoint.modelSlug, endpoint.tag, credential],
+      );
+    const atA = ['m/1', 'a', { kind: 'byok', provider: 'a', id: 'first', workspaceId: defaultWorkspaceId }];
+    expect(without({})).toEqual([atA]);
+    expect(without({ order: ['b', 'a'] })).toEqual([['m/1', 'b', { kind: 'operator', provider: 'b' }], atA]);
+    const pooled = planFor(
+      { models: [modelOf('m/1', { a: { price: 2 } }), modelOf('m/2', { a: { price: 1 } })] },
+      {
+        ...asked,
+        provider: { allow_fallbacks: false, sort: { by: 'price', partition: 'none' } },
+      },
+    );
+    expect(modelsOf(pooled)).toEqual(['m/2']);
   });
 });

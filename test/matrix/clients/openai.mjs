@@ -59,7 +59,7 @@ export function openaiChecks(service, client) {
       const provider = { only: ['sandbox'], sort: { by: 'price', partition: 'none' }, max_price: { prompt: 1 } };
       const answer = await ask({ models: ['sandbox/echo:floor', 'sandbox/lorem'], provider, session_id: 'one' });
       equal(answer.model, 'sandbox/echo');
-      match((await ask({ model: 'service/auto' })).model, /^sandbox\//);
+      match((await ask({ model: 'service/auto', provider: { only: ['sandbox'] } })).model, /^sandbox\//);
       const refused = await errorOf(ask({ model: 'sandbox/echo', provider: { only: ['nobody'] } }));
       equal(refused.status, 404);
       deepEqual(refused.error.metadata.excluded, [{ model: 'sandbox/echo', provider: 'sandbox', filter: 'only' }]);

@@ -56,13 +56,18 @@ await check('it holds what it runs on, and nothing else', () => {
   const files = stdout.trim().split('\n');
   const foreign = files.filter(
     (file) =>
-      !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY-LICENSES\.txt|package\.json)$/.test(
+      !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|docs\/[\w/.-]+\.(md|svg|png)|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY-LICENSES\.txt|package\.json)$/.test(
         file,
       ),
   );
-  const missing = ['README.md', 'CHANGELOG.md', 'LICENSE', 'THIRD-PARTY-LICENSES.txt', 'dist/cli.js'].filter(
-    (file) => !files.includes(`package/${file}`),
-  );
+  const missing = [
+    'README.md',
+    'CHANGELOG.md',
+    'LICENSE',
+    'THIRD-PARTY-LICENSES.txt',
+    'dist/cli.js',
+    'docs/options.md',
+  ].filter((file) => !files.includes(`package/${file}`));
   return [...foreign.map((file) => `holds ${file}`), ...missing.map((file) => `misses ${file}`)].join('\n');
 });
 for (const specifier of specifiers) {

@@ -174,7 +174,7 @@ describe('instances on one store', () => {
     await meet(here, two);
     expect(two.statistics(key, clock.now()).uptime5m).toBe(100);
     for (const kind of ['health-recent', 'health-history']) {
-      const value = JSON.stringify([1, clock.now(), []]);
+      const value = JSON.stringify([2, clock.now(), []]);
       await here.storage.commit([{ at: { partition: 'health', kind, id: 'one' }, value, rank: 0 }]);
     }
     await clock.advance(minute);
@@ -375,7 +375,7 @@ describe('sharing', () => {
     const { clock } = here;
     const records = healthRecords(here.storage)!;
     const startMs = clock.now();
-    const textAt = (atMs: number) => JSON.stringify([1, atMs, []]);
+    const textAt = (atMs: number) => JSON.stringify([2, atMs, []]);
     await records.write('recent', 'silent', textAt(startMs), startMs);
     await clock.advance(hour);
     for (let i = 0; i < 60; i++) await records.write('recent', `live-${i}`, textAt(clock.now()), clock.now());
@@ -413,7 +413,7 @@ describe('sharing', () => {
       '{}',
       '[]',
       good.slice(0, -1),
-      good.replace('[1,', '[2,'),
+      good.replace('[2,', '[3,'),
       good.replace(/,10,0,0,/, ',-10,0,0,'),
       good.replace(/,10,0,0,/, ',"10",0,0,'),
       good.replace(/,10,0,0,/, ',1e300,0,0,'),
@@ -446,11 +446,11 @@ describe('sharing', () => {
     const nowMs = clock.now();
     const far = nowMs + 1e12;
     const value = JSON.stringify([
-      1,
+      2,
       nowMs,
       [
-        ['a a', [0, nowMs, far, far, 0, 0, 0], []],
-        ['b b', [0, 0, 0, 0, nowMs, far, 0], []],
+        ['a a', [0, nowMs, far, far, 0, 0, 0], [], 0, []],
+        ['b b', [0, 0, 0, 0, nowMs, far, 0], [], 0, []],
       ],
     ]);
     await here.storage.commit([{ at: { partition: 'health', kind: 'health-recent', id: 'x' }, value, rank: 0 }]);
@@ -468,11 +468,11 @@ it('counts nothing for a time that has not come', async () => {
   const number = Math.floor(clock.now() / minute);
   const seen = (at: number) => [[1, at, 7, 0, 0, null, null]];
   const value = JSON.stringify([
-    1,
+    2,
     clock.now(),
     [
-      ['now now', null, seen(number)],
-      ['later later', null, seen(number + 1)],
+      ['now now', null, seen(number), 0, []],
+      ['later later', null, seen(number + 1), 0, []],
     ],
   ]);
   await here.storage.commit([{ at: { partition: 'health', kind: 'health-recent', id: 'x' }, value, rank: 0 }]);

@@ -114,8 +114,8 @@ describe('GET /models lists', () => {
     // Of which nothing is known, so that no model can be said to match.
     [{ category: 'programming' }, []],
     [{ region: 'eu' }, []],
-    // Without a value; unknown names.
-    [{ q: '', sort: '', context: ' ', zdr: '', category: '', region: '', use_rss: '', more: 'x' }, all],
+    // Without a value.
+    [{ q: '', sort: '', context: ' ', zdr: '', category: '', region: '', use_rss: '' }, all],
     [{ use_rss: 'false', use_rss_chat_links: 'true' }, all],
   ])('%j: %j', async (query, expected) => {
     expect(await ids(query)).toEqual(expected);

@@ -3,6 +3,7 @@ import type { Call, KeyLimit } from '../../../src/call/call.ts';
 import type { Endpoint } from '../../../src/call/model.ts';
 import type { Plan, Target } from '../../../src/call/plan.ts';
 import type { AttemptTrace } from '../../../src/call/trace.ts';
+import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
 import { CallHold, type HoldShare, type Spent } from '../../../src/pipeline/call-hold.ts';
 import type { MoneyDeps } from '../../../src/pipeline/deps.ts';
 import type {
@@ -288,7 +289,14 @@ export class HeldCall {
 function targetOf({ nanoUsd, isByok }: PlannedCost, modelIndex: number): Target {
   const pricing = { promptPicoUsd: 0, completionPicoUsd: 0, requestPicoUsd: nanoUsd * 1_000 };
   const endpoint = { modelSlug: 'm', providerSlug: 'p', tag: 'p', pricing, maxCompletionTokens: null } as Endpoint;
-  return { endpoint, providerName: 'P', credential: { kind: 'operator', provider: 'p' }, isByok, modelIndex };
+  return {
+    endpoint,
+    providerName: 'P',
+    credential: { kind: 'operator', provider: 'p' },
+    isByok,
+    modelIndex,
+    workspaceId: defaultWorkspaceId,
+  };
 }
 
 function spentAt({ endpoint, isByok }: Target): Spent {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { UpstreamError, type UpstreamErrorOptions } from '../../../src/base/upstream-error.ts';
 import type { Endpoint } from '../../../src/call/model.ts';
 import type { Target } from '../../../src/call/plan.ts';
+import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
 import { chooseNext } from '../../../src/pipeline/next-target.ts';
 
 const retry = {
@@ -18,6 +19,7 @@ const target = (modelIndex: number, isByok = false): Target => ({
   providerName: 'P',
   credential: { kind: 'operator', provider: 'p' },
   isByok,
+  workspaceId: defaultWorkspaceId,
   modelIndex,
 });
 

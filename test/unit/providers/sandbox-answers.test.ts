@@ -97,7 +97,7 @@ const answers: [
         { role: 'tool', tool_call_id: 'c', content: 'Rain' },
       ],
     },
-    { content: 'The sandbox called a tool, which answered: Rain' },
+    { content: 'The sandbox called a tool, which returned: Rain' },
     'stop',
   ],
 ];

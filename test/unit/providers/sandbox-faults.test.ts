@@ -33,7 +33,7 @@ describe.each(failures)('sandbox model %s %j', (model, fields, status, { code, r
       ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
     });
     const { error } = openAiError.parse(JSON.parse(answer.text));
-    expect(error.message).toMatch(/^The sandbox answers .*(sandbox\/|sandbox\.status)/);
+    expect(error.message).toMatch(/^The sandbox responds .*(sandbox\/|sandbox\.status)/);
     if (code !== undefined) expect(error.code).toBe(code);
   });
 });

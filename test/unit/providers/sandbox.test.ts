@@ -160,7 +160,7 @@ describe('the openai client, straight at the sandbox', () => {
         },
       ],
     });
-    expect(await clock.until(runner.finalContent())).toBe('The sandbox called a tool, which answered: Rain');
+    expect(await clock.until(runner.finalContent())).toBe('The sandbox called a tool, which returned: Rain');
     expect(seen).toEqual(['sandbox']);
   });
   it.each([

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Endpoint } from '../../../src/call/model.ts';
 import type { Plan, Target } from '../../../src/call/plan.ts';
+import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
 import { describeRoute } from '../../../src/routing/describe.ts';
 
 const targetAt = (endpoint: Endpoint, isByok: boolean): Target => ({
@@ -8,6 +9,7 @@ const targetAt = (endpoint: Endpoint, isByok: boolean): Target => ({
   providerName: endpoint.providerSlug,
   credential: { kind: 'operator', provider: endpoint.providerSlug },
   isByok,
+  workspaceId: defaultWorkspaceId,
   modelIndex: 0,
 });
 

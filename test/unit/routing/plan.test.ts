@@ -45,6 +45,8 @@ function plan(models: Model[], fields: Partial<ChatRequest> = {}, facts: Partial
     defaultModel: null,
     brand: 'service',
     isConfigured: () => true,
+    isSandbox: () => false,
+    hasOnlySandboxes: false,
     facts: {
       health: healthWith({}),
       random: () => 0.5,

@@ -68,7 +68,11 @@ describe('a preference', () => {
 
     [{ allow_fallbacks: true }, all],
     [{ allow_fallbacks: false }, ['a']],
-    [{ allow_fallbacks: false, order: ['d', 'a'] }, ['d']],
+    [{ allow_fallbacks: false, order: ['d', 'a'] }, ['d', 'a', 'a/turbo']],
+    [{ allow_fallbacks: false, order: ['a/turbo', 'nobody', 'D'] }, ['a/turbo', 'd']],
+    [{ allow_fallbacks: false, order: ['c', 'b'], ignore: ['c'] }, ['b']],
+    [{ allow_fallbacks: false, order: [] }, ['a']],
+    [{ allow_fallbacks: true, order: ['d'] }, ['d', 'a', 'a/turbo', 'b', 'c']],
     [{ allow_fallbacks: false, only: ['b', 'd'] }, ['b']],
     [{ allow_fallbacks: false, sort: 'price', ignore: ['a'] }, ['b']],
 
@@ -174,6 +178,83 @@ describe('a preference', () => {
     const plan = planFor({ ...world, facts }, { provider: { allow_fallbacks: false, only: ['b', 'd'] } });
     expect([order(plan), plan.targets[0]?.isByok]).toEqual([['b'], true]);
     expect(excludedBy(plan)).toEqual({ a: 'only', 'a/turbo': 'only', c: 'only', d: 'allow_fallbacks' });
+  });
+
+  it('without fallbacks leaves out what an order does not name, also where nothing of it can serve', () => {
+    const provider = { allow_fallbacks: false, order: ['nobody'], ignore: ['b'] };
+    const error = refusalOf(world, { provider });
+    expect([error.status, excludedBy(error.metadata as never)]).toEqual([
+      404,
+      { a: 'allow_fallbacks', 'a/turbo': 'allow_fallbacks', b: 'ignore', c: 'allow_fallbacks', d: 'allow_fallbacks' },
+    ]);
+    const resting = { ...world, health: { rests: { d: 9000 } } };
+    expect(refusalOf(resting, { provider: { allow_fallbacks: false, order: ['d'] } }).status).toBe(503);
+    expect(tried({ allow_fallbacks: false, order: ['d', 'b'] })).toEqual(['d', 'b']);
+    expect(order(planFor(resting, { provider: { allow_fallbacks: false, order: ['d', 'b'] } }))).toEqual(['b']);
+  });
+
+  it('without fallbacks keeps the order, and to the first credential of each endpoint', () => {
+    const own = { allowedModels: null, allowedUserIds: null, allowedApiKeyHashes: null, isFallback: false };
+    const facts = { byokCredentials: [1, 2].map((id) => ({ ...own, id: `${id}`, provider: 'b' })) };
+    const { targets } = planFor({ ...world, facts }, { provider: { allow_fallbacks: false, order: ['d', 'b'] } });
+    expect(targets.map(({ endpoint, credential }) => [endpoint.tag, 'id' in credential && credential.id])).toEqual([
+      ['d', false],
+      ['b', '1'],
+    ]);
+  });
+
+  it('without fallbacks leaves out the other models of a list, unless all are sorted together', () => {
+    const models = [
+      modelOf('m/1', { a: { price: 3 }, b: { price: 2 } }),
+      modelOf('m/2', { a: { price: 1 }, b: { price: 4 } }),
+    ];
+    const asked = { models: ['m/1', 'm/2'] };
+    const without = (provider: object) =>
+      order(planFor({ models }, { ...asked, provider: { allow_fallbacks: false, ...provider } }));
+    expect(without({})).toEqual(['b']);
+    expect(without({ order: ['a', 'b'] })).toEqual(['a', 'b']);
+    expect(without({ sort: { by: 'price', partition: 'none' } })).toEqual(['a']);
+    expect(without({ order: ['b', 'a'], sort: { partition: 'none' } })).toEqual(['b', 'a']);
+    const resting = { models, health: { rests: { a: 9000, b: 9000 } } };
+    const own = modelOf('m/3', { c: {} });
+    const error = refusalOf(
+      { ...resting, models: [...models, own] },
+      { models: ['m/1', 'm/3'], provider: { allow_fallbacks: false } },
+    );
+    expect([error.status, excludedBy(error.metadata as never)]).toEqual([
+      503,
+      { a: 'cooldown', b: 'cooldown', c: 'allow_fallbacks' },
+    ]);
+    // A model with and without a suffix is the same endpoints.
+    const plan = planFor({ models }, { models: ['m/1', 'm/1:nitro'], provider: { allow_fallbacks: false } });
+    expect([order(plan), excludedBy(plan)]).toEqual([['b'], { a: 'allow_fallbacks' }]);
+  });
+
+  it('that demands support of every field counts modalities', () => {
+    const models = [
+      modelOf('m/1', { a: { supportedParameters: [] }, b: { supportedParameters: ['modalities'] } }),
+      modelOf('m/2', { c: { supportedParameters: [] } }, { outputModalities: ['text', 'audio'] }),
+      modelOf('m/3', { d: { supportedParameters: null } }, { outputModalities: ['text', 'audio'] }),
+    ];
+    const left = (modalities: string[], require_parameters = true) => {
+      const fields = parsed({
+        modalities,
+        model: undefined,
+        models: ['m/1', 'm/2', 'm/3'],
+        provider: { require_parameters },
+      });
+      return planFor({ models }, fields).targets.map(({ endpoint }) => endpoint.tag);
+    };
+    expect(left(['text', 'audio'])).toEqual(['b', 'c']);
+    expect(left(['text', 'image'])).toEqual(['b']);
+    expect(left(['text'])).toEqual(['b', 'c']);
+    expect(left([])).toEqual(['a', 'b', 'c']);
+    expect(left(['image'], false)).toEqual(['a', 'b', 'c', 'd']);
+    const error = refusalOf(
+      { models },
+      parsed({ modalities: ['image'], model: 'm/2', provider: { require_parameters: true } }),
+    );
+    expect([error.status, excludedBy(error.metadata as never)]).toEqual([404, { c: 'require_parameters' }]);
   });
 
   it('that leaves nothing is 404 with every rule', () => {

@@ -225,6 +225,75 @@ describe('service/free', () => {
   });
 });
 
+describe('a sandbox, whose text no model wrote', () => {
+  const echo = modelOf('sandbox/echo', { sandbox: { price: 0 } });
+  const failing = modelOf('sandbox/error-500', { sandbox: { price: 0 } });
+  const real = modelOf('m/1', { a: { price: 1 } });
+  /** The host app's own name for models of both. */
+  const mixed = modelOf('m/mixed', { a: { price: 2 }, sandbox: { price: 0 } });
+  const free = modelOf('m/free', { a: { price: 0 }, sandbox: { price: 0 } });
+  const models = [echo, failing, real, mixed, free];
+  const routers = ['service/auto', 'service/free', 'acme/auto', 'service/free:nitro'];
+  const endpoints = (world: World, fields: Partial<ChatRequest>) =>
+    planFor(world, fields).targets.map(({ endpoint: { modelSlug, tag } }) => `${modelSlug} ${tag}`);
+  const own = { id: '1', isFallback: false, allowedModels: null, allowedUserIds: null, allowedApiKeyHashes: null };
+
+  it('is chosen by no router beside another provider, not even for a model that others have too', () => {
+    for (const model of routers)
+      for (let tradeoff = 0; tradeoff <= 10; tradeoff++)
+        for (const one of endpoints({ models }, { ...auto({ cost_quality_tradeoff: tradeoff }), model }))
+          expect([model, tradeoff, one]).toEqual([model, tradeoff, expect.stringMatching(/ a$/)]);
+    const plan = planFor({ models }, { model: 'service/auto' });
+    expect(plan.excluded).toContainEqual({ model: 'm/mixed', provider: 'sandbox', filter: 'sandbox' });
+  });
+  it.each<[string, World, Partial<ChatRequest>]>([
+    ['nothing else can serve', { models: [echo], usable: ['a', 'sandbox'] }, {}],
+    ['nothing else is free', { models: [echo, real] }, { model: 'service/free' }],
+    ['all else is left out', { models }, { provider: { ignore: ['a'] } }],
+    [
+      'it matches a pattern of all',
+      { models: [echo], usable: ['a', 'sandbox'] },
+      auto({ allowed_models: ['*', '*/echo'] }),
+    ],
+    [
+      'the workspace has a credential for another provider',
+      { models: [echo], usable: ['sandbox'], facts: { byokCredentials: [{ ...own, provider: 'b' }] } },
+      {},
+    ],
+  ])('is not chosen where %s: 404, which says why', (_, world, fields) => {
+    const error = refusalOf(world, { model: 'service/auto', ...fields });
+    expect([error.status, excludedBy(error.metadata as never).sandbox]).toEqual([404, 'sandbox']);
+    expect(error.message).toContain('sandbox');
+  });
+  it('is chosen where nothing else is set up', () => {
+    const world = { models, usable: ['sandbox'] };
+    expect(endpoints(world, { model: 'service/auto' })).toContain('sandbox/echo sandbox');
+    const byokCredentials = [{ ...own, provider: 'sandbox' }];
+    expect(endpoints({ ...world, facts: { byokCredentials } }, { model: 'service/free' })).toHaveLength(6);
+  });
+  it.each<[string, Partial<ChatRequest>, string[]]>([
+    ['by only', { provider: { only: ['Sandbox'] } }, ['sandbox/echo', 'sandbox/error-500', 'm/mixed']],
+    ['by its model', auto({ allowed_models: ['sandbox/echo'] }), ['sandbox/echo']],
+    [
+      'by its model, beside all others',
+      auto({ allowed_models: ['sandbox/echo', '*'] }),
+      ['sandbox/echo', 'm/free', 'm/1'],
+    ],
+    ['by a pattern of its own', auto({ allowed_models: ['sandbox/e*'] }), ['sandbox/echo', 'sandbox/error-500']],
+    ["by the host app's name", auto({ allowed_models: ['m/mixed'] }), ['m/mixed']],
+  ])('is chosen where the request names it: %s', (_, fields, chosen) => {
+    expect(modelsOf(planFor({ models }, { model: 'service/auto', ...fields }))).toEqual(chosen);
+  });
+  it('is chosen where the request orders it', () => {
+    const order = { order: ['sandbox'], allow_fallbacks: false };
+    for (const model of routers) expect(endpoints({ models }, { model, provider: order })[0]).toMatch(/ sandbox$/);
+  });
+  it('is called where the request names its model', () => {
+    expect(modelsOf(planFor({ models }, { models: ['sandbox/echo', 'service/auto'] }))[0]).toBe('sandbox/echo');
+    expect(order(planFor({ models }, { model: 'm/mixed' }))).toEqual(['sandbox', 'a']);
+  });
+});
+
 describe('a request that names no model', () => {
   it('is for the default model, which may be a router or have a suffix', () => {
     for (const [defaultModel, slug] of [

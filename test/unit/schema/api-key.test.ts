@@ -142,11 +142,11 @@ describe('the query of a list of keys', () => {
       { offset: '7', limit: '100' },
       { offset: 7, limit: 100 },
     ],
-    [{ unknown: 'x' }, { offset: 0 }],
   ])('%j is read as %j', (query, expected) => {
     expect(listApiKeysQuery().parse(query)).toMatchObject(expected);
   });
   it.each<[object, string, string]>([
+    [{ unknown: 'x' }, 'unknown', 'unknown key "unknown"'],
     [{ include_disabled: 'yes' }, 'include_disabled', 'expected one of "0", "1", "true", "false"'],
     [{ offset: '-1' }, 'offset', 'expected an integer of at least 0'],
     [{ offset: '1.5' }, 'offset', 'expected an integer of at least 0'],

@@ -70,8 +70,10 @@ const key: FieldCase = {
 const settings: Record<string, FieldCase> = {
   key,
   name: {
-    accepts: [null, '', 'Mine', chars(255), chars(255, '😀')],
+    accepts: [null, ' Mine', 'Mine', chars(255), chars(255, '😀')],
     rejects: [
+      ['', 'expected at least 1 character'],
+      [' ', 'expected a name with a visible character'],
       [chars(256), 'expected at most 255 characters'],
       [chars(256, '😀'), 'expected at most 255 characters'],
       [1, 'expected string'],
@@ -159,7 +161,7 @@ describe('a change of a credential:', () => {
 
 describe('the query of a list', () => {
   it('has defaults', () => {
-    expect(listCredentialsQuery().parse({ other: 'ignored' })).toEqual({ offset: 0, limit: 50 });
+    expect(listCredentialsQuery().parse({})).toEqual({ offset: 0, limit: 50 });
   });
   it.each([
     [{ limit: '1' }, { limit: 1 }],

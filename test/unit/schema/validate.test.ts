@@ -162,7 +162,39 @@ describe('contradictions', () => {
       'a forced function that is offered',
       { messages: [user], tools, tool_choice: { type: 'function', function: { name: 'f' } } },
     ],
-    ['a server tool, which plugins may add', { messages: [user], tool_choice: { type: 'service:web_search' } }],
+    ['a forced server tool that is offered', { messages: [user], tools, tool_choice: { type: 'service:bash' } }],
+    ['the same under a brand', { messages: [user], tools, tool_choice: { type: 'acme:bash' } }],
+    [
+      'web search, however it is written',
+      {
+        messages: [user],
+        tools: [{ type: 'service:web_search' }],
+        tool_choice: { type: 'web_search_preview_2025_03_11' },
+      },
+    ],
+    [
+      'web search in short, forced as a server tool',
+      { messages: [user], tools: [{ type: 'web_search' }], tool_choice: { type: 'service:web_search' } },
+    ],
+    [
+      'a choice among tools that are offered',
+      {
+        messages: [user],
+        tools,
+        tool_choice: {
+          type: 'allowed_tools',
+          allowed_tools: {
+            mode: 'required',
+            tools: [{ type: 'function', function: { name: 'f' } }, { type: 'service:bash' }],
+          },
+        },
+      },
+    ],
+    [
+      'a choice among nothing',
+      { messages: [user], tools, tool_choice: { type: 'allowed_tools', allowed_tools: null } },
+    ],
+    ['a choice among what is no list', { messages: [user], tools, tool_choice: { type: 'allowed_tools', tools: {} } }],
   ])('are not found in %s', (_name, body) => {
     expect(find(body)).toEqual([]);
   });
@@ -191,6 +223,41 @@ describe('contradictions', () => {
       ['tool_choice.function.name'],
     ],
     [
+      'a forced server tool without tools',
+      { messages: [user], tool_choice: { type: 'service:web_search' } },
+      ['tool_choice.type'],
+    ],
+    [
+      'a forced server tool that is not offered',
+      { messages: [user], tools, tool_choice: { type: 'service:f' } },
+      ['tool_choice.type'],
+    ],
+    [
+      'a forced hosted tool',
+      { messages: [user], tools, tool_choice: { type: 'web_search_preview' } },
+      ['tool_choice.type'],
+    ],
+    [
+      'a hosted tool of another interface',
+      { messages: [user], tools, tool_choice: { type: 'apply_patch' } },
+      ['tool_choice.type'],
+    ],
+    [
+      'a choice among tools that are not offered',
+      {
+        messages: [user],
+        tools,
+        tool_choice: {
+          type: 'allowed_tools',
+          allowed_tools: {
+            mode: 'auto',
+            tools: [{ type: 'function', function: { name: 'g' } }, { type: 'service:bash' }, null],
+          },
+        },
+      },
+      ['tool_choice.allowed_tools.tools[0]', 'tool_choice.allowed_tools.tools[2]'],
+    ],
+    [
       'several at once',
       { messages: [answers('a')], reasoning_effort: 'low', reasoning: { effort: 'none' } },
       ['reasoning_effort', 'messages[0].tool_call_id'],
@@ -204,13 +271,20 @@ describe('contradictions', () => {
       messages: [{ role: 'tool', tool_call_id: 'sk-secret', content: 'sk-secret' }],
       tool_choice: { type: 'function', function: { name: 'sk-secret' } },
     };
-    expect(contradictions(request)).toHaveLength(2);
-    expect(JSON.stringify(contradictions(request))).not.toContain('sk-secret');
+    for (const tool_choice of [request.tool_choice, { type: 'sk-secret' }]) {
+      const found = contradictions({ ...request, tool_choice });
+      expect(found).toHaveLength(2);
+      expect(JSON.stringify(found)).not.toContain('sk-secret');
+    }
   });
 
   it('are bounded too', () => {
     const messages = Array.from({ length: 1000 }, () => ({ role: 'tool' as const, tool_call_id: 'a', content: '' }));
     expect(contradictions({ messages })).toHaveLength(100);
     expect(contradictions({ messages }, 5)).toHaveLength(5);
+    const tools = Array.from({ length: 1000 }, (_, at) => ({ type: `t${at}` }));
+    const choice = { type: 'allowed_tools', allowed_tools: { tools } };
+    expect(contradictions({ messages: [], tool_choice: choice })).toHaveLength(100);
+    expect(contradictions({ messages: messages.slice(0, 60), tool_choice: choice })).toHaveLength(100);
   });
 });

@@ -18,9 +18,10 @@ const reference: FieldCase = {
 /** Every field of the contract's table, at its limits and one beyond. */
 const fields: Record<string, FieldCase> = {
   name: {
-    accepts: ['x', ' ', chars(100), chars(100, '😀')],
+    accepts: ['x', ' x ', '-', chars(100), chars(100, '😀')],
     rejects: [
       ['', 'expected at least 1 character'],
+      [' ', 'expected a name with a visible character'],
       [chars(101), 'expected at most 100 characters'],
       [chars(101, '😀'), 'expected at most 100 characters'],
       notString(null),

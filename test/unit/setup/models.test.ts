@@ -25,6 +25,7 @@ describe('an option of a model', () => {
     expect(configured({})).toEqual({
       slug: 'acme/fast',
       name: 'acme/fast',
+      order: 'listed',
       endpoints: [
         {
           modelSlug: 'acme/fast',
@@ -44,6 +45,7 @@ describe('an option of a model', () => {
   it.each<[string, object, Partial<Model>]>([
     ['slug', { slug: 'acme/fast:free' }, { slug: 'acme/fast:free', name: 'acme/fast:free' }],
     ['name', { name: 'Fast' }, { name: 'Fast' }],
+    ['order', { order: 'price' }, { order: undefined }],
     ['description', { description: 'Fast.' }, { description: 'Fast.' }],
     ['created, as a date', { created: '2026-11-21' }, { created: 1_795_219_200 }],
     ['created, as a moment', { created: '2026-11-21T02:00:00.9+02:00' }, { created: 1_795_219_200 }],

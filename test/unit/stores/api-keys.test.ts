@@ -71,12 +71,27 @@ describe('an api key', () => {
     expect(await apiKeys.update(acme, record.hash, given)).toEqual(expected);
     expect(await open().apiKeys.get(acme, record.hash)).toEqual(expected);
   });
-  it('is not changed by nothing, and what is not there by anything', async () => {
+  it('as version 0.1.0 first wrote it was limited and disabled by an operator, and is still written so', async () => {
+    const { open, storage } = tenantStores();
+    const { apiKeys } = open();
+    const { record } = await apiKeys.create(acme, apiKeyInput({ limitNanoUsd: 5 }));
+    await apiKeys.update(acme, record.hash, { disabled: true });
+    const stored = async () =>
+      JSON.parse((await storage.get({ partition: acme, kind: 'api-key', id: record.hash })) ?? '');
+    expect(Object.keys(await stored())).not.toContain('operatorSet');
+    for (const lifted of [{ limitNanoUsd: 6 }, { limitNanoUsd: null }, { disabled: false }])
+      await expect(apiKeys.update(acme, record.hash, lifted, 'workspace')).rejects.toMatchObject({ status: 403 });
+    await apiKeys.update(acme, record.hash, { limitNanoUsd: 4 }, 'workspace');
+    expect((await stored()).operatorSet).toMatchObject({ limitNanoUsd: 5, disabled: true });
+    await apiKeys.update(acme, record.hash, { limitNanoUsd: 5 }, 'workspace');
+    expect(Object.keys(await stored())).not.toContain('operatorSet');
+  });
+  it('has a new time where nothing is given, and what is not there is not made by anything', async () => {
     const { open, clock } = tenantStores();
     const { apiKeys } = open();
     const { record } = await apiKeys.create(acme, apiKeyInput());
     await clock.advance(1000);
-    expect(await apiKeys.update(acme, record.hash, {})).toEqual(record);
+    expect(await apiKeys.update(acme, record.hash, {})).toEqual({ ...record, updatedAtMs: clock.now() });
     expect(await apiKeys.update(acme, 'f'.repeat(64), {})).toBeNull();
     expect(await apiKeys.update(acme, 'f'.repeat(64), { name: 'x' })).toBeNull();
     expect(await apiKeys.delete(acme, 'f'.repeat(64))).toBe(false);

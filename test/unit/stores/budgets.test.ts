@@ -165,3 +165,34 @@ describe('the limits of a workspace', () => {
     expect(await open().budgets(acme).limits()).toEqual([{ interval: 'daily', limitNanoUsd: 6 }]);
   });
 });
+
+describe('a budget as version 0.1.0 first wrote it', () => {
+  const at = (id: string) => ({ partition: id, kind: 'budgets', id: 'all' });
+  it('was set by an operator', async () => {
+    const { here, storage, acme } = await setUp();
+    const budget = { id: crypto.randomUUID(), interval: 'daily', limitNanoUsd: 5, createdAtMs: 1, updatedAtMs: 1 };
+    await forge(storage, at(acme), JSON.stringify({ budgets: [budget] }));
+    const budgets = here.budgets(acme);
+    await expect(budgets.put('daily', 6, 'workspace')).rejects.toMatchObject({ status: 403 });
+    await expect(budgets.delete('daily', 'workspace')).rejects.toMatchObject({ status: 403 });
+    await budgets.put('daily', 4, 'workspace');
+    expect(await budgets.limits()).toEqual([{ interval: 'daily', limitNanoUsd: 4 }]);
+    await budgets.delete('daily', 'workspace');
+    expect(await budgets.limits()).toEqual([{ interval: 'daily', limitNanoUsd: 5 }]);
+  });
+  it('is what an operator’s still looks like, also after a workspace had its own', async () => {
+    const { here, storage, acme } = await setUp();
+    await here.budgets(acme).put('daily', 3, 'workspace');
+    await here.budgets(acme).put('daily', 5);
+    await here.budgets(acme).put('daily', 5, 'workspace');
+    const { budgets } = JSON.parse((await storage.get(at(acme))) ?? '');
+    expect(budgets.map(Object.keys)).toEqual([['id', 'interval', 'limitNanoUsd', 'createdAtMs', 'updatedAtMs']]);
+  });
+  it('keeps its limit while several change it at once', async () => {
+    const { here, there, acme, interpose } = await setUp();
+    await here.budgets(acme).put('daily', 5);
+    interpose('budgets', () => there.budgets(acme).put('daily', 2));
+    await expect(here.budgets(acme).put('daily', 4, 'workspace')).rejects.toMatchObject({ status: 403 });
+    expect((await here.budgets(acme).get('daily'))?.limitNanoUsd).toBe(2);
+  });
+});

@@ -199,13 +199,14 @@ describe('a change of a workspace', () => {
     });
     expect(await open().workspaces.find('acme')).toEqual(changed);
   });
-  it('that holds nothing changes nothing, nor does what a host gave as undefined', async () => {
+  it('that holds nothing, or what a host gave as undefined, changes only the time', async () => {
     const { open, clock } = tenantStores();
     const { workspaces } = open();
     const made = await workspaces.create(workspaceInput('acme'), 'me');
     await clock.advance(1000);
-    expect(await workspaces.update(made.id, {})).toEqual(made);
-    expect(await workspaces.update(made.id, { name: undefined })).toEqual(made);
+    const touched = { ...made, updatedAtMs: clock.now() };
+    expect(await workspaces.update(made.id, {})).toEqual(touched);
+    expect(await workspaces.update(made.id, { name: undefined })).toEqual(touched);
     expect((await workspaces.update(made.id, { name: undefined, description: 'x' })).settings.name).toBe('acme');
   });
   it('loses nothing to another at the same time', async () => {
@@ -263,6 +264,10 @@ describe('the deletion of a workspace', () => {
     for (const { record } of [expired, disabled]) {
       expect([await apiKeys.known(record.hash), await owners.of('api-key', record.hash)]).toEqual([null, null]);
     }
+    // Other instances may hold its budgets in their caches, and what was spent of them must still count there.
+    await clock.advance(cacheMs);
+    expect(await storage.ledger.read(id, [window])).toEqual([{ spentNanoUsd: 7, heldNanoUsd: 0 }]);
+    await clock.advance(5_000);
     expect(await storage.ledger.read(id, [window])).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 0 }]);
     expect((await workspaces.list(everything)).total).toBe(1);
     expect((await workspaces.create(workspaceInput('acme'), 'me')).id).not.toBe(id);
@@ -337,9 +342,10 @@ describe('the deletion of a workspace', () => {
     const { open, interpose, storage } = tenantStores();
     const [first, second] = [open(), open()];
     const { id } = await first.workspaces.create(workspaceInput('acme'), 'me');
-    const { record } = await first.apiKeys.create(id, apiKeyInput());
     let late: Promise<unknown> | undefined;
-    interpose('deletion', () => {
+    interpose('deletion', async () => {
+      // There was none when the first looked before it began.
+      const { record } = await first.apiKeys.create(id, apiKeyInput());
       // The next write of this kind is the first's taking back: by then the key is gone, and the second is done.
       interpose('deletion', async () => {
         await second.apiKeys.delete(id, record.hash);

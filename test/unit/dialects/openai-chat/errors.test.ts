@@ -11,19 +11,39 @@ describe("a provider's error", () => {
     ['at the top', '{"message":"No","code":5}', 'No'],
     ['as a detail', '{"detail":"No"}', 'No'],
     ['as a detail of its own', '{"detail":{"message":"No"}}', 'No'],
+    [
+      'as a detail that is a list',
+      '{"detail":[{"loc":["body","messages",0,"content"],"msg":"Field required","input":{"a":"secret"}}]}',
+      'body.messages.0.content: Field required',
+    ],
+    [
+      'as several details',
+      '{"detail":[{"loc":["body"],"msg":"No"},"Nor this",{"msg":"Nor that"},{"input":"secret"},null]}',
+      'body: No; Nor this; Nor that',
+    ],
+    ['as a detail of the error', '{"error":{"detail":[{"msg":"No"}]}}', 'No'],
+    [
+      'as a list in the message',
+      '{"object":"error","message":{"detail":[{"loc":["body","top_k"],"msg":"Extra inputs are not permitted"}]}}',
+      'body.top_k: Extra inputs are not permitted',
+    ],
+    ['as a list of errors', '{"success":false,"errors":[{"code":7003,"message":"No route"}]}', 'No route'],
+    ['as an empty detail', '{"detail":[]}', 'The provider responded with status 500.'],
     ['in a list', '[{"error":{"message":"No"}}]', 'No'],
     ['as plain text', 'No', 'No'],
     ['as a JSON text', '"No"', 'No'],
-    ['as HTML', '<html><title>502 Bad Gateway</title>', 'The provider answered with status 500.'],
-    ['as nothing', '', 'The provider answered with status 500.'],
-    ['as an object without words', '{"ok":false}', 'The provider answered with status 500.'],
-    ['as null', 'null', 'The provider answered with status 500.'],
-    ['as numbers', '{"error":{"message":5}}', 'The provider answered with status 500.'],
+    ['as HTML', '<html><title>502 Bad Gateway</title>', 'The provider responded with status 500.'],
+    ['as nothing', '', 'The provider responded with status 500.'],
+    ['as an object without words', '{"ok":false}', 'The provider responded with status 500.'],
+    ['as null', 'null', 'The provider responded with status 500.'],
+    ['as numbers', '{"error":{"message":5}}', 'The provider responded with status 500.'],
     ['over several lines', '{"error":{"message":"No\\r\\nSet-Cookie: a"}}', 'No Set-Cookie: a'],
   ])('is read %s', (_, body, message) => {
     expect(messageOf(body)).toBe(message);
   });
   it('is bounded, whatever its size', () => {
+    const issues = Array.from({ length: 10_000 }, (_, at) => ({ loc: ['body', at], msg: 'x'.repeat(100) }));
+    expect(messageOf(JSON.stringify({ detail: issues })).length).toBeLessThanOrEqual(500);
     expect(
       messageOf(JSON.stringify({ error: { message: 'x'.repeat(100_000), code: 'y'.repeat(100_000) } })).length,
     ).toBeLessThanOrEqual(500);
@@ -51,6 +71,7 @@ describe("a provider's error", () => {
     ['{"error":{"message":"maximum context length"}}', 500, 'provider_unavailable'],
     ['{"error":{"message":"x"}}', 429, 'rate_limit_exceeded'],
     ['{"error":{"message":"x"}}', 404, 'not_found'],
+    ['{"detail":[{"msg":"This model\'s maximum context length is 9 tokens"}]}', 422, 'context_length_exceeded'],
   ])('%s with status %i is a %s', (body, status, errorType) => {
     expect(decodeError(status, {}, body, nowMs).errorType).toBe(errorType);
   });

@@ -1,0 +1,73 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** What is asked of a `NodeExchange` here. */
+interface Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly isAnswered: boolean;
+}
+
+/**
+ * How much of a body is still taken after its response was sent, and thrown away. Many clients read a response only once
+ * they have sent their request, and a connection that is closed before may take the response with it.
+ */
+const maxDiscardedBytes = 64 * 1024 * 1024;
+
+/** Whether nobody has read the body, or has begun to. */
+export function isUntouched(req: IncomingMessage & { rawBody?: unknown }): boolean {
+  const { readableFlowing, readableEncoding, readableDidRead, destroyed, rawBody, httpVersionMajor } = req;
+  const isPlain = httpVersionMajor === 1 && readableEncoding === null && rawBody === undefined;
+  return isPlain && readableFlowing === null && !readableDidRead && !destroyed;
+}
+
+/**
+ * Reads a body until it is longer than the limit. srvx can read the body of any request. Therefore it listens for more
+ * events and takes twice as long, and it closes the connection of a body that it stops reading.
+ */
+export function readText(
+  exchange: Exchange,
+  limitBytes: number,
+  done: (text: string | Uint8Array) => void,
+  failed: (error: unknown) => void,
+): void {
+  const { req } = exchange;
+  let body: Buffer | null = null;
+  let further: Buffer[] | null = null;
+  let size = 0;
+  const join = () =>
+    body === null || further === null ? (body ?? Buffer.alloc(0)) : Buffer.concat([body, ...further]);
+  req.on('data', (buffer: Buffer) => {
+    // Of a request that has its response, such as a 408, nothing is kept.
+    if (exchange.isAnswered || size > limitBytes) return;
+    size += buffer.length;
+    if (body === null) body = buffer;
+    else if (further === null) further = [buffer];
+    else further.push(buffer);
+    if (size > limitBytes) done(join());
+  });
+  req.on('error', failed);
+  req.on('end', () => {
+    if (exchange.isAnswered || size > limitBytes) return;
+    if (body === null) return done('');
+    const bytes = join();
+    done(isUtf8(bytes) ? bytes.toString() : bytes);
+  });
+}
+
+/** Takes what a client goes on sending after its response, so that it reads the response and the connection stays usable. */
+export function discardRest({ req }: Exchange): void {
+  let size = 0;
+  req.on('data', (buffer: Buffer) => {
+    size += buffer.length;
+    if (size > maxDiscardedBytes) req.socket.destroy();
+  });
+  req.resume();
+}
+
+/** Whether the client still waits for permission to send its body. Node gives it, unless the server listens for `checkContinue`. */
+export function awaitsContinue({ req, res }: Exchange): boolean {
+  const { expect } = req.headers;
+  if (expect === undefined || req.httpVersion !== '1.1' || !/\b100-continue\b/i.test(expect)) return false;
+  return (res as { _sent100?: boolean })._sent100 !== true && !res.headersSent && req.readableLength === 0;
+}

@@ -1,0 +1,94 @@
+import type { CorsSettings } from '../schema/settings.ts';
+import type { Logger } from '../telemetry/record.ts';
+
+/** Adds what a browser needs to a response, before that is sent. */
+export type AddCors = (request: Request, response: Response) => Response;
+
+/** Request headers that clients of the interface send. */
+const requestHeaders = [
+  'authorization',
+  'content-type',
+  'user-agent',
+  'x-session-id',
+  'traceparent',
+  'tracestate',
+  'http-referer',
+  'x-title',
+];
+
+/** Beginnings of request headers: those of the gateway, and those in which a client describes itself. */
+const requestPrefixes = ['x-service-', 'x-stainless-', 'openai-'];
+
+/** Response headers that a web page may read, beside those that every web page may. */
+const responseHeaders = ['x-generation-id', 'retry-after', 'allow', 'www-authenticate'];
+const responsePrefix = 'x-ratelimit-';
+
+/**
+ * Cross-origin rules, for hosts without their own. A preflight has been answered like every OPTIONS request: without a
+ * key, with the methods of the path.
+ */
+export function createCors(settings: CorsSettings, brand: string, logger: Logger | null): AddCors {
+  const { origins, credentials, maxAgeMs } = settings;
+  const named = [
+    ...requestHeaders,
+    ...new Set(['service', brand].flatMap((name) => [`x-${name}-metadata`, `x-${name}-timeout-ms`])),
+    'x-service-experimental-metadata',
+    ...lowerCase(settings.headers),
+  ];
+  const prefixes = [...requestPrefixes, `x-${brand}-`];
+  const exposed = [...responseHeaders, ...lowerCase(settings.exposedHeaders)];
+  const isAny = origins === '*';
+  const list = new Set(Array.isArray(origins) ? origins : []);
+
+  function isAllowed(origin: string): boolean {
+    if (typeof origins !== 'function') return isAny || list.has(origin);
+    try {
+      // A promise would be as good as true.
+      return origins(origin) === true;
+    } catch (error) {
+      logger?.error({ error }, 'the option cors.origins has thrown');
+      return false;
+    }
+  }
+
+  /** The named headers, and what the browser asks for of the others. */
+  function allowedHeaders(asked: string | null): string {
+    const others = (asked ?? '')
+      .toLowerCase()
+      .split(',')
+      .map((name) => name.trim())
+      .filter(
+        (name) => isHeaderName.test(name) && !named.includes(name) && prefixes.some((one) => name.startsWith(one)),
+      );
+    return [...named, ...new Set(others)].join(', ');
+  }
+
+  return (request, response) => {
+    const { headers } = response;
+    // A cache must not give one site the response to another.
+    if (!isAny) headers.append('vary', 'Origin');
+    const origin = request.headers.get('origin');
+    if (origin === null || !isAllowed(origin)) return response;
+    headers.set('access-control-allow-origin', isAny ? '*' : origin);
+    if (credentials) headers.set('access-control-allow-credentials', 'true');
+    if (request.method === 'OPTIONS' && request.headers.has('access-control-request-method')) {
+      headers.append('vary', 'Access-Control-Request-Headers');
+      headers.set('access-control-allow-methods', headers.get('allow') ?? '');
+      headers.set(
+        'access-control-allow-headers',
+        allowedHeaders(request.headers.get('access-control-request-headers')),
+      );
+      headers.set('access-control-max-age', String(Math.floor(maxAgeMs / 1000)));
+    } else {
+      const limits = [...headers.keys()].filter((name) => name.startsWith(responsePrefix));
+      headers.set('access-control-expose-headers', [...exposed, ...limits].join(', '));
+    }
+    return response;
+  };
+}
+
+const isHeaderName = /^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
+
+function lowerCase(names: readonly string[]): string[] {
+  return names.map((name) => name.toLowerCase());
+}

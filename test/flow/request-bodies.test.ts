@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import type { HandleContext } from '../../src/http/edge.ts';
+import { defineOperation } from '../../src/operations/operation.ts';
+import { checkError, hello, managementKey, testGateway, testKey } from '../support/gateway.ts';
+import { completion } from '../support/upstream.ts';
+
+const chat = { model: 'acme/fast', messages: hello };
+const chatText = JSON.stringify(chat);
+const form = 'application/x-www-form-urlencoded';
+
+/** Sends a body exactly as it is given: a type of null sends none. */
+async function post(
+  path: string,
+  type: string | null,
+  { body = chatText as BodyInit, key = testKey, headers = {}, context = {} as HandleContext } = {},
+) {
+  const { gateway, upstream } = testGateway();
+  upstream.always({ body: completion() });
+  const request = new Request(`http://gateway.test/v1${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, ...headers },
+    body,
+  });
+  if (type === null) request.headers.delete('content-type');
+  else request.headers.set('content-type', type);
+  const response = await gateway.handle(request, context);
+  const json = await response.json();
+  if (!response.ok) checkError(response.status, json);
+  return { status: response.status, headers: response.headers, json, sent: upstream.sent };
+}
+
+const types: [string | null, 'both' | 'chat' | 'none'][] = [
+  ['application/json', 'both'],
+  ['application/json; charset=utf-8', 'both'],
+  ['Application/JSON ;charset="UTF-8"', 'both'],
+  ['application/json;charset=us-ascii;x=y', 'both'],
+  [null, 'chat'],
+  ['', 'chat'],
+  [form, 'chat'],
+  [`${form}; charset=UTF-8`, 'chat'],
+  ['text/plain', 'none'],
+  ['text/plain;charset=UTF-8', 'none'],
+  ['multipart/form-data; boundary=x', 'none'],
+  ['application/json; charset=utf-16', 'none'],
+  ['application/jsonp', 'none'],
+  ['text/plain; application/json', 'none'],
+  ['text/plain, application/json', 'none'],
+];
+
+describe('the content type of a body', () => {
+  it.each(types)('%j may ask a model as curl does, or not: %s', async (type, taken) => {
+    const { status, sent, headers } = await post('/chat/completions', type);
+    expect([status, sent.length]).toEqual(taken === 'none' ? [415, 0] : [200, 1]);
+    if (status === 415) expect(headers.get('accept-post')).toBe('application/json');
+  });
+  it.each(types)('%j may manage, or not: %s', async (type, taken) => {
+    const body = '{"name":"Acme","slug":"acme"}';
+    const { status, json } = await post('/workspaces', type, { body, key: managementKey });
+    expect(status).toBe(taken === 'both' ? 201 : 415);
+    if (status === 415)
+      expect(json.error.message).toBe('Send the body as JSON, with the header "Content-Type: application/json"');
+  });
+  it('manages nothing for a form of another web site, whoever has parsed it', async () => {
+    const parsed = { name: 'Acme', slug: 'acme' };
+    for (const type of [form, 'text/plain', 'multipart/form-data; boundary=x', null]) {
+      const { status } = await post('/workspaces', type, { key: managementKey, context: { body: parsed } });
+      expect([type, status]).toEqual([type, 415]);
+    }
+  });
+  it.each([null, form, 'text/plain'])('%j asks no model for another web site', async (type) => {
+    for (const origin of ['https://evil.example', 'null']) {
+      const { status, sent } = await post('/chat/completions', type, { headers: { origin } });
+      expect([status, sent]).toEqual([415, []]);
+    }
+    expect(
+      (await post('/chat/completions', 'application/json', { headers: { origin: 'https://a.example' } })).status,
+    ).toBe(200);
+  });
+  it('says so where the host took JSON for a form', async () => {
+    const context = { body: { [chatText]: '' } };
+    expect((await post('/chat/completions', form, { context })).status).toBe(415);
+    expect((await post('/chat/completions', null, { context: { body: chat } })).status).toBe(200);
+  });
+  it('is looked at after the key and its permission', async () => {
+    expect((await post('/workspaces', form, { key: 'sk-wrong-key' })).status).toBe(401);
+    expect((await post('/workspaces', form)).status).toBe(403);
+  });
+});
+
+describe('a compressed body', () => {
+  it.each(['gzip', 'identity, gzip', 'GZIP', 'br', 'zstd', 'x-unknown'])(
+    'is a 415 that says which are taken: %s',
+    async (encoding) => {
+      const headers = { 'content-encoding': encoding };
+      const refused = await post('/chat/completions', 'application/json', { headers });
+      expect([refused.status, refused.json.error.message]).toEqual([415, expect.stringMatching(/compressed/)]);
+      expect(refused.headers.get('accept-encoding')).toBe('identity');
+      expect(refused.sent).toEqual([]);
+    },
+  );
+  it('is none where it says identity, or where the host has decompressed it', async () => {
+    const as = (encoding: string, context = {}) =>
+      post('/chat/completions', 'application/json', { headers: { 'content-encoding': encoding }, context });
+    expect((await as('Identity')).status).toBe(200);
+    expect((await as('gzip', { body: chat })).status).toBe(200);
+  });
+});
+
+describe('a body that is not UTF-8', () => {
+  const [before, after] = chatText.split('Hello');
+  const latin1 = Buffer.concat([
+    Buffer.from(`${before}`),
+    Buffer.from([0x63, 0x61, 0x66, 0xe9]),
+    Buffer.from(`${after}`),
+  ]);
+  const given = new Uint8Array(latin1);
+  const half = new Uint8Array(Buffer.from(`${chatText}\u00e9`).subarray(0, -1));
+  it.each<[string, Parameters<typeof post>[2]]>([
+    ['of no declared length', { body: given }],
+    ['of no declared length, cut within a character', { body: half }],
+    ['of a declared length', { body: given, headers: { 'content-length': String(given.length) } }],
+    [
+      'of a declared length, cut within a character',
+      { body: half, headers: { 'content-length': String(half.length) } },
+    ],
+    ['that the host has read', { context: { body: given } }],
+    [
+      'that the host reads as bytes',
+      { headers: { 'content-length': '9' }, context: { readText: (_, done) => done(given) } },
+    ],
+  ])('is a 400, wherever it is read: %s', async (_, options) => {
+    const { status, json, sent } = await post('/chat/completions', 'application/json', options);
+    expect([status, json.error.message, sent]).toEqual([400, 'The body is not valid UTF-8', []]);
+    expect(json.error.metadata.issues).toEqual([{ path: '', message: 'The body is not valid UTF-8' }]);
+  });
+  it.each<[string, Parameters<typeof post>[2]]>([
+    ['as bytes', { body: `\ufeff${chatText}` }],
+    ['as a text of the host', { context: { body: `\ufeff${chatText}` } }],
+    [
+      'with a declared length',
+      { body: `\ufeff${chatText}`, headers: { 'content-length': String(chatText.length + 3) } },
+    ],
+  ])('is not one that begins with a byte order mark: %s', async (_, options) => {
+    expect((await post('/chat/completions', 'application/json', options)).status).toBe(200);
+  });
+});
+
+describe('every response', () => {
+  const own = defineOperation({
+    name: 'own',
+    method: 'GET',
+    path: '/own',
+    permissions: ['inference'],
+    body: null,
+    result: () => null as never,
+    run: async () => ({ kind: 'json', status: 200, body: {}, headers: { 'Cache-Control': 'public, max-age=60' } }),
+  });
+  it('is for its caller alone, and no cache keeps it, unless an operation of the host app says so', async () => {
+    const { gateway, upstream } = testGateway({ operations: [own] });
+    upstream.always({ body: completion() });
+    const ask = async (method: string, path: string, key: string, body?: object) => {
+      const response = await gateway.fetch(`http://gateway.test/v1${path}`, {
+        method,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+      await response.text();
+      return `${response.status} ${response.headers.get('cache-control')}`;
+    };
+    expect(await ask('POST', '/chat/completions', testKey, chat)).toBe('200 no-store');
+    expect(await ask('POST', '/chat/completions', testKey, { ...chat, stream: true })).toBe(
+      '200 no-store, no-transform',
+    );
+    expect(await ask('POST', '/chat/completions', testKey, {})).toBe('400 no-store');
+    expect(await ask('GET', '/models', testKey)).toBe('200 no-store');
+    expect(await ask('HEAD', '/models', testKey)).toBe('200 no-store');
+    expect(await ask('GET', '/workspaces', managementKey)).toBe('200 no-store');
+    expect(await ask('GET', '/workspaces', 'sk-wrong-key')).toBe('401 no-store');
+    expect(await ask('GET', '/nothing', 'sk-wrong-key')).toBe('404 no-store');
+    expect(await ask('GET', '/own', testKey)).toBe('200 public, max-age=60');
+  });
+});
