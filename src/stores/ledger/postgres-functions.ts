@@ -8,6 +8,8 @@ const sweepBatch = 50;
 const settledBatch = 4;
 
 const ofWorkspace = 'namespace = p_namespace AND workspace = p_workspace';
+/** As the index has it in which they are numbered. */
+const ofSettled = `(namespace || ' ' || workspace) = (p_namespace || ' ' || p_workspace)`;
 const ofStep = `${ofWorkspace} AND id = v_step->>'id'`;
 const isDue = `${ofWorkspace} AND ended_ms IS NULL AND lease_until_ms <= p_now`;
 
@@ -102,8 +104,6 @@ END`,
       parameters: `p_namespace text, p_workspace text, p_charges boolean, p_steps jsonb, p_now bigint,
         p_settled text[], p_actual bigint[], p_windows jsonb, p_groups jsonb,
         p_held text[], p_amounts bigint[], p_leases bigint[], p_group_of integer[]`,
-      // Ids are looked up one by one in an index: any other join would read all holds of the workspace, ended ones too.
-      settings: 'SET enable_hashjoin = off SET enable_mergejoin = off SET enable_bitmapscan = off',
       returns: 'SETOF jsonb',
       body: `DECLARE
   v_now bigint;
@@ -114,6 +114,7 @@ END`,
   v_oldest record;
   v_is_new boolean;
   v_open text[];
+  v_late text[];
   v_ended text[];
   v_spent bigint[];
   v_held bigint[];
@@ -129,17 +130,13 @@ BEGIN
   v_now := coalesce(p_now, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
 
   IF cardinality(p_settled) > 0 THEN
-    SELECT coalesce(max(number), 0) INTO v_number FROM ${settled} WHERE ${ofWorkspace};
-    RETURN QUERY WITH asked AS (
-      SELECT * FROM unnest(p_settled, p_actual) WITH ORDINALITY AS asked (id, actual, position)
-    ), gone AS (
-      DELETE FROM ${holds} AS h USING asked
-        WHERE h.namespace = p_namespace AND h.workspace = p_workspace AND h.id = asked.id AND h.state <> 'released'
-        RETURNING asked.id, asked.actual, asked.position, h.state, h.amount, h.charged, h.windows
+    SELECT coalesce(max(number), 0) INTO v_number FROM ${settled} WHERE ${ofSettled};
+    WITH gone AS (
+      DELETE FROM ${holds} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${each(holds, 'p_settled')})) AND state <> 'released'
+        RETURNING id, p_actual[array_position(p_settled, id)] AS actual, state, amount, charged, windows
     ), remembered AS (
       INSERT INTO ${settled} (namespace, workspace, id, number, at_ms)
-        SELECT p_namespace, p_workspace, id, v_number + row_number() OVER (ORDER BY position), v_now FROM gone
-        ON CONFLICT DO NOTHING
+        SELECT p_namespace, p_workspace, id, v_number + row_number() OVER (), v_now FROM gone ON CONFLICT DO NOTHING
     ), sums AS (
       SELECT windows, sum(CASE WHEN state = 'held' THEN actual ELSE actual - charged END) AS more,
         sum(CASE WHEN state = 'held' THEN -amount ELSE 0 END) AS freed
@@ -151,21 +148,26 @@ BEGIN
         GROUP BY account, "interval", "startMs"
         ${orAdd}
     )
-    SELECT CASE
-        WHEN gone.state = 'held' THEN '"ended"'::jsonb
-        WHEN gone.state IS NOT NULL THEN '"late"'
-        WHEN EXISTS (SELECT FROM ${settled} AS s
-          WHERE s.namespace = p_namespace AND s.workspace = p_workspace AND s.id = asked.id)
-          OR EXISTS (SELECT FROM ${holds} AS h
-          WHERE h.namespace = p_namespace AND h.workspace = p_workspace AND h.id = asked.id)
-        THEN '"repeated"' ELSE '"unknown"' END
-      FROM asked LEFT JOIN gone ON gone.position = asked.position ORDER BY asked.position;
-    SELECT number, at_ms INTO v_oldest FROM ${settled} WHERE ${ofWorkspace} ORDER BY number LIMIT 1;
+    SELECT array_agg(id) FILTER (WHERE state = 'held'), array_agg(id) FILTER (WHERE state <> 'held')
+      INTO v_open, v_late FROM gone;
+    FOR i IN 1 .. cardinality(p_settled) LOOP
+      IF p_settled[i] = ANY (v_open) THEN
+        RETURN NEXT '"ended"';
+      ELSIF p_settled[i] = ANY (v_late) THEN
+        RETURN NEXT '"late"';
+      ELSIF EXISTS (SELECT FROM ${settled} WHERE ${ofWorkspace} AND id = p_settled[i])
+        OR EXISTS (SELECT FROM ${holds} WHERE ${ofWorkspace} AND id = p_settled[i]) THEN
+        RETURN NEXT '"repeated"';
+      ELSE
+        RETURN NEXT '"unknown"';
+      END IF;
+    END LOOP;
+    SELECT number, at_ms INTO v_oldest FROM ${settled} WHERE ${ofSettled} ORDER BY number LIMIT 1;
     v_number := v_number + cardinality(p_settled);
     IF v_oldest.number <= v_number - ${maxSettled} OR v_oldest.at_ms <= v_now - ${keepEndedMs} THEN
       DELETE FROM ${settled} WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM (
-          SELECT ctid, number, at_ms FROM ${settled} WHERE ${ofWorkspace}
+          SELECT ctid, number, at_ms FROM ${settled} WHERE ${ofSettled}
             ORDER BY number LIMIT cardinality(p_settled) + ${settledBatch}
         ) AS oldest WHERE number <= v_number - ${maxSettled} OR at_ms <= v_now - ${keepEndedMs}
       ));
@@ -175,8 +177,8 @@ BEGIN
   IF cardinality(p_held) > 0 THEN
     PERFORM ${expire}(p_namespace, p_workspace, p_charges, v_now);
     SELECT array_agg(id) FILTER (WHERE state = 'held'), array_agg(id) FILTER (WHERE state <> 'held')
-      INTO v_open, v_ended FROM ${holds} WHERE ${ofWorkspace} AND id = ANY (p_held);
-    v_ended := v_ended || ARRAY(SELECT id FROM ${settled} WHERE ${ofWorkspace} AND id = ANY (p_held));
+      INTO v_open, v_ended FROM ${each(holds, 'p_held')};
+    v_ended := v_ended || ARRAY(SELECT id FROM ${each(settled, 'p_held')});
     SELECT array_agg(coalesce(w.spent, 0) ORDER BY position), array_agg(coalesce(w.held, 0) ORDER BY position),
         array_agg(0 ORDER BY position)
       INTO v_spent, v_held, v_more
@@ -294,6 +296,16 @@ BEGIN
 END`,
     }),
   ];
+}
+
+/**
+ * The rows of some ids, each looked up for itself. With `id = ANY (…)` the server might read all rows of the workspace,
+ * also those that were deleted a moment ago.
+ */
+function each(table: string, ids: string): string {
+  return `unnest(${ids}) AS one (one_id), LATERAL (
+        SELECT ctid, * FROM ${table} WHERE ${ofWorkspace} AND id = one_id OFFSET 0
+      ) AS found`;
 }
 
 /** A statement that removes some of the old rows: there may be many after a quiet day. */

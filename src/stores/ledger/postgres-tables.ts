@@ -82,7 +82,8 @@ export function defineLedgerTables(names: PostgresNames): Definition[] {
         at_ms bigint NOT NULL,
         PRIMARY KEY (namespace, workspace, id)
       )`,
-      `CREATE INDEX ${names.index('settled_number')} ON ${settled} (namespace, workspace, number)`,
+      // Not of the two columns: the server might then look for an id among all of the workspace.
+      `CREATE INDEX ${names.index('settled_number')} ON ${settled} ((namespace || ' ' || workspace), number)`,
     ),
   ];
 }

@@ -73,13 +73,11 @@ export interface FunctionText {
   body: string;
   /** true: only another function calls it, and that one's settings also apply here. */
   isPart?: boolean;
-  /** Further `SET` clauses. */
-  settings?: string;
 }
 
-export function defineFunction({ name, parameters, returns, body, isPart = false, ...own }: FunctionText): Definition {
+export function defineFunction({ name, parameters, returns, body, isPart = false }: FunctionText): Definition {
   const text = `CREATE FUNCTION ${name}(${parameters}) RETURNS ${returns} LANGUAGE plpgsql
-${isPart ? '' : settings}${own.settings ? `\n${own.settings}` : ''}
+${isPart ? '' : settings}
 AS ${bodyQuote}
 #variable_conflict use_column
 ${body}

@@ -321,6 +321,36 @@ describeWithPostgres('PostgreSQL', (url) => {
         expect(done.map(({ status }) => status === 'fulfilled')).toEqual([true, true, false, false, true, false, true]);
         expect(await storage.ledger.read(workspaceId, [window], noonMs)).toEqual([{ spentNanoUsd: 4, heldNanoUsd: 0 }]);
       });
+      it('that the server cannot work with fails alone among holds and settlements', async () => {
+        const storage = await open();
+        const workspaceId = newWorkspace();
+        const windows = [limited('daily', 100), limited('lifetime', 100)];
+        const hold = (amountNanoUsd: number, id = randomUUID()) =>
+          storage.ledger.hold({ id, workspaceId, amountNanoUsd, windows, nowMs: noonMs, leaseUntilMs: noonMs + 1 });
+        const [first, second] = [randomUUID(), randomUUID()];
+        await Promise.all([hold(10, first), hold(10, second)]);
+        const settle = (id: string, nanoUsd: number) => storage.ledger.settle(workspaceId, id, nanoUsd, noonMs);
+        const done = await Promise.allSettled([
+          hold(1),
+          settle(first, 3),
+          hold(0.5),
+          settle(second, 0.5),
+          hold(97),
+          hold(86),
+        ]);
+        const seen = done.map((one) => (one.status === 'fulfilled' ? one.value : null));
+        expect(seen).toEqual([
+          { isHeld: true },
+          'ended',
+          null,
+          null,
+          { isHeld: false, states: windows.map(() => ({ spentNanoUsd: 3, heldNanoUsd: 11 })) },
+          { isHeld: true },
+        ]);
+        expect(await storage.ledger.read(workspaceId, windows, noonMs)).toEqual(
+          windows.map(() => ({ spentNanoUsd: 3, heldNanoUsd: 97 })),
+        );
+      });
       it('does not wait for another workspace that is locked', async () => {
         const storage = await open({ table: 'locked' });
         const [stuck, free] = [newWorkspace(), newWorkspace()];

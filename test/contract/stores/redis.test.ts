@@ -153,6 +153,27 @@ describeWithOwnRedis('on a Redis of its own', (program) => {
     expect(await warm(() => ledger.forget(workspaceId))).toBe(1);
   });
 
+  it('takes what comes at the same time in two round trips: the first at once, the others together', async () => {
+    const { ledger, workspaceId, windows, hold } = tenant();
+    await ledger.settle(workspaceId, await hold(), 0, noonMs);
+    const ids = Array.from({ length: 64 }, () => randomUUID() as string);
+    expect((await commandsOf(() => Promise.all(ids.map((id) => hold(id))))).evalsha).toBe(2);
+    const settle = () => Promise.all(ids.map((id) => ledger.settle(workspaceId, id, 1, noonMs)));
+    expect((await commandsOf(settle)).evalsha).toBe(2);
+    const [state] = await ledger.read(workspaceId, windows, noonMs);
+    expect(state).toEqual({ spentNanoUsd: 64, heldNanoUsd: 0 });
+  });
+
+  it('lets a step on a damaged record fail alone', async () => {
+    const { ledger, workspaceId, windows, hold, key } = tenant();
+    const ids = [await hold(), await hold(), await hold(), await hold()];
+    await client.hSet(key('holds'), ids[2] as string, 'no hold');
+    const ended = await Promise.allSettled(ids.map((id) => ledger.settle(workspaceId, id, 1, noonMs)));
+    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    const [state] = await ledger.read(workspaceId, windows, noonMs);
+    expect(state).toEqual({ spentNanoUsd: 3, heldNanoUsd: 10 });
+  });
+
   it('works on when the server has forgotten its scripts', async () => {
     const storage = openOn();
     const { at } = place();

@@ -70,6 +70,46 @@ describe('the ledger on SQLite', () => {
     await store.disconnect();
   });
 
+  it('takes what comes at the same time in one transaction, and one alone at once', async () => {
+    const store = sqliteStore(':memory:');
+    let transactions = 0;
+    const transact: typeof store.database.transact = (work) => {
+      transactions++;
+      return store.database.transact(work);
+    };
+    const ledger = sqliteLedger({ ...store.database, transact }, { onLostHold: 'charge' });
+    const windows = [{ ...dayAt(startMs), limitNanoUsd: 630 }];
+    const hold = (id: string, of = workspaceId) =>
+      ledger.hold({ id, workspaceId: of, amountNanoUsd: 10, windows, leaseMs: 60_000 });
+    const ids = Array.from({ length: 64 }, (_, n) => `h${n}`);
+    const held = await Promise.all([...ids.map((id) => hold(id)), hold('other', 'v' as WorkspaceId)]);
+    expect(held.filter(({ isHeld }) => isHeld)).toHaveLength(64);
+    expect(held[63]).toEqual({ isHeld: false, states: [{ spentNanoUsd: 0, heldNanoUsd: 630 }] });
+    expect(transactions).toBe(1);
+    await Promise.all(ids.map((id) => ledger.settle(workspaceId, id, 1)));
+    expect(transactions).toBe(2);
+    expect(await hold('alone')).toEqual({ isHeld: true });
+    expect(transactions).toBe(3);
+    expect(await ledger.read(workspaceId, windows)).toEqual([{ spentNanoUsd: 63, heldNanoUsd: 10 }]);
+    await store.disconnect();
+  });
+
+  it('lets a step on a damaged record fail alone', async () => {
+    const { store, ledger, hold } = open();
+    for (const id of ['a', 'bad', 'c']) await hold(id, startMs);
+    await store.database.transact(() =>
+      store.database.prepare(`UPDATE gateway_holds SET windows = 'not JSON' WHERE id = 'bad'`).run(),
+    );
+    const ended = await Promise.allSettled(['a', 'bad', 'c'].map((id) => ledger.settle(workspaceId, id, 1, startMs)));
+    expect(ended.map((one) => (one.status === 'fulfilled' ? one.value : one.status))).toEqual([
+      'ended',
+      'rejected',
+      'ended',
+    ]);
+    expect(await ledger.read(workspaceId, [dayAt(startMs)], startMs)).toEqual([{ spentNanoUsd: 2, heldNanoUsd: 10 }]);
+    await store.disconnect();
+  });
+
   it('remembers no more than 100,000 settled ids', async () => {
     const { store, ledger, hold, count } = open();
     const settle = async (id: string) => {
