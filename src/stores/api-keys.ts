@@ -7,6 +7,7 @@ import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import { storedApiKeySchema, storedKeyPrefix } from '../schema/api-key.ts';
+import type { RateLimits } from '../schema/rate-limits.ts';
 import type { SetBy } from './access.ts';
 import { changedLimits, limitsWithin } from './api-keys/limits.ts';
 import { createCache } from './cache.ts';
@@ -36,6 +37,10 @@ export interface ApiKeySettings {
   /** null: the limit never resets. */
   limitReset: 'daily' | 'weekly' | 'monthly' | null;
   includeByokInLimit: boolean;
+  /** Rate limits; null: those that the options give to every key. */
+  requestsPerMinute: number | null;
+  tokensPerMinute: number | null;
+  requestsInFlight: number | null;
 }
 
 export interface ApiKeyInput extends Omit<ApiKeySettings, 'disabled'> {
@@ -96,11 +101,14 @@ export interface ApiKeyStoreDeps {
   randomBytes: (size: number) => Uint8Array;
   /** How long a cached key is used before the store is read again. */
   cacheMs: number;
+  /** The rate limits of every key that has none of its own; null, the default: none. */
+  rateLimits?: RateLimits | null;
 }
 
 const kind = 'api-key';
 
-export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: ApiKeyStoreDeps): ApiKeyStore {
+export function createApiKeys(deps: ApiKeyStoreDeps): ApiKeyStore {
+  const { storage, owners, clock, randomBytes, cacheMs, rateLimits = null } = deps;
   const records = perWorkspace<ApiKeyRecord>({ storage, kind, schema: recordSchema });
   // Unknown keys are cached as well, so that guesses do not load the store.
   const cache = createCache({ clock, ttlMs: cacheMs, load });
@@ -161,7 +169,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
     },
     async create(workspaceId, { permissions, ...given }, by = 'operator', maker = null) {
       const made = { ...given, disabled: false };
-      const input = by === 'operator' ? made : limitsWithin(made, await makerOf(workspaceId, maker));
+      const input = by === 'operator' ? made : limitsWithin(made, await makerOf(workspaceId, maker), rateLimits);
       const key = `${storedKeyPrefix}${base62(randomBytes(32))}`;
       const hash = sha256Hex(key);
       const record: ApiKeyRecord = {
@@ -191,7 +199,7 @@ export function createApiKeys({ storage, owners, clock, randomBytes, cacheMs }: 
       try {
         return await records(workspaceId).update(
           hash,
-          (record) => ({ ...changedLimits(record, limits, by), ...changes, updatedAtMs: clock.now() }),
+          (record) => ({ ...changedLimits(record, limits, by, rateLimits), ...changes, updatedAtMs: clock.now() }),
           (before, after) => (before.disabled && !after.disabled ? [unlessDeleted(workspaceId)] : []),
         );
       } catch (error) {
