@@ -192,6 +192,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     authenticate: authentication(resolved, stores, clock),
     clock,
     limits: bodyLimits,
+    overload: resolved.overload,
     totalMs: resolved.timeouts.totalMs,
     brand,
     basePath: resolved.basePath,
