@@ -1,6 +1,7 @@
 import type { RequestHandler } from '../src/index.ts';
+import { findCaller, type WithCaller } from './caller.ts';
 
-export interface GatewayFetchOptions {
+export interface GatewayFetchOptions extends WithCaller<Request> {
   /** The path the gateway is mounted at, without a trailing slash. Default: the gateway's own. */
   basePath?: string;
 }
@@ -20,7 +21,7 @@ export function gatewayFetch(gateway: RequestHandler, options: GatewayFetchOptio
   return (request, server) => {
     // Bun closes a connection when nothing was sent for 10 s. A model may think for longer.
     server.timeout(request, 0);
-    return gateway.handle(request, { basePath: options.basePath });
+    return gateway.handle(request, { basePath: options.basePath, caller: findCaller(options, request) });
   };
 }
 
@@ -56,7 +57,7 @@ export function serve(gateway: RequestHandler, options: ServeOptions = {}): Runn
   const { port = 8787, hostname = '127.0.0.1', drainMs: defaultDrainMs = 10_000 } = options;
   const { Bun } = globalThis as { Bun?: BunGlobal };
   if (Bun === undefined) throw new Error('model-gateway/bun runs in Bun; in Node use serve of model-gateway/node');
-  const server = Bun.serve({ port, hostname, fetch: gatewayFetch(gateway, { basePath }) });
+  const server = Bun.serve({ port, hostname, fetch: gatewayFetch(gateway, { ...options, basePath }) });
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
   return {
     url: `http://${host}:${server.port}${basePath}`,

@@ -143,6 +143,8 @@ function keepVary(res: ServerResponse, headers: string[]): void {
 interface Buffers {
   read(): Promise<Uint8Array | null>;
   cancel(): void;
+  /** Calls back when the gateway gives up on a client that does not read. Absent: the next read fails. */
+  onCut?(listener: () => void): void;
 }
 
 /** The registered symbol of `streamSource` in src/base/bytes.ts. */
@@ -156,6 +158,8 @@ function buffersOf(stream: ReadableStream<Uint8Array> & { [streamSource]?: Buffe
   return {
     read: () => reader.read().then(({ done, value }) => (done ? null : value)),
     cancel: () => void reader.cancel().catch(nothing),
+    // The stream of a web Response fails while nobody reads.
+    onCut: (listener) => void reader.closed.catch(listener),
   };
 }
 
@@ -165,6 +169,8 @@ type Writable = ServerResponse & { flush?: () => void };
 async function pump(buffers: Buffers, res: Writable): Promise<void> {
   const leave = () => buffers.cancel();
   res.once('close', leave);
+  // A client that does not read is waited for no longer.
+  buffers.onCut?.(() => cut(res));
   // The client learns at once that a slow request was accepted. For a quick one, headers and first buffer go together.
   const early = setImmediate(() => {
     res.flushHeaders();

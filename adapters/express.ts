@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HandleContext, RequestHandler } from '../src/index.ts';
+import { findCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
 import { locate, parsedBody } from './mount.ts';
 
-export interface GatewayMiddlewareOptions {
+export interface GatewayMiddlewareOptions<Request extends ExpressRequest = ExpressRequest> extends WithCaller<Request> {
   /**
    * The path of the gateway below the mount, such as `/llm`; `''` takes all requests. Other requests go to the next
    * middleware. Default: everything below `app.use('/v1', …)`, or, if the middleware is mounted at the root, everything
@@ -42,16 +43,20 @@ export type ExpressErrorMiddleware = (
  * instead of a page of Express. All other errors go on.
  * @param options  as of `gatewayMiddleware`
  */
-export function gatewayErrors(gateway: RequestHandler, options: GatewayMiddlewareOptions = {}): ExpressErrorMiddleware {
+export function gatewayErrors<Request extends ExpressRequest = ExpressRequest>(
+  gateway: RequestHandler,
+  options: GatewayMiddlewareOptions<Request> = {},
+): ExpressErrorMiddleware {
   return (error, req, res, next) => {
     const bodyFailure = failures[String((error as { type?: unknown } | null)?.type)];
     const place = placeOf(gateway, req, options);
     if (bodyFailure === undefined || place === undefined || res.headersSent) return next(error);
-    void respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, bodyFailure });
+    const caller = findCaller(options, req as Request);
+    void respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, bodyFailure, caller });
   };
 }
 
-function placeOf(gateway: RequestHandler, req: ExpressRequest, { prefix }: GatewayMiddlewareOptions) {
+function placeOf(gateway: RequestHandler, req: ExpressRequest, { prefix }: { prefix?: string }) {
   return locate(gateway, { mountedAt: req.baseUrl, url: req.url, originalUrl: req.originalUrl }, prefix);
 }
 
@@ -61,11 +66,15 @@ export type ExpressMiddleware = (req: ExpressRequest, res: ServerResponse, next:
  * The gateway as middleware of Express 5 or 4: `app.use('/v1', gatewayMiddleware(gateway))`. Works before and after
  * `express.json()`. After it, the size limit of `express.json()` applies; before it, the gateway's own limit.
  */
-export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddlewareOptions = {}): ExpressMiddleware {
+export function gatewayMiddleware<Request extends ExpressRequest = ExpressRequest>(
+  gateway: RequestHandler,
+  options: GatewayMiddlewareOptions<Request> = {},
+): ExpressMiddleware {
   return (req, res, next) => {
     const place = placeOf(gateway, req, options);
     if (place === undefined) return next();
     const body = parsedBody(req, req.body);
-    void respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, body });
+    const caller = findCaller(options, req as Request);
+    void respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, body, caller });
   };
 }

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from '../src/index.ts';
+import { findCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
 import { findMount, locate, parsedBody } from './mount.ts';
 
-export interface GatewayMiddlewareOptions {
+export interface GatewayMiddlewareOptions<Context extends KoaContext = KoaContext> extends WithCaller<Context> {
   /**
    * The path of the gateway below the mount, such as `/v1`; `''` takes all requests. Other requests go to the next
    * middleware. Default: everything below a `koa-mount`, or, without a mount, everything below the gateway's own
@@ -31,7 +32,10 @@ export type KoaMiddleware = <C extends KoaContext>(context: C, next: () => Promi
  * The gateway as middleware of Koa 3: `app.use(gatewayMiddleware(gateway, { prefix: '/v1' }))`. Works with and without
  * a body parser before it. Writes the response itself, so middleware that replaces `ctx.body` has no effect on it.
  */
-export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddlewareOptions = {}): KoaMiddleware {
+export function gatewayMiddleware<Context extends KoaContext = KoaContext>(
+  gateway: RequestHandler,
+  options: GatewayMiddlewareOptions<Context> = {},
+): KoaMiddleware {
   return async (context, next) => {
     const { req, res, url, originalUrl, request } = context;
     const place = locate(
@@ -45,6 +49,7 @@ export function gatewayMiddleware(gateway: RequestHandler, options: GatewayMiddl
     }
     context.respond = false;
     const body = 'body' in request ? parsedBody(req, request.body) : undefined;
-    await respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, body });
+    const caller = findCaller(options, context as unknown as Context);
+    await respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, body, caller });
   };
 }

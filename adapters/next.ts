@@ -1,6 +1,7 @@
 import type { RequestHandler } from '../src/index.ts';
+import { findCaller, type WithCaller } from './caller.ts';
 
-export interface GatewayRouteOptions {
+export interface GatewayRouteOptions extends WithCaller<Request> {
   /** The path of the folder that holds the catch-all folder, such as `/api/v1`. Default: found from each request. */
   basePath?: string;
 }
@@ -22,7 +23,10 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as 
  */
 export function gatewayRoute(gateway: RequestHandler, options: GatewayRouteOptions = {}): GatewayRoute {
   const handle: RouteHandler = async (request, context) =>
-    gateway.handle(request, { basePath: options.basePath ?? findBasePath(request, await context.params) });
+    gateway.handle(request, {
+      basePath: options.basePath ?? findBasePath(request, await context.params),
+      caller: findCaller(options, request),
+    });
   return { GET: handle, POST: handle, PUT: handle, PATCH: handle, DELETE: handle, HEAD: handle, OPTIONS: handle };
 }
 

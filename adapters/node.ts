@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { RequestHandler } from '../src/index.ts';
+import { findCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
 
-export interface NodeHandlerOptions {
+export interface NodeHandlerOptions extends WithCaller<IncomingMessage> {
   /** The path the gateway is mounted at, without a trailing slash. Default: the gateway's own. */
   basePath?: string;
 }
@@ -13,7 +14,11 @@ export function toNodeHandler(
   gateway: RequestHandler,
   options: NodeHandlerOptions = {},
 ): (req: IncomingMessage, res: ServerResponse) => void {
-  return (req, res) => void respond(gateway, new NodeExchange(req, res), { basePath: options.basePath });
+  return (req, res) =>
+    void respond(gateway, new NodeExchange(req, res), {
+      basePath: options.basePath,
+      caller: findCaller(options, req),
+    });
 }
 
 export interface ServeOptions extends NodeHandlerOptions {
@@ -45,7 +50,7 @@ export interface RunningServer {
 export async function serve(gateway: RequestHandler, options: ServeOptions = {}): Promise<RunningServer> {
   const { basePath = gateway.basePath ?? '/v1' } = options;
   const { port = 8787, hostname = '127.0.0.1', drainMs: defaultDrainMs = 10_000 } = options;
-  const handle = toNodeHandler(gateway, { basePath });
+  const handle = toNodeHandler(gateway, { ...options, basePath });
   const server = createServer({ keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000 }, handle);
   // A client that asks before it sends its body (`Expect: 100-continue`) hears first whether it may send one at all.
   server.on('checkContinue', handle);

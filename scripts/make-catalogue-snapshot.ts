@@ -3,7 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Pricing } from '../src/call/model.ts';
 import { type ListPrices, loadListPrices } from '../src/pricing/list-prices.ts';
+import { tokenPrices } from '../src/pricing/price.ts';
 
 /** Decimal USD per token; null: not known. */
 interface ListedPricing {
@@ -77,7 +79,7 @@ function modelOf(model: ListedModel, published: ListPrices): object {
     inputModalities: modalitiesOf(model.input_modalities),
     outputModalities: modalitiesOf(model.output_modalities),
     supportedParameters: model.supported_parameters,
-    endpoints: model.endpoints.map((endpoint) => endpointOf(endpoint, published)),
+    endpoints: model.endpoints.map((endpoint) => endpointOf(model, endpoint, published)),
   };
 }
 
@@ -87,15 +89,16 @@ function modalitiesOf(listed: readonly string[]): string[] {
 }
 
 /** Leaves out data policies, because those in the list are a router's own agreements. */
-function endpointOf(endpoint: ListedEndpoint, published: ListPrices): object {
+function endpointOf(model: ListedModel, endpoint: ListedEndpoint, list: ListPrices): object {
+  const published = publishedOf(endpoint, list);
   return {
     provider: endpoint.provider,
     model: endpoint.model_id,
     ...known({
-      contextLength: endpoint.context_length,
+      contextLength: contextOf(model, endpoint, published),
       maxCompletionTokens: endpoint.max_completion_tokens,
       quantization: endpoint.quantization,
-      pricing: isTooLow(endpoint, published) ? undefined : pricingOf(endpoint),
+      pricing: isTooLow(endpoint, published) ? undefined : pricingOf(endpoint, published),
     }),
   };
 }
@@ -107,24 +110,78 @@ const moments = [
   Date.UTC(2028, 0, 2),
 ];
 
-/**
- * Whether a price is below the published list's. The published list then counts, because a budget needs the higher
- * price and the published list knows prices by date.
- */
-function isTooLow({ provider, model_id: model, pricing }: ListedEndpoint, published: ListPrices): boolean {
-  return moments.some((nowMs) => {
-    const listed = published.find(provider, model, nowMs);
-    return (
-      listed !== null &&
-      (Number(pico(pricing.prompt)) < listed.promptPicoUsd ||
-        Number(pico(pricing.completion)) < listed.completionPicoUsd)
-    );
-  });
+/** The published prices of exactly this model at these times. */
+function publishedOf({ provider, model_id: model }: ListedEndpoint, list: ListPrices): Pricing[] {
+  return moments.map((nowMs) => list.find(provider, model, nowMs)).filter((pricing) => pricing !== null);
 }
 
-function pricingOf({ pricing, pricing_above: above = [] }: ListedEndpoint): object | undefined {
+/**
+ * Some sources give the length up to which a model is cheap for its context. Where a dearer price begins at the context
+ * or beyond it, the context is the model's.
+ */
+function contextOf(model: ListedModel, endpoint: ListedEndpoint, published: readonly Pricing[]): number | null {
+  const starts = [
+    ...(endpoint.pricing_above ?? []).map(({ above_tokens }) => above_tokens),
+    ...published.flatMap(({ longPrompts = [] }) => longPrompts.map(({ abovePromptTokens }) => abovePromptTokens)),
+  ];
+  const isBeyond = (context: number) => starts.every((start) => start < context);
+  const { context_length: context } = endpoint;
+  if (context === null || isBeyond(context)) return context;
+  return model.context_length !== null && isBeyond(model.context_length) ? model.context_length : null;
+}
+
+/**
+ * Whether a price is below the published list's, for prompts of any length. The published list then counts, because a
+ * budget needs the higher price and the published list knows prices by date.
+ */
+function isTooLow(endpoint: ListedEndpoint, published: readonly Pricing[]): boolean {
+  return published.some((listed) =>
+    [0, ...(listed.longPrompts ?? []).map(({ abovePromptTokens }) => abovePromptTokens)].some((start) => {
+      // Sources differ by a token in where a price begins.
+      const promptTokens = start === 0 ? 0 : start + 10;
+      const { promptPicoUsd, completionPicoUsd } = tokenPrices(listed, promptTokens);
+      const own = pricingFrom(endpoint, promptTokens);
+      return Number(pico(own.prompt)) < promptPicoUsd || Number(pico(own.completion)) < completionPicoUsd;
+    }),
+  );
+}
+
+/** The list's price for a prompt of this length. */
+function pricingFrom({ pricing, pricing_above: above = [] }: ListedEndpoint, promptTokens: number): ListedPricing {
+  const reached = above.filter(({ above_tokens }) => promptTokens > above_tokens);
+  return reached.at(-1) ?? pricing;
+}
+
+/** Prices that the published list has and ours may lack. */
+const furtherPrices = {
+  audioPicoUsd: 'audio',
+  audioOutputPicoUsd: 'audioOutput',
+  imageTokenPicoUsd: 'imageToken',
+  imageOutputPicoUsd: 'imageOutput',
+  cacheWritePicoUsd: 'inputCacheWrite',
+  cacheWriteHourPicoUsd: 'inputCacheWrite1h',
+  reasoningPicoUsd: 'internalReasoning',
+  webSearchPicoUsd: 'webSearch',
+  requestPicoUsd: 'request',
+} as const satisfies Partial<Record<keyof Pricing, string>>;
+
+/** The highest published price of each kind, for prompts of any length. */
+function furtherOf(published: readonly Pricing[]): Record<string, string> {
+  const further: Record<string, string> = {};
+  for (const [kind, name] of Object.entries(furtherPrices)) {
+    const prices = published
+      .flatMap((pricing) => [pricing, ...(pricing.longPrompts ?? [])])
+      .map((pricing) => (pricing as Pricing)[kind as keyof typeof furtherPrices] ?? 0);
+    const highest = Math.max(0, ...prices);
+    if (highest > 0) further[name] = decimal(BigInt(highest));
+  }
+  return further;
+}
+
+function pricingOf({ pricing, pricing_above: above = [] }: ListedEndpoint, published: readonly Pricing[]) {
   // A free trial is not a price: after its end, the costs would surprise the user.
   if (!(Number(pricing.prompt) > 0 && Number(pricing.completion) > 0)) return undefined;
+  const further = furtherOf(published);
   const prices = pricesOf(pricing);
   const longPrompts = above.map(({ above_tokens: abovePromptTokens, ...given }) => {
     const long = pricesOf(given);
@@ -132,9 +189,11 @@ function pricingOf({ pricing, pricing_above: above = [] }: ListedEndpoint): obje
     if (prices.inputCacheWrite && !long.inputCacheWrite) {
       long.inputCacheWrite = scaled(prices.inputCacheWrite, long.prompt, prices.prompt);
     }
-    return { abovePromptTokens, ...long };
+    // Prices per request and per search do not depend on the length of the prompt.
+    const { webSearch: _, request: __, ...furtherTokens } = further;
+    return { abovePromptTokens, ...furtherTokens, ...long };
   });
-  return longPrompts.length > 0 ? { ...prices, longPrompts } : prices;
+  return { ...further, ...prices, ...(longPrompts.length > 0 ? { longPrompts } : {}) };
 }
 
 interface Prices {
@@ -162,7 +221,13 @@ function pricesOf(listed: ListedPricing): Prices {
 function scaled(price: string, numerator: string, denominator: string): string {
   const divisor = pico(denominator);
   const value = (pico(price) * pico(numerator) + divisor - 1n) / divisor;
-  return `0.${String(value).padStart(12, '0')}`.replace(/0+$/, '');
+  return decimal(value);
+}
+
+/** Returns a price as decimal text. */
+function decimal(picoUsd: bigint): string {
+  const digits = String(picoUsd).padStart(13, '0');
+  return `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?0+$/, '');
 }
 
 /** Reads a price below one USD with at most 12 decimals, as pico-USD. */

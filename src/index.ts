@@ -19,7 +19,7 @@ export type { ChatQuirks } from './dialects/openai-chat/quirks.ts';
 export { openaiChat } from './dialects/openai-chat.ts';
 export { createGateway, type Gateway, type RequestHandler } from './gateway.ts';
 export { blockedBy, defineGuardrail, type Guardrail } from './guardrails/guardrail.ts';
-export type { HostCaller } from './http/authenticate.ts';
+export type { FindHostCaller, HostCaller } from './http/authenticate.ts';
 export type { HandleContext } from './http/edge.ts';
 export { defineOperation, type Operation, type OperationInput } from './operations/operation.ts';
 export { type GatewayOptions, OptionsError } from './options.ts';

@@ -31,6 +31,10 @@ export interface UpstreamErrorOptions {
   providerCode?: string;
   /** The usage that the provider reported for the failed exchange, in our own format: the provider will bill it. */
   usage?: object | null;
+  /** true: nothing of the request can have reached the provider. Default false. */
+  isUnsent?: boolean;
+  /** Of a time-out: how long was waited, in ms. */
+  waitedMs?: number | undefined;
   cause?: unknown;
 }
 
@@ -46,6 +50,8 @@ export class UpstreamError extends Error {
   readonly errorType: string;
   readonly providerCode: string | undefined;
   readonly usage: object | null;
+  readonly isUnsent: boolean;
+  readonly waitedMs: number | undefined;
 
   constructor(message: string, options: UpstreamErrorOptions) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -57,11 +63,13 @@ export class UpstreamError extends Error {
     this.errorType = options.errorType ?? errorTypeOf(options.status);
     this.providerCode = options.providerCode;
     this.usage = options.usage ?? null;
+    this.isUnsent = options.isUnsent ?? false;
+    this.waitedMs = options.waitedMs;
   }
 
   /** A copy with more details. The copy has no cause: the cause may quote text that the new message no longer holds. */
   with(more: { message?: string; providerCode?: string | undefined; usage?: object | null }): UpstreamError {
-    const { message, reason, status, fault, retryAfterMs, errorType, providerCode, usage } = this;
+    const { message, reason, status, fault, retryAfterMs, errorType, providerCode, usage, isUnsent, waitedMs } = this;
     return new UpstreamError(more.message ?? message, {
       reason,
       status,
@@ -70,6 +78,8 @@ export class UpstreamError extends Error {
       errorType,
       providerCode: more.providerCode ?? providerCode,
       usage: more.usage ?? usage,
+      isUnsent,
+      waitedMs,
     });
   }
 }

@@ -30,8 +30,13 @@ export interface LongPromptPricing extends Partial<TokenPricing> {
   abovePromptTokens: number;
 }
 
+/** What may have a price of its own beside text. */
+export type PricedKind = 'audio' | 'image' | 'audioOutput' | 'imageOutput' | 'search';
+
 /** Prices of an endpoint, in pico-USD. Absent: not charged. */
 export interface Pricing extends TokenPricing {
+  /** Kinds whose price nobody knows. Absent: every price is as the fields of this object say. */
+  unknownKinds?: readonly PricedKind[];
   /** Per image of the prompt, in addition to its tokens. */
   imagePicoUsd?: number;
   /** Per web search that the provider reports. */

@@ -11,6 +11,11 @@ export type ReplyEnd = 'sent' | 'cancelled';
 export interface ReplyStream extends ByteSource {
   /** Is called once, when the stream ends. At once where it has ended already. One listener. */
   onEnd(listener: (end: ReplyEnd) => void): void;
+  /**
+   * Is called where the call is stopped while nobody reads: the host cuts the connection of a client that has stopped
+   * reading, which would not notice. A later read rejects. One listener, the latest.
+   */
+  onCut?(listener: (error: unknown) => void): void;
 }
 
 /** A success, as an operation returns it to `http/edge`. */

@@ -13,7 +13,10 @@ export interface AttemptTrace {
   /** null when the attempt succeeded. */
   errorType: string | null;
   isByok: boolean;
-  /** What a failed attempt costs all the same, by the usage the provider reported. Integer nano-USD; 0 for most. */
+  /**
+   * What a failed attempt costs all the same, integer nano-USD: what the provider reported; or what it may charge, where the
+   * request was on its way and the provider did not refuse it.
+   */
   costNanoUsd: number;
   /** Request fields that were not sent, because this provider refuses them. */
   dropped: readonly string[];

@@ -56,6 +56,16 @@ export interface StreamDecoder {
   decode(data: string, event: string): StreamPart[];
 }
 
+/** How a provider counts, where it matters to the most that a request can cost. Absent: not known. */
+export interface Counting {
+  /** Whether `max_tokens` leaves reasoning out. A number: at most so many tokens of reasoning. */
+  reasoningBeside?: boolean | number | undefined;
+  /** true: an image with `detail: "low"` counts as at most 3,000 tokens. */
+  lowDetail?: boolean | undefined;
+  /** true: the provider searches the web for every request. */
+  alwaysSearches?: boolean | undefined;
+}
+
 /**
  * A wire format spoken to an upstream. A dialect is pure: request in, bytes out; bytes in, our wire shapes out.
  * Framing is apart from meaning: `framing` says how a stream is cut into events, `decode` what an event means.
@@ -82,6 +92,10 @@ export interface Dialect<Quirks extends object = object> {
   quirks: () => ZodType<Quirks, Quirks>;
   /** The smallest largest output that the provider takes: `encodeRequest` raises a smaller one to it. 0: it takes any. */
   minMaxTokens(quirks: Quirks): number;
+  /** Default: nothing is known. */
+  counting?(quirks: Quirks): Counting;
+  /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
+  generatesOn?(quirks: Quirks): boolean;
   encodeRequest(input: DialectRequest<Quirks>): EncodedRequest;
   /** @throws UpstreamError bad_response when the body is no result of this dialect; when it is an error, that error */
   decodeResult(body: unknown, quirks: Quirks): DecodedResult;

@@ -13,6 +13,8 @@ export const openaiChat: Dialect<ChatQuirks> = {
   nativeChunks: true,
   quirks: chatQuirks,
   minMaxTokens: ({ minMaxTokens }) => minMaxTokens ?? 0,
+  counting: ({ reasoningBeside, lowDetail, alwaysSearches }) => ({ reasoningBeside, lowDetail, alwaysSearches }),
+  generatesOn: ({ generatesOn }) => generatesOn === true,
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -1,7 +1,7 @@
-import { type ByteSource, streamSource } from '../base/bytes.ts';
+import { streamSource } from '../base/bytes.ts';
 import type { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
-import type { Reply } from '../call/reply.ts';
+import type { Reply, ReplyStream } from '../call/reply.ts';
 
 export type ResponseClass = typeof Response;
 
@@ -39,9 +39,10 @@ function headersOf(contentType: string, own: Reply['headers']): Record<string, s
 }
 
 /** One hop, nothing buffered ahead. The stream names its source, which an adapter may read instead. */
-function readable(source: ByteSource): ReadableStream<Uint8Array> {
+function readable(source: ReplyStream): ReadableStream<Uint8Array> {
   const stream = new ReadableStream<Uint8Array>(
     {
+      start: (controller) => source.onCut?.((error) => controller.error(error)),
       async pull(controller) {
         const bytes = await source.read();
         if (bytes === null) controller.close();

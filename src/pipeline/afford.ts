@@ -2,7 +2,8 @@ import { andThen } from '../base/and-then.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
-import { affordableTokens, boundPrompt, type Ceiling, ceilingOf, type PromptBound } from '../pricing/ceiling.ts';
+import { affordableTokens, type Ceiling, type CeilingOptions, ceilingOf, unknownPart } from '../pricing/ceiling.ts';
+import { boundPrompt, type PromptBound } from '../pricing/prompt-bound.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { BudgetLimit, HoldScope, Refusal } from '../stores/spending/spending.ts';
 import type { MoneyDeps } from './deps.ts';
@@ -58,7 +59,9 @@ export function afford<T>(
       const fitting = fittingTargets(deps, request, targets, budgetScope, prompt, refusal.availableNanoUsd);
       // The error names what the cheapest target lacks, not what the dearest would have needed.
       if (fitting.length === 0)
-        throw refusal.errorFor(Math.min(...targets.map((target) => costIn(budgetScope, target))));
+        throw refusal.errorFor(
+          Math.min(...targets.map((target) => costIn(budgetScope, withCap(deps, request, target, prompt)))),
+        );
       if (round === maxRounds) throw refusal.error;
       return ask(round + 1, fitting);
     });
@@ -73,9 +76,19 @@ function fittingTargets(
   prompt: PromptBound,
   availableNanoUsd: number,
 ): readonly Target[] {
-  return deps.budgets.shrinkToFit
-    ? shrunk(deps, request, targets, budgetScope, prompt, availableNanoUsd)
-    : targets.filter((target) => costIn(budgetScope, target) <= availableNanoUsd);
+  if (deps.budgets.shrinkToFit) return shrunk(deps, request, targets, budgetScope, prompt, availableNanoUsd);
+  const fits = (target: Target) => costIn(budgetScope, target) <= availableNanoUsd;
+  return targets.map((target) => (fits(target) ? target : withCap(deps, request, target, prompt))).filter(fits);
+}
+
+/**
+ * The target with its largest output sent, if that costs less than all output that the context admits. The provider may
+ * then refuse a long prompt, which is better than a refusal here.
+ */
+function withCap(deps: MoneyDeps, request: ChatRequest, target: Target, prompt: PromptBound): Target {
+  if (target.maxTokens !== undefined || !target.ceilingNanoUsd) return target;
+  const ceiling = ceilingOf(request, prompt, target.endpoint, { ...boundsOf(deps, target), alwaysSend: true });
+  return ceiling?.mustSend && ceiling.nanoUsd < target.ceilingNanoUsd ? atMost(target, ceiling, true) : target;
 }
 
 /** What the dearest target may cost in each budget scope, integer nano-USD. */
@@ -128,22 +141,34 @@ function priced(
 ): readonly Target[] {
   const unpriced: string[] = [];
   const targets: Target[] = [];
+  const refusesFields = prompt.unknownFields.size > 0 && deps.budgets.unknownFields === 'refuse';
   for (const target of plan.targets) {
     if (target.isByok && !budgetScopes.some(({ countsByok }) => countsByok)) {
       targets.push({ ...target, ceilingNanoUsd: 0 });
       continue;
     }
+    if (refusesFields) continue;
     const ceiling = ceilingFor(deps, request, prompt, target);
     if (ceiling) targets.push(atMost(target, ceiling, ceiling.mustSend));
     else if (deps.budgets.unknownPrice === 'allow') targets.push({ ...target, ceilingNanoUsd: 0 });
-    else unpriced.push(`${target.endpoint.modelSlug} at ${target.endpoint.tag}${tierOf(request, target)}`);
+    else unpriced.push(unpricedOf(deps, request, prompt, target));
   }
   if (targets.length > 0) return targets;
+  if (refusesFields) throw unknownFieldsError(prompt);
   const names = [...new Set(unpriced)];
   throw new GatewayError(
     'invalid_request',
     `The price of ${names.join(', ')} is not known, so its cost cannot be held against the budget; choose another model, or have a price configured`,
     { metadata: { unpriced: names } },
+  );
+}
+
+function unknownFieldsError({ unknownFields }: PromptBound): GatewayError {
+  const names = [...unknownFields];
+  return new GatewayError(
+    'invalid_request',
+    `What the provider charges for ${names.join(', ')} is not known, so the cost cannot be held against the budget; leave out what is named`,
+    { metadata: { unknown_fields: names } },
   );
 }
 
@@ -160,8 +185,13 @@ function isDearTier({ service_tier: tier }: ChatRequest, { endpoint }: Target): 
   return endpoint.serviceTier === undefined && (tier === 'priority' || tier === 'scale');
 }
 
-function tierOf(request: ChatRequest, target: Target): string {
-  return isDearTier(request, target) ? ` in service tier ${request.service_tier}` : '';
+/** Completes "the price of … is not known". */
+function unpricedOf(deps: MoneyDeps, request: ChatRequest, prompt: PromptBound, target: Target): string {
+  const { endpoint } = target;
+  const name = `${endpoint.modelSlug} at ${endpoint.tag}`;
+  if (isDearTier(request, target)) return `${name} in service tier ${request.service_tier}`;
+  const part = unknownPart(prompt, endpoint, boundsOf(deps, target));
+  return part ? `${name} for ${part}` : name;
 }
 
 function atMost(
@@ -175,10 +205,11 @@ function atMost(
     : { ...target, ceilingNanoUsd: nanoUsd, mostTokens };
 }
 
-function boundsOf({ budgets, provider }: MoneyDeps, { endpoint }: Target) {
+function boundsOf({ budgets: { defaultMaxTokens }, provider }: MoneyDeps, { endpoint }: Target): CeilingOptions {
   const serving = provider(endpoint.providerSlug);
-  const minMaxTokens = serving?.dialect.minMaxTokens(serving.quirks) ?? 0;
-  return { defaultMaxTokens: budgets.defaultMaxTokens, minMaxTokens };
+  if (serving === null) return { defaultMaxTokens };
+  const { dialect, quirks } = serving;
+  return { defaultMaxTokens, minMaxTokens: dialect.minMaxTokens(quirks), ...dialect.counting?.(quirks) };
 }
 
 export function costIn({ countsByok }: BudgetScope, target: Target): number {

@@ -18,6 +18,8 @@ export type { Attempted, CompleteResponse, OpenStream } from './attempt/response
 export interface AttemptWatcher {
   /** Is shown what is sent upstream, before authentication. */
   show(encoded: EncodedRequest): void;
+  /** Is given the request that is sent: it says at any time whether the provider may have got it. */
+  sends?(sent: Sent): void;
 }
 
 /** Learns how an attempt went: it ends with `succeeded` or `failed`. */
@@ -69,7 +71,11 @@ export async function attempt(
     watchdog.arm(isStream ? deps.timeouts.headersMs : deps.timeouts.jsonHeadersMs, 'response headers');
     const transport = deps.transportOf(provider);
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
-    const response = await send(transport, new Sent(request, signal, deps.limits), deps.limits.streamBytes);
+    // What is paid for with limited money is not sent a second time unnoticed.
+    const mayRepeat = !target.ceilingNanoUsd;
+    const sent = new Sent(request, signal, deps.limits, mayRepeat, transport.reportsSending !== true);
+    observer.sends?.(sent);
+    const response = await send(transport, sent, deps.limits.streamBytes);
     observer.responded(response.headers);
     if (response.status < 200 || response.status > 299) throw await readError(context, response);
     const read = readResponse(context, response, isStream, release);
@@ -90,5 +96,6 @@ function timedOut(phase: string, ms: number): UpstreamError {
   return new UpstreamError(`The provider took longer than ${ms} ms to send ${phase}.`, {
     reason: 'timeout',
     status: 524,
+    waitedMs: ms,
   });
 }

@@ -2,17 +2,11 @@ import { andThen } from '../base/and-then.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import { emptyPlan, type Plan, type Target } from '../call/plan.ts';
-import type { AttemptTrace } from '../call/trace.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { type BudgetLimit, isRefusal, type Refusal, type Reservation } from '../stores/spending/spending.ts';
 import { afford, type BudgetScope, budgetScopesOf, costIn, type HeldOrNot, isLimited, type NotHeld } from './afford.ts';
 import type { MoneyDeps } from './deps.ts';
-
-/** What was spent, by whose account at the provider. Integer nano-USD. */
-export interface Spent {
-  operatorNanoUsd: number;
-  byokNanoUsd: number;
-}
+import { HoldShare, type ShareHold, type Spent } from './hold-share.ts';
 
 /** A plan whose targets are all paid for, whichever serves, and its share of the hold. */
 export interface Admitted {
@@ -24,7 +18,7 @@ export interface Admitted {
  * The money held for one client call. All of its generations share one hold, which grows only through the ledger and is
  * settled once: with what all of them have spent together.
  */
-export class CallHold {
+export class CallHold implements ShareHold {
   readonly #deps: MoneyDeps;
   readonly #call: Call;
   /** More than one generation may come: which budget scopes there are must not depend on the first plan. */
@@ -265,64 +259,4 @@ function beyond(freeNanoUsd: number, refusal: Refusal): Refusal {
 
 function inScope({ countsByok }: BudgetScope, { operatorNanoUsd, byokNanoUsd }: Spent): number {
   return operatorNanoUsd + (countsByok ? byokNanoUsd : 0);
-}
-
-/** What one generation, or one expense, may take of the hold of its call. */
-export class HoldShare {
-  /** By budget scope: the most it can still cost, integer nano-USD. Changed by `CallHold` alone. */
-  readonly needs: number[];
-  readonly #hold: CallHold;
-  /** The ledger is asked for more. */
-  #growing: Promise<void> | null = null;
-  #isSettled = false;
-
-  constructor(hold: CallHold, needs: number[]) {
-    this.#hold = hold;
-    this.needs = needs;
-  }
-
-  get isSettled(): boolean {
-    return this.#isSettled;
-  }
-
-  /** The worst case that is held for it, in the budget scope where that is most. */
-  get heldNanoUsd(): number {
-    return this.needs.reduce((most, nanoUsd) => Math.max(most, nanoUsd), 0);
-  }
-
-  /**
-   * Whether the share still pays for a further target after what failed attempts cost. Holds more where it does not.
-   * @param beside  another target, whose attempt goes on
-   * @throws GatewayError unavailable (503)
-   */
-  covers(target: Target, attempts: readonly AttemptTrace[], beside: Target | null = null): boolean | Promise<boolean> {
-    if (this.#isSettled || this.#hold.isOver) return false;
-    // What was asked for another target counts in `needs` already, and may still be refused.
-    if (this.#growing !== null) return this.#growing.then(() => this.covers(target, attempts, beside));
-    const needs = this.#hold.needsOf(target, beside, spentOnFailures(attempts));
-    if (this.#hold.coversNow(this, needs)) return true;
-    const grown = this.#hold.grow(this, needs).then((notHeld) => notHeld === null && !this.#isSettled);
-    const grew = () => {
-      this.#growing = null;
-    };
-    this.#growing = grown.then(grew, grew);
-    return grown;
-  }
-
-  /** Books what was spent. The first call counts. */
-  settle(spent: Spent): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
-    this.#hold.book(this, spent);
-  }
-}
-
-/** What failed attempts used is on the bill. */
-export function spentOnFailures(attempts: readonly AttemptTrace[]): Spent {
-  const spent: Spent = { operatorNanoUsd: 0, byokNanoUsd: 0 };
-  for (const { costNanoUsd, isByok } of attempts) {
-    if (isByok) spent.byokNanoUsd += costNanoUsd;
-    else spent.operatorNanoUsd += costNanoUsd;
-  }
-  return spent;
 }

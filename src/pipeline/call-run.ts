@@ -10,9 +10,10 @@ import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
 import type { Admission } from '../stores/rates/limiter.ts';
 import { activeHooks } from './active-hooks.ts';
 import { tokensUsed } from './admission.ts';
-import { CallHold, spentOnFailures } from './call-hold.ts';
+import { CallHold } from './call-hold.ts';
 import type { PipelineDeps } from './deps.ts';
 import { GenerationState } from './generation.ts';
+import { spentOnFailures } from './hold-share.ts';
 import { type CallEnd, recordOf } from './record-of.ts';
 
 /** A plugin or guardrail that acts on a call, with what it knows of it. */

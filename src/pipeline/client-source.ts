@@ -1,6 +1,7 @@
+import { joinBytes } from '../base/bytes.ts';
 import type { Clock } from '../base/clock.ts';
 import type { StopSignal } from '../base/stop.ts';
-import { CallAborted } from '../call/abort.ts';
+import { abortError, CallAborted } from '../call/abort.ts';
 import type { ReplyEnd, ReplyStream } from '../call/reply.ts';
 import type { KeepAliveSettings } from '../schema/settings.ts';
 
@@ -12,6 +13,8 @@ export interface Delivered {
   next(): Promise<Uint8Array | null>;
   /** Nobody reads on. */
   stop(): void;
+  /** The call was stopped, by the reason given, while nobody read. @returns the last bytes, which say so. May throw */
+  cut(reason: unknown): Uint8Array<ArrayBuffer> | null;
 }
 
 export interface ClientSourceInput {
@@ -61,6 +64,7 @@ export class ClientSource implements ReplyStream {
   /** How the body ended; null: it has not. */
   #end: ReplyEnd | null = null;
   #listener: ((end: ReplyEnd) => void) | null = null;
+  #cutListener: ((error: unknown) => void) | null = null;
   #lastSentMs: number;
   #stopTicking: () => void;
   readonly #onAbort = () => this.#aborted();
@@ -92,6 +96,10 @@ export class ClientSource implements ReplyStream {
     else this.#listener = listener;
   }
 
+  onCut(listener: (error: unknown) => void): void {
+    this.#cutListener = listener;
+  }
+
   read(): Promise<Uint8Array | null> {
     const state = this.#state;
     switch (state.kind) {
@@ -100,7 +108,7 @@ export class ClientSource implements ReplyStream {
       case 'ended':
         return Promise.resolve(null);
       case 'ready':
-        this.#state = state.bytes === null ? ended : idle;
+        this.#state = state.bytes === null || this.#end !== null ? ended : idle;
         return Promise.resolve(state.bytes);
       default:
         return new Promise((resolve, reject) => {
@@ -184,11 +192,39 @@ export class ClientSource implements ReplyStream {
 
   #aborted(): void {
     const { reason } = this.#input.signal;
-    // A client that left reads no more, so nobody would notice: it is settled here. One that waits hears of it by its read.
-    if (!(reason instanceof CallAborted) || reason.why !== 'client_left') return;
+    if (!(reason instanceof CallAborted)) return;
+    // A client that left reads no more, so nobody would notice: it is settled here.
     // A client in this process may read on. An orderly end would make what it has look complete.
-    this.#break(reason.cause ?? reason);
-    this.#delivered?.stop();
+    if (reason.why === 'client_left') {
+      this.#break(reason.cause ?? reason);
+      this.#delivered?.stop();
+    } else if (this.#state.kind !== 'fetching' || this.#state.reader === null) this.#cut(reason);
+    // A client that waits hears of it by its read.
+  }
+
+  /**
+   * Nobody reads. At the deadline the client is cut off: it may never read again. When the gateway is closed it may only be
+   * slow, and is told what has happened.
+   */
+  #cut(reason: CallAborted): void {
+    const delivered = this.#delivered;
+    // What has not opened settles itself.
+    if (reason.why === 'closing' && delivered === null) return;
+    const error = abortError(reason);
+    let last: Uint8Array<ArrayBuffer> | null = null;
+    try {
+      last = delivered?.cut(reason) ?? null;
+    } catch {
+      // The error is the one that it is broken with.
+    }
+    if (reason.why === 'closing' && last !== null) {
+      const unread = this.#state.kind === 'ready' ? this.#state.bytes : null;
+      this.#state = { kind: 'ready', bytes: unread === null ? last : joinBytes([unread, last]) };
+      this.#finish('sent');
+      return;
+    }
+    this.#break(error);
+    this.#cutListener?.(error);
   }
 
   #break(error: unknown): void {

@@ -1,11 +1,84 @@
+import type { UpstreamError } from '../base/upstream-error.ts';
 import type { Endpoint } from '../call/model.ts';
-import { boundPrompt } from '../pricing/ceiling.ts';
-import { type Cost, priceUsage } from '../pricing/price.ts';
+import type { Target } from '../call/plan.ts';
+import { estimateUsage } from '../pricing/estimate.ts';
+import { isPlausiblePrompt } from '../pricing/plausible.ts';
+import { type Cost, pricesUpTo, priceUsage } from '../pricing/price.ts';
+import { boundPrompt } from '../pricing/prompt-bound.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
+import type { AttemptDeps } from './deps.ts';
 
 /** What usage costs at an endpoint; null: its price is not known. */
 export function costAt({ pricing }: Endpoint, usage: Usage, request: ChatRequest): Cost | null {
   if (pricing === null) return null;
   // Few charge pictures each; for the others nobody counts them.
   return priceUsage(usage, pricing, pricing.imagePicoUsd ? boundPrompt(request).images : 0);
+}
+
+/**
+ * The most that an attempt at a held target costs when it has made no more than so many tokens: the hold, less the price
+ * of the output that was not made. So everything else stays at its bound: prompt, media, cache writes, searches.
+ * @returns integer nano-USD
+ */
+export function mostCost({ ceilingNanoUsd = 0, mostTokens, endpoint }: Target, completionTokens: number): number {
+  if (mostTokens === undefined || endpoint.pricing === null) return ceilingNanoUsd;
+  const unused = Math.max(mostTokens.completionTokens - completionTokens, 0);
+  const prices = pricesUpTo(endpoint.pricing, mostTokens.promptTokens);
+  const cheapest = Math.min(...prices.map(({ completionPicoUsd }) => completionPicoUsd));
+  return Math.max(ceilingNanoUsd - Number((BigInt(unused) * BigInt(cheapest)) / 1000n), 0);
+}
+
+/** Statuses with which a proxy says that it waited for the provider in vain: the provider may have gone on, and charges. */
+const gaveUpWaiting = new Set([408, 504, 524]);
+
+/**
+ * What an attempt costs that has brought nothing, integer nano-USD.
+ * - What the provider reported with its failure, where that can be.
+ * - Nothing where the provider refused by an error status, or never got the request.
+ * - Else the prompt; and the whole hold where a complete response may have been made: JSON, reasoning that nobody saw, or a
+ *   provider that goes on without its client.
+ * @param request     as it was sent
+ * @param error       why it failed: an UpstreamError, or the reason of an abort
+ * @param isOnItsWay  the provider may have got the request
+ */
+export function costOfFailure(
+  deps: Pick<AttemptDeps, 'provider'>,
+  target: Target,
+  request: ChatRequest,
+  error: UpstreamError | null,
+  isOnItsWay: boolean,
+): number {
+  const isRefused = error?.reason === 'status' && !gaveUpWaiting.has(error.status);
+  const isWhole = request.stream !== true || (!isRefused && (mayReason(target, request) || generatesOn(deps, target)));
+  const reported = error?.usage as Usage | null | undefined;
+  // What a stream reports before its first token says nothing of what comes after it.
+  if (
+    reported &&
+    isPlausiblePrompt(reported, request) &&
+    (request.stream !== true || !isWhole || error?.reason === 'bad_response')
+  )
+    return costAt(target.endpoint, reported, request)?.totalNanoUsd ?? 0;
+  if (!isOnItsWay || error?.isUnsent === true) return 0;
+  if (isRefused) return 0;
+  if (target.ceilingNanoUsd) return isWhole ? target.ceilingNanoUsd : mostCost(target, 0);
+  return costAt(target.endpoint, estimateUsage(request, 0), request)?.totalNanoUsd ?? 0;
+}
+
+/** Whether a provider goes on generating when the connection of a stream is closed. */
+export function generatesOn({ provider }: Pick<AttemptDeps, 'provider'>, { endpoint }: Target): boolean {
+  const serving = provider(endpoint.providerSlug);
+  return serving?.dialect.generatesOn?.(serving.quirks) ?? false;
+}
+
+const reasoningParameters: ReadonlySet<string> = new Set(['reasoning', 'reasoning_effort', 'include_reasoning']);
+
+/** Whether a target may make reasoning tokens that it does not show: the request, its parameters or its prices say so. */
+export function mayReason(
+  { endpoint, reasons }: Target,
+  { reasoning, reasoning_effort: effort }: ChatRequest,
+): boolean {
+  if (reasons || endpoint.pricing?.reasoningPicoUsd !== undefined) return true;
+  if (endpoint.supportedParameters?.some((name) => reasoningParameters.has(name))) return true;
+  const asked = effort ?? reasoning?.effort ?? null;
+  return asked === null ? reasoning !== undefined : asked !== 'none';
 }

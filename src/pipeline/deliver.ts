@@ -117,6 +117,18 @@ export class Delivery {
     this.#run.finish({ outcome: 'cancelled', status: 499, error: null });
   }
 
+  /**
+   * The call was stopped while nobody read: settles what was received.
+   * @returns what says so to somebody who reads on
+   * @throws GatewayError where the option `streams.onCut` says `close`
+   */
+  cut(error: unknown): Uint8Array<ArrayBuffer> | null {
+    if (!this.#isOpen()) return null;
+    this.#response.cancel();
+    if (!this.#steps.isEmpty) this.#steps.abandon({ kind: 'failed', error });
+    return this.#close({ kind: 'failed', error }, new Uint8Array(0));
+  }
+
   #isOpen(): boolean {
     return this.#state !== 'closed';
   }

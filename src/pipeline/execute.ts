@@ -4,20 +4,18 @@ import { GatewayError } from '../base/errors.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
-import type { ChatRequest } from '../schema/chat.ts';
 import type { Attempted, AttemptWatcher } from './attempt.ts';
 import type { ExecuteDeps } from './deps.ts';
-import type { Execution } from './execution.ts';
+import type { Execution, Prepared } from './execution.ts';
 import { failureOf } from './failure.ts';
 import { runHedged } from './hedge.ts';
 import { chooseNext } from './next-target.ts';
 import { coolDownAfter, observeFailure, observeStart } from './observe.ts';
 import { traced } from './traced.ts';
 
-/** The target that serves, and what came of calling it. */
-export interface Executed {
+/** The target that serves, with the request that was sent, and what came of calling it. */
+export interface Executed extends Prepared {
   attempted: Attempted;
-  target: Target;
 }
 
 /**
@@ -49,11 +47,11 @@ export async function execute(deps: ExecuteDeps, execution: Execution): Promise<
     });
   } catch (error) {
     // p-retry looks at the signal once more after a success. A response that is here is on the bill, and must be settled.
-    if (walk.attempted !== null) return { attempted: walk.attempted, target: targets[walk.at] as Target };
+    if (walk.attempted !== null) return walk.executed(walk.attempted);
     if (error instanceof UpstreamError && !execution.signal.aborted) throw failureOf(walk.errors, execution.attempts);
     throw error;
   }
-  return { attempted: walk.attempted as Attempted, target: targets[walk.at] as Target };
+  return walk.executed(walk.attempted as Attempted);
 }
 
 const always = () => true;
@@ -69,11 +67,21 @@ class Walk implements AttemptWatcher {
   readonly #execution: Execution;
   /** Attempts at this target so far. */
   #attempts = 0;
+  readonly #startedAtMs: number;
+  /** The latest, where plugins prepare requests; null: none does. */
+  #prepared: Prepared | null = null;
 
   constructor(deps: ExecuteDeps, execution: Execution, first: number) {
     this.#deps = deps;
     this.#execution = execution;
     this.at = first;
+    this.#startedAtMs = deps.clock.now();
+  }
+
+  executed(attempted: Attempted): Executed {
+    const { request, plan } = this.#execution;
+    if (this.#prepared !== null) return { attempted, ...this.#prepared };
+    return { attempted, request, target: plan.targets[this.at] as Target };
   }
 
   /** @param number  of the attempt, from 1 */
@@ -83,10 +91,14 @@ class Walk implements AttemptWatcher {
     if (number > 1) observeStart(this.#deps, target);
     this.#attempts++;
     const { hedging } = this.#deps;
-    this.attempted =
-      hedging !== null && request.stream === true
-        ? await this.#hedged()
-        : await traced(this.#deps, { request: await this.requestFor(target), signal }, target, attempts, this);
+    if (hedging !== null && request.stream === true) this.attempted = await this.#hedged();
+    else if (this.#execution.prepare === null)
+      this.attempted = await traced(this.#deps, { request, signal }, target, attempts, this);
+    else {
+      this.#prepared = await this.prepared(target);
+      const { request: own, target: costed } = this.#prepared;
+      this.attempted = await traced(this.#deps, { request: own, signal }, costed, attempts, this);
+    }
   }
 
   show(encoded: EncodedRequest): void {
@@ -94,15 +106,12 @@ class Walk implements AttemptWatcher {
   }
 
   /** The request as plugins prepare it for this target. @throws UpstreamError where it does not fit the budget */
-  requestFor(target: Target): ChatRequest | Promise<ChatRequest> {
+  async prepared(target: Target): Promise<Prepared> {
     const { prepare, request } = this.#execution;
-    return prepare === null ? request : this.#prepared(prepare, target);
-  }
-
-  async #prepared(prepare: NonNullable<Execution['prepare']>, target: Target): Promise<ChatRequest> {
+    if (prepare === null) return { request, target };
     try {
-      const request = await prepare(target);
-      if (request !== null) return request;
+      const prepared = await prepare(target);
+      if (prepared !== null) return prepared;
       throw new UpstreamError('What plugins made of the request costs more than the budget covers.', {
         reason: 'status',
         status: 402,
@@ -123,7 +132,7 @@ class Walk implements AttemptWatcher {
 
   /** Goes to the next target, after its delay. @returns false: none is left that the budget allows */
   async moveOn(error: unknown): Promise<boolean> {
-    if (!(error instanceof UpstreamError)) return false;
+    if (!(error instanceof UpstreamError) || this.#hasNoTimeAfter(error)) return false;
     const { clock, retry, random } = this.#deps;
     const { plan, share, signal, attempts } = this.#execution;
     const next = chooseNext(plan.targets, this.at, this.#attempts, error, retry, random);
@@ -144,7 +153,16 @@ class Walk implements AttemptWatcher {
     if (ended.at !== this.at) this.#attempts = 1;
     this.at = ended.at;
     if (!ended.isOk) throw ended.error;
+    this.#prepared = ended.prepared;
     return ended.attempted;
+  }
+
+  /** Of JSON: another attempt as long as the one that timed out would not end in time: the client is told of the time-out instead. */
+  #hasNoTimeAfter({ waitedMs }: UpstreamError): boolean {
+    // The next stream may begin at once.
+    if (waitedMs === undefined || this.#execution.request.stream === true) return false;
+    const { clock, timeouts } = this.#deps;
+    return clock.now() - this.#startedAtMs + waitedMs >= timeouts.totalMs;
   }
 }
 

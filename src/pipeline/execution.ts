@@ -3,7 +3,13 @@ import type { Plan, Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { ChatRequest } from '../schema/chat.ts';
-import type { HoldShare } from './call-hold.ts';
+import type { HoldShare } from './hold-share.ts';
+
+/** The request of one attempt, as plugins have made it, and its target with what that can cost. */
+export interface Prepared {
+  request: ChatRequest;
+  target: Target;
+}
 
 /** What is executed: the plan of one generation, and what belongs to it. */
 export interface Execution {
@@ -15,7 +21,7 @@ export interface Execution {
   /** The log of the attempts; each is added when it is decided. */
   attempts: AttemptTrace[];
   /** The request of one attempt: plugins may change it. @returns null: what they made of it does not fit the budget */
-  prepare: ((target: Target) => Promise<ChatRequest | null>) | null;
+  prepare: ((target: Target) => Promise<Prepared | null>) | null;
   /** Is shown what is sent upstream, before authentication. */
   show: (encoded: EncodedRequest) => void;
 }

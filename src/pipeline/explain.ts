@@ -1,7 +1,8 @@
 import { type GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
-import { boundPrompt, type Ceiling } from '../pricing/ceiling.ts';
+import type { Ceiling } from '../pricing/ceiling.ts';
+import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { standingOfTarget } from '../routing/plan.ts';
 import type { Standing } from '../routing/rank.ts';
 import type { Preview } from '../stores/spending/spending.ts';
@@ -104,8 +105,7 @@ async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gath
       windows: standing(budgetScopes, previews, amountsFor(budgetScopes, targets)),
     };
   } catch (error) {
-    if (!isGatewayError(error) || (error.kind !== 'payment_required' && error.metadata?.unpriced === undefined))
-      throw error;
+    if (!isGatewayError(error) || (error.kind !== 'payment_required' && !isUnaffordable(error.metadata))) throw error;
     const { status, message, metadata, retryAfterMs } = error;
     const none = budgetScopes.map(() => 0);
     return {
@@ -116,6 +116,11 @@ async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gath
       windows: standing(budgetScopes, previews, none),
     };
   }
+}
+
+/** Whether a limit is what stands in the way of a request: what it may cost is not known. */
+function isUnaffordable(metadata: GatewayError['metadata']): boolean {
+  return metadata?.unpriced !== undefined || metadata?.unknown_fields !== undefined;
 }
 
 /** The worst case as it was bounded to be held; of what does not count against a limit, as it is. */

@@ -2,19 +2,22 @@ import { isGatewayError } from '../base/errors.ts';
 import type { Generation, GenerationLog, ModelResponse } from '../call/generation.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { ResponseHead } from '../call/response-encoder.ts';
-import { boundPrompt } from '../pricing/ceiling.ts';
+import type { Ceiling } from '../pricing/ceiling.ts';
+import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import { planRoute } from '../routing/plan.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { admitFurther } from './admission.ts';
 import { ceilingFor } from './afford.ts';
-import type { HoldShare } from './call-hold.ts';
 import type { CallRun } from './call-run.ts';
+import { generatesOn } from './cost.ts';
 import type { RoutingDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
+import type { Prepared } from './execution.ts';
 import { type Gathered, gather } from './gather.ts';
 import type { GenerationState } from './generation.ts';
 import { GenerationStream } from './generation-stream.ts';
+import type { HoldShare } from './hold-share.ts';
 
 /**
  * Makes one generation: reads what the plan needs, plans, holds the money, calls the targets. The generation settles itself
@@ -88,18 +91,26 @@ function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { att
   if (run.hooks.length === 0) return null;
   const preparing = run.hooks.filter(({ hooks }) => hooks.prepare !== undefined);
   if (preparing.length === 0) return null;
-  return async (target: Target): Promise<ChatRequest | null> => {
+  return async (target: Target): Promise<Prepared | null> => {
     let prepared = request;
     for (const { hooks, context } of preparing)
       prepared = (await hooks.prepare?.(prepared, target, context)) ?? prepared;
-    if (prepared === request || target.ceilingNanoUsd === undefined) return prepared;
+    if (prepared === request || !target.ceilingNanoUsd) return { request: prepared, target };
     // A plugin may have made the prompt longer: the attempt must still fit into what is held.
     const ceiling = ceilingFor(run.deps, prepared, boundPrompt(prepared), target);
-    const ceilingNanoUsd = Math.max(ceiling?.nanoUsd ?? 0, target.ceilingNanoUsd);
-    return (await share.covers({ ...target, ceilingNanoUsd }, attempts, besideOf(run, request, plan)))
-      ? prepared
-      : null;
+    if (ceiling === null && run.deps.budgets.unknownPrice === 'refuse') return null;
+    const own = ceiling === null || ceiling.nanoUsd <= target.ceilingNanoUsd ? target : withCeiling(target, ceiling);
+    if (!(await share.covers(own, attempts, besideOf(run, request, plan)))) return null;
+    // The ceiling rests on a largest output that the plugin took away: it has to be sent.
+    return ceiling?.mustSend && target.maxTokens === undefined
+      ? { request: { ...prepared, max_tokens: null, max_completion_tokens: ceiling.maxTokens }, target: own }
+      : { request: prepared, target: own };
   };
+}
+
+/** What becomes of a target whose prompt a plugin has made longer. */
+function withCeiling(target: Target, { nanoUsd, promptTokens, completionTokens }: Ceiling): Target {
+  return { ...target, ceilingNanoUsd: nanoUsd, mostTokens: { promptTokens, completionTokens } };
 }
 
 /** The dearest target that an attempt may be called beside, where late streams are hedged; null: none is. */
@@ -113,8 +124,8 @@ function besideOf({ deps }: CallRun, request: ChatRequest, plan: Plan | null): T
 }
 
 /** What an attempt has brought, as a generation. */
-function opened(run: CallRun, generation: GenerationState, { attempted, target }: Executed): Generation {
-  generation.served(target);
+function opened(run: CallRun, generation: GenerationState, { attempted, target, request }: Executed): Generation {
+  generation.served(target, request);
   const { call, deps } = run;
   const { endpoint, providerName } = target;
   const head: ResponseHead = { id: call.id, created: call.created, model: endpoint.modelSlug, provider: providerName };
@@ -125,18 +136,20 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target }
       clock: deps.clock,
       idleMs: deps.timeouts.idleMs,
       mayForward: deps.provider(endpoint.providerSlug)?.dialect.nativeChunks === true,
-      onEnd: (end, { usage, textBytes, finishReason, nativeFinishReason }) =>
-        generation.settle({ end, usage, output: textBytes, finishReason, nativeFinishReason }),
+      generatesOn: generatesOn(deps, target),
+      onEnd: (end, meter) => {
+        const { finishReason, nativeFinishReason } = meter;
+        generation.settle({ end, received: meter, finishReason, nativeFinishReason });
+      },
     });
     generation.streams(stream);
     return withLog(stream, generation);
   }
-  const { result, usage } = attempted;
+  const { result } = attempted;
   const [choice] = result.choices;
   generation.settle({
     end: { kind: 'complete' },
-    usage,
-    output: usage === null ? JSON.stringify(result.choices.map(({ message }) => message)) : '',
+    received: attempted,
     finishReason: choice?.finish_reason ?? null,
     nativeFinishReason: choice?.native_finish_reason ?? null,
   });

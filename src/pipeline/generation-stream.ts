@@ -14,6 +14,8 @@ const trailingUsageTimeoutMs = 5000;
 const drainBytes = 16 * 1024;
 /** How long that may take. */
 const drainMs = 1000;
+/** A client that has not read for so long may have let the provider go on. */
+const stalledMs = 1000;
 
 export interface GenerationStreamInput {
   head: ResponseHead;
@@ -23,6 +25,8 @@ export interface GenerationStreamInput {
   idleMs: number;
   /** true: the upstream's bytes may be forwarded, since its events are our chunks. */
   mayForward: boolean;
+  /** true: the provider goes on generating when the stream is closed. */
+  generatesOn: boolean;
   /** Is called once, when the stream has ended, however. */
   onEnd: (end: ResponseEnd, meter: StreamMeter) => void;
 }
@@ -41,11 +45,14 @@ export class GenerationStream implements StreamedResponse {
   /** When the last choice was finished. */
   #trailingSinceMs: number | null = null;
   #isReported = false;
+  #isReading = false;
+  #readAtMs: number;
 
   constructor(input: GenerationStreamInput) {
     const { head, open, mayForward } = input;
     this.head = head;
     this.#input = input;
+    this.#readAtMs = input.clock.now();
     this.#progress = new StreamProgress(choiceWatch(open.expectedChoices));
     this.#reader = new StreamReader(open.events, open.redactor, this.#progress);
     if (mayForward) this.pullBytes = (encoder) => this.#pullBytes(encoder);
@@ -99,9 +106,12 @@ export class GenerationStream implements StreamedResponse {
   }
 
   async #read({ source }: NonNullable<OpenStream['events']>): Promise<Uint8Array | null> {
-    const { open, idleMs } = this.#input;
+    const { open, clock, idleMs } = this.#input;
     open.watchdog.arm(Math.min(this.#trailingLeftMs(), idleMs), 'the next event');
+    this.#isReading = true;
     const buffer = await source.read();
+    this.#isReading = false;
+    this.#readAtMs = clock.now();
     open.watchdog.disarm();
     return buffer;
   }
@@ -124,9 +134,14 @@ export class GenerationStream implements StreamedResponse {
     if (this.#isReported) return;
     this.#isReported = true;
     const end = this.end as ResponseEnd;
-    const { open, onEnd } = this.#input;
-    if (end.kind !== 'complete') open.close();
-    onEnd(end, this.#reader.meter);
+    const { open, clock, generatesOn, onEnd } = this.#input;
+    const { meter } = this.#reader;
+    meter.isComplete = end.kind === 'complete';
+    if (!meter.isComplete) {
+      meter.mayBeLonger = generatesOn || (!this.#isReading && clock.now() - this.#readAtMs >= stalledMs);
+      open.close();
+    }
+    onEnd(end, meter);
     if (end.kind === 'complete') this.#drain();
   }
 

@@ -10,23 +10,19 @@ import type {
 } from '../call/generation.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
-import { estimateUsage } from '../pricing/estimate.ts';
-import { usageWithCost } from '../pricing/price.ts';
 import type { ChatRequest, FinishReason, Usage } from '../schema/chat.ts';
-import { type HoldShare, type Spent, spentOnFailures } from './call-hold.ts';
 import type { Conversation } from './conversation.ts';
-import { costAt } from './cost.ts';
 import type { GenerateDeps } from './deps.ts';
 import { toGatewayError } from './failure.ts';
+import { type HoldShare, type Spent, spentOnFailures } from './hold-share.ts';
 import { observeEnd } from './observe.ts';
+import { type Received, receiptOf, receiptOfFailures } from './receipt.ts';
 
 /** How a generation ended, and what was counted until then. */
 export interface GenerationEnding {
   end: ResponseEnd;
-  /** As the provider reported it; null where it did not. */
-  usage: Usage | null;
-  /** What was received from the provider: text, or how many bytes of it. Priced where usage is missing. */
-  output: string | number;
+  /** What was received from the provider; null: no target served. */
+  received: Received | null;
   finishReason: FinishReason | null;
   nativeFinishReason: string | null;
 }
@@ -52,12 +48,14 @@ export class GenerationState implements GenerationLog {
   /** Stops its stream; null: it has none. */
   #stream: Pick<StreamedResponse, 'cancel'> | null = null;
   #share: HoldShare | null = null;
+  /** As it was sent to the target that serves. */
+  #sent: ChatRequest;
   #conversation: Conversation | null = null;
 
   /** @param onSettled  is called once, after the generation was settled */
   constructor(deps: GenerateDeps, request: ChatRequest, onSettled: () => void) {
     this.#deps = deps;
-    this.request = request;
+    this.request = this.#sent = request;
     this.#onSettled = onSettled;
     this.times = {
       startedAtMs: deps.clock.now(),
@@ -83,9 +81,10 @@ export class GenerationState implements GenerationLog {
     this.times.heldAtMs = this.#deps.clock.now();
   }
 
-  /** A target serves: its first token, or its complete response, is here. */
-  served(target: Target): void {
+  /** A target serves: its first token, or its complete response, is here. @param request  as it was sent */
+  served(target: Target, request: ChatRequest): void {
     this.target = target;
+    this.#sent = request;
     this.times.firstTokenAtMs = this.#deps.clock.now();
     this.times.sentAtMs = this.attempts[0]?.startedAtMs ?? null;
   }
@@ -100,15 +99,15 @@ export class GenerationState implements GenerationLog {
     if (this.outcome === null) this.#stream?.cancel();
   }
 
-  /** No target serves. Books what failed attempts have used. */
+  /** No target serves. Books what failed attempts have cost. */
   failed(error: unknown): void {
     this.times.sentAtMs = this.attempts[0]?.startedAtMs ?? null;
     const end: ResponseEnd = hasLeft(error) ? { kind: 'cancelled' } : { kind: 'failed', error };
-    this.settle({ end, usage: null, output: 0, finishReason: null, nativeFinishReason: null });
+    this.settle({ end, received: null, finishReason: null, nativeFinishReason: null });
   }
 
   /** Books what was spent, once. */
-  settle({ end, usage, output, finishReason, nativeFinishReason }: GenerationEnding): void {
+  settle({ end, received, finishReason, nativeFinishReason }: GenerationEnding): void {
     if (this.outcome !== null) return;
     const { target } = this;
     this.outcome = outcomeOf(end, target !== null);
@@ -117,11 +116,14 @@ export class GenerationState implements GenerationLog {
     this.nativeFinishReason = nativeFinishReason;
     this.heldNanoUsd = Math.max(this.heldNanoUsd, this.#share?.heldNanoUsd ?? 0);
     const failures = spentOnFailures(this.attempts);
-    this.receipt = receiptOf(this.request, target, usage, output, failures);
+    this.receipt =
+      target === null || received === null
+        ? receiptOfFailures(failures)
+        : receiptOf(this.#sent, target, received, failures);
     this.#share?.settle(spentIn(this.receipt, target, failures));
     const nowMs = this.#deps.clock.now();
     this.times.endedAtMs = nowMs;
-    if (target !== null) this.#teach(target, end, usage, nowMs);
+    if (target !== null) this.#teach(target, end, received?.usage ?? null, nowMs);
     this.#onSettled();
   }
 
@@ -135,31 +137,6 @@ export class GenerationState implements GenerationLog {
     observeEnd(this.#deps, target, isProvidersFault ? 'failed' : 'ok', speed, nowMs);
     if (end.kind !== 'failed') this.#conversation?.keep(this.plan as Plan, target, usage);
   }
-}
-
-const nothingUsed: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
-
-/** Failed attempts cost nothing, unless the provider reported that they used something. */
-function receiptOf(
-  request: ChatRequest,
-  target: Target | null,
-  usage: Usage | null,
-  output: string | number,
-  failures: Spent,
-): Receipt {
-  const failedNanoUsd = failures.operatorNanoUsd + failures.byokNanoUsd;
-  if (target === null)
-    return { usage: nothingUsed, isEstimated: false, costNanoUsd: failedNanoUsd, servedNanoUsd: 0, parts: null };
-  const counted = usage ?? { ...estimateUsage(request, output, target.mostTokens), estimated: true };
-  const cost = costAt(target.endpoint, counted, request);
-  const servedNanoUsd = cost?.totalNanoUsd ?? 0;
-  return {
-    usage: usageWithCost(counted, cost, target.isByok, failures.operatorNanoUsd),
-    isEstimated: usage === null,
-    costNanoUsd: cost === null ? null : servedNanoUsd + failedNanoUsd,
-    servedNanoUsd,
-    parts: cost,
-  };
 }
 
 function spentIn({ servedNanoUsd }: Receipt, target: Target | null, failures: Spent): Spent {

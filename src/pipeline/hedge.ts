@@ -1,25 +1,26 @@
 import { StopSwitch } from '../base/stop.ts';
 import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
-import { estimateUsage } from '../pricing/estimate.ts';
-import type { ChatRequest } from '../schema/chat.ts';
+import type { Sent } from './attempt/outgoing.ts';
 import type { Attempted, AttemptWatcher } from './attempt.ts';
-import { costAt } from './cost.ts';
+import { costOfFailure } from './cost.ts';
 import type { ExecuteDeps } from './deps.ts';
-import type { Execution } from './execution.ts';
+import type { Execution, Prepared } from './execution.ts';
 import type { Hedging } from './hedging.ts';
 import { observeFirstToken, observeStart } from './observe.ts';
 import { traced } from './traced.ts';
 
 /** The walk that two attempts beside each other belong to. */
 export interface HedgedWalk extends AttemptWatcher {
-  requestFor(target: Target): ChatRequest | Promise<ChatRequest>;
+  prepared(target: Target): Promise<Prepared>;
   /** Takes note of an attempt that failed while the other went on. */
   failed(error: unknown, target: Target): void;
 }
 
 /** How the attempts ended, and the index of the target that this is the end of. */
-export type HedgedEnd = { isOk: true; at: number; attempted: Attempted } | { isOk: false; at: number; error: unknown };
+export type HedgedEnd =
+  | { isOk: true; at: number; attempted: Attempted; prepared: Prepared }
+  | { isOk: false; at: number; error: unknown };
 
 /** Calls a target. When its first token is late, calls another beside it: the first with a token serves, the other is cancelled. */
 export async function runHedged(
@@ -72,7 +73,7 @@ interface Run {
 }
 
 function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at: number): Run {
-  const { request, signal, plan, attempts } = execution;
+  const { signal, plan, attempts } = execution;
   const target = plan.targets[at] as Target;
   const startedAtMs = deps.clock.now();
   const own = new StopSwitch();
@@ -81,11 +82,22 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
   // A log of its own: an attempt that was cancelled is logged as that, whatever becomes of it.
   const log: AttemptTrace[] = [];
   let isOver = false;
-  const start = async () => traced(deps, { request: await walk.requestFor(target), signal: own }, target, log, walk);
+  let prepared: Prepared = { request: execution.request, target };
+  let sent: Sent | null = null;
+  const watcher: AttemptWatcher = {
+    show: (encoded) => walk.show(encoded),
+    sends: (one) => {
+      sent = one;
+    },
+  };
+  const start = async () => {
+    prepared = await walk.prepared(target);
+    return traced(deps, { request: prepared.request, signal: own }, prepared.target, log, watcher);
+  };
   const end = start().then(
     (attempted): HedgedEnd => {
       isOver = true;
-      return { isOk: true, at, attempted };
+      return { isOk: true, at, attempted, prepared };
     },
     (error: unknown): HedgedEnd => {
       signal.removeEventListener('abort', stop);
@@ -114,8 +126,10 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
         status: 499,
         errorType: 'hedged',
         isByok: target.isByok,
-        // The provider has read the prompt, as far as anybody can tell.
-        costNanoUsd: costAt(target.endpoint, estimateUsage(request, 0, target.mostTokens), request)?.totalNanoUsd ?? 0,
+        // It may have failed at the same moment, and then costs what that says.
+        costNanoUsd:
+          log.find(({ errorType }) => errorType !== null)?.costNanoUsd ??
+          costOfFailure(deps, prepared.target, prepared.request, null, sent?.isOnItsWay === true),
         dropped: [],
         upstreamRequestId: null,
       });

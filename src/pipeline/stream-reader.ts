@@ -10,10 +10,21 @@ import type { StreamProgress } from './stream-progress.ts';
 
 /** What was counted of a stream so far. */
 export interface StreamMeter {
+  readonly kind: 'stream';
   /** As the provider reported it last; null: it has not. */
   usage: Usage | null;
   /** Bytes of output text. A script of three bytes a character has more tokens in it. */
   textBytes: number;
+  /** How many of them came before the usage was reported. */
+  usageAtBytes: number;
+  /** Reasoning was among the text. */
+  hasReasoning: boolean;
+  /** Audio or images came, which are no text. */
+  hasMedia: boolean;
+  /** The response came to its end. */
+  isComplete: boolean;
+  /** The provider may have made more than was received: nobody read on. */
+  mayBeLonger: boolean;
   /** Of the first choice. */
   finishReason: FinishReason | null;
   nativeFinishReason: string | null;
@@ -21,7 +32,18 @@ export interface StreamMeter {
 
 /** Cuts the buffers of an upstream's stream into events, counts what is in them, and hands the chunks to an output. */
 export class StreamReader {
-  readonly meter: StreamMeter = { usage: null, textBytes: 0, finishReason: null, nativeFinishReason: null };
+  readonly meter: StreamMeter = {
+    kind: 'stream',
+    usage: null,
+    textBytes: 0,
+    usageAtBytes: 0,
+    hasReasoning: false,
+    hasMedia: false,
+    isComplete: false,
+    mayBeLonger: false,
+    finishReason: null,
+    nativeFinishReason: null,
+  };
   readonly #events: EventReader | null;
   readonly #redactor: Redactor;
   readonly #progress: StreamProgress;
@@ -83,8 +105,10 @@ export class StreamReader {
         this.#count(part.chunk);
         this.#progress.sawChunk(part.chunk);
         out.chunk(part.chunk);
-      } else if (part.kind === 'usage') this.meter.usage = part.usage;
-      else if (part.kind === 'error' && part.isReported === true) this.#progress.sawError(part.error);
+      } else if (part.kind === 'usage') {
+        this.meter.usage = part.usage;
+        this.meter.usageAtBytes = this.meter.textBytes;
+      } else if (part.kind === 'error' && part.isReported === true) this.#progress.sawError(part.error);
       else if (part.kind === 'error') this.#progress.sourceFailed(part.error);
       else this.#progress.sawSentinel();
     }
@@ -93,6 +117,8 @@ export class StreamReader {
   #count({ choices }: ChatChunk): void {
     for (const { index, delta, finish_reason, native_finish_reason } of choices) {
       this.meter.textBytes += sizeOf(delta);
+      if (delta.reasoning) this.meter.hasReasoning = true;
+      if (delta.audio || delta.images) this.meter.hasMedia = true;
       if (index !== 0 || finish_reason === null) continue;
       this.meter.finishReason = finish_reason;
       this.meter.nativeFinishReason = native_finish_reason ?? null;

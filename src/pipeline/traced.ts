@@ -3,9 +3,9 @@ import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
-import type { Usage } from '../schema/chat.ts';
+import type { Sent } from './attempt/outgoing.ts';
 import { type Attempted, type AttemptInput, type AttemptObserver, type AttemptWatcher, attempt } from './attempt.ts';
-import { costAt } from './cost.ts';
+import { costOfFailure } from './cost.ts';
 import type { AttemptDeps, ExecuteDeps } from './deps.ts';
 import { observeFailure, observeFirstToken } from './observe.ts';
 
@@ -32,6 +32,7 @@ class Observer implements AttemptObserver {
   readonly #startedAtMs: number;
   #dropped: readonly string[] = [];
   #upstreamRequestId: string | null = null;
+  #sent: Sent | null = null;
 
   constructor(
     deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
@@ -53,6 +54,11 @@ class Observer implements AttemptObserver {
     this.#watcher.show(encoded);
   }
 
+  sends(sent: Sent): void {
+    this.#sent = sent;
+    this.#watcher.sends?.(sent);
+  }
+
   responded(headers: Readonly<Record<string, string>>): void {
     this.#upstreamRequestId = requestIdIn(headers);
   }
@@ -66,9 +72,14 @@ class Observer implements AttemptObserver {
 
   failed(error: unknown): void {
     observeFailure(this.#deps, this.#target, error);
-    if (error instanceof UpstreamError)
-      this.#note(error.status, error.errorType, costOf(error, this.#target, this.#input));
-    else if (this.#input.signal.aborted) this.#note(499, 'cancelled', 0);
+    if (error instanceof UpstreamError) this.#note(error.status, error.errorType, this.#costOf(error));
+    else if (this.#input.signal.aborted) this.#note(499, 'cancelled', this.#costOf(null));
+    // A mistake of our own, or of a host app's code. What was sent is paid for all the same.
+    else if (this.#sent !== null) this.#note(500, 'internal', this.#costOf(null));
+  }
+
+  #costOf(error: UpstreamError | null): number {
+    return costOfFailure(this.#deps, this.#target, this.#input.request, error, this.#sent?.isOnItsWay === true);
   }
 
   #note(status: number, errorType: string | null, costNanoUsd: number): void {
@@ -105,8 +116,4 @@ function requestIdIn(headers: Readonly<Record<string, string>>): string | null {
     if (id !== undefined && id !== '') return cleanText(id, 100);
   }
   return null;
-}
-
-function costOf({ usage }: UpstreamError, { endpoint }: Target, { request }: AttemptInput): number {
-  return (usage && costAt(endpoint, usage as Usage, request)?.totalNanoUsd) || 0;
 }

@@ -1,28 +1,8 @@
 import { add, multiply, type Pico, picoToNano } from '../base/money.ts';
-import type { Endpoint, Pricing, TokenPricing } from '../call/model.ts';
-import type { ChatMessage, ChatRequest, FilePart } from '../schema/chat.ts';
-import { earlierAudioTokens, imageTokens, mediaTokens } from './media-tokens.ts';
+import type { Endpoint, PricedKind, Pricing, TokenPricing } from '../call/model.ts';
+import type { ChatRequest } from '../schema/chat.ts';
 import { pricesUpTo } from './price.ts';
-import { searchFields, silentFields } from './silent-fields.ts';
-import { type Effort, jsonBound, newEffort, quotedBound, textBound } from './token-bound.ts';
-
-/** Upper bounds of a request for any endpoint. Counted once and used for every endpoint. */
-export interface PromptBound {
-  /** Never fewer than a provider counts. */
-  tokens: number;
-  /** Images in the prompt: some providers charge a price for each. */
-  images: number;
-  /** The number of choices that the request asks for (`n`). */
-  choices: number;
-  /** Tokens of a prediction. Those that a response does not use are charged as output, in addition to it. */
-  predictedTokens: number;
-  /** Searches that the provider itself may run: some providers charge a price for each. */
-  searches: number;
-  /**
-   * Tokens that the provider's own tools may add to the prompt, turn by turn. Not part of `tokens`, nor of the context.
-   */
-  toolTokens: number;
-}
+import { ownSearches, type PromptBound } from './prompt-bound.ts';
 
 /** The highest possible cost of one attempt. */
 export interface Ceiling {
@@ -45,153 +25,63 @@ export interface CeilingOptions {
    * The provider's smallest `max_tokens`. The dialect raises a smaller value to it (quirk `minMaxTokens`). Default 0.
    */
   minMaxTokens?: number;
-  /** true: `max_tokens` does not limit reasoning; only the provider's own limits do. Default false. */
-  reasoningIsExtra?: boolean;
+  /**
+   * Whether `max_tokens` leaves reasoning out. true: only the context limits reasoning. A number: at most so many tokens.
+   * Default: not known, which counts as true for an endpoint that lists reasoning among its parameters.
+   */
+  reasoningBeside?: boolean | number | undefined;
+  /** true: the provider honours `detail: "low"` of an image. Default false. */
+  lowDetail?: boolean | undefined;
+  /** true: the provider searches the web for every request. Default: if the name of the model says so. */
+  alwaysSearches?: boolean | undefined;
+  /** true: the largest output is sent even if the prompt may leave no room for it. Default false. */
+  alwaysSend?: boolean;
 }
+
+/** Names of models that search the web for every request, whatever it asks for. */
+const searchingModel = /(?:^|[/:._-])(?:sonar|search|online|compound|browse)(?:[/:._-]|$)|deep-?research/i;
+
+function searches({ upstreamModel }: Endpoint, { alwaysSearches }: CeilingOptions): boolean {
+  return alwaysSearches ?? searchingModel.test(upstreamModel);
+}
+
+const nameOfKind: Record<PricedKind, string> = {
+  audio: 'audio in the prompt',
+  image: 'images in the prompt',
+  audioOutput: 'audio in the response',
+  imageOutput: 'images in the response',
+  search: 'web searches',
+};
 
 /**
- * Tokens that a provider adds invisibly: a system text of its own (grok-4 680 tokens, command-r7b 495, gpt-oss 75), the
- * date, and the marks around the prompt.
+ * What keeps a ceiling from being known.
+ * @returns null: nothing; '': the price of the endpoint; else a text that completes "the price of … is not known"
  */
-const tokensPerRequest = 1_024;
-/** The marks around a message, and its role. */
-const tokensPerMessage = 16;
-/** The instructions for calling tools: command-r7b 900, llama-4 690, Claude 530. */
-const tokensForTools = 1_536;
-const tokensPerTool = 32;
-const tokensPerToolCall = 32;
-/** The instructions that a response must be JSON of a certain schema. */
-const tokensForFormat = 512;
-/** Pages that a provider's own search or fetch reads, again in every turn. */
-const tokensOfOwnTools = 200_000;
-const searchesOfOwnTools = 20;
-
-/** Counts an upper bound of the prompt's tokens. Linear in the size of the request. */
-export function boundPrompt(request: ChatRequest): PromptBound {
-  const effort = newEffort();
-  const fields = request as Record<string, unknown>;
-  const bound: PromptBound = {
-    tokens: tokensPerRequest,
-    images: 0,
-    choices: choicesOf(fields),
-    predictedTokens: fields.prediction ? jsonBound(fields.prediction, effort) : 0,
-    searches: 0,
-    toolTokens: 0,
-  };
-  for (const message of request.messages) addMessage(bound, message, effort);
-  let runsTools = searchFields.some((name) => fields[name]);
-  if (request.tools) {
-    bound.tokens += tokensForTools;
-    for (const tool of request.tools) {
-      bound.tokens += tokensPerTool + jsonBound(tool, effort);
-      runsTools ||= tool.type !== 'function';
-    }
-  }
-  if (request.response_format) bound.tokens += tokensForFormat + jsonBound(request.response_format, effort);
-  bound.tokens += bound.predictedTokens;
-  for (const name in fields) {
-    const value = fields[name];
-    if (value === null || value === undefined || silentFields.has(name)) continue;
-    bound.tokens += quotedBound(name, effort) + jsonBound(value, effort);
-  }
-  if (runsTools) {
-    bound.toolTokens = tokensOfOwnTools;
-    bound.searches = searchesOfOwnTools;
-  }
-  return bound;
+export function unknownPart(prompt: PromptBound, endpoint: Endpoint, options: CeilingOptions): string | null {
+  const { pricing } = endpoint;
+  if (pricing === null) return '';
+  const kind = pricing.unknownKinds?.find(
+    (one) => prompt.kinds.has(one) || (one === 'search' && searches(endpoint, options)),
+  );
+  if (kind !== undefined) return nameOfKind[kind];
+  return reasoningBeside(endpoint, options) === null
+    ? 'reasoning beside max_tokens, which nothing limits without a context length,'
+    : null;
 }
 
-/** `n` and similar fields reach us as unknown fields of any type. The provider refuses a value that is no number. */
-function choicesOf({ n, best_of }: Record<string, unknown>): number {
-  let choices = 1;
-  for (const value of [n, best_of]) {
-    const asked = value ? Math.ceil(Number(value)) : 1;
-    if (Number.isSafeInteger(asked)) choices = Math.max(choices, asked);
-  }
-  return choices;
+/** Tokens of reasoning that `max_tokens` does not limit; null: nothing limits them. */
+function reasoningBeside(endpoint: Endpoint, { reasoningBeside: beside }: CeilingOptions): number | null {
+  if (typeof beside === 'number') return beside;
+  const isBeside = beside ?? endpoint.supportedParameters?.some((name) => reasoningParameters.has(name)) ?? false;
+  return isBeside ? endpoint.contextLength : 0;
 }
 
-function addMessage(bound: PromptBound, message: ChatMessage, effort: Effort): void {
-  bound.tokens += tokensPerMessage;
-  for (const field in message) {
-    const value = (message as Record<string, unknown>)[field];
-    if (value === null || value === undefined || field === 'role') continue;
-    switch (field) {
-      case 'content':
-        addContent(bound, message, effort);
-        break;
-      case 'tool_calls':
-        addToolCalls(bound, value, effort);
-        break;
-      case 'images':
-        addImages(bound, value);
-        break;
-      case 'audio':
-        bound.tokens += earlierAudioTokens.most + jsonBound(withoutData(value), effort);
-        break;
-      default:
-        bound.tokens += quotedBound(field, effort) + jsonBound(value, effort);
-    }
-  }
-}
-
-function addContent(bound: PromptBound, { role, content }: ChatMessage, effort: Effort): void {
-  // Templates write the result of a tool as plain text, or as a JSON string.
-  const ofText = role === 'tool' ? quotedBound : textBound;
-  if (typeof content === 'string') {
-    bound.tokens += ofText(content, effort);
-    return;
-  }
-  for (const part of content ?? []) {
-    bound.tokens += tokensPerMessage;
-    for (const field in part) addPartField(bound, field, (part as Record<string, unknown>)[field], ofText, effort);
-  }
-}
-
-function addPartField(
-  bound: PromptBound,
-  field: string,
-  value: unknown,
-  ofText: (text: string, effort: Effort) => number,
-  effort: Effort,
-): void {
-  if (value === null || value === undefined || field === 'type' || field === 'cache_control') return;
-  const media = mediaTokens(field, value);
-  if (media) {
-    bound.tokens += media.most;
-    if (field === 'image_url') bound.images++;
-    if (field === 'file') bound.tokens += jsonBound((value as FilePart['file']).filename, effort);
-  } else if (field === 'text' && typeof value === 'string') bound.tokens += ofText(value, effort);
-  else bound.tokens += quotedBound(field, effort) + jsonBound(value, effort);
-}
-
-function addToolCalls(bound: PromptBound, calls: unknown, effort: Effort): void {
-  if (!Array.isArray(calls)) return;
-  for (const call of calls) {
-    bound.tokens += tokensPerToolCall + jsonBound(call, effort);
-    const text: unknown = call?.function?.arguments;
-    // A template may write the text as the JSON in it, with more spaces, and indented.
-    if (typeof text === 'string') bound.tokens += quotedBound(text, effort);
-  }
-}
-
-function addImages(bound: PromptBound, images: unknown): void {
-  const count = Array.isArray(images) ? images.length : 1;
-  bound.images += count;
-  bound.tokens += count * imageTokens.most;
-}
-
-/** The audio data itself is not text. */
-function withoutData(audio: unknown): unknown {
-  if (typeof audio !== 'object' || audio === null) return audio;
-  const { data: _, ...rest } = audio as Record<string, unknown>;
-  return rest;
-}
+const reasoningParameters: ReadonlySet<string> = new Set(['reasoning', 'reasoning_effort', 'include_reasoning']);
 
 /**
  * The highest possible cost of one attempt at an endpoint: every token at the highest price for input or output, and
  * the largest output.
- * @returns null: the endpoint's price is not known
+ * @returns null: a price is not known, or nothing limits the output: `unknownPart` says which
  */
 export function ceilingOf(
   request: ChatRequest,
@@ -199,7 +89,7 @@ export function ceilingOf(
   endpoint: Endpoint,
   options: CeilingOptions,
 ): Ceiling | null {
-  if (endpoint.pricing === null) return null;
+  if (endpoint.pricing === null || unknownPart(prompt, endpoint, options) !== null) return null;
   const { promptTokens, extraTokens, fixedPico, perTokenPico } = worstCase(prompt, endpoint, endpoint.pricing, options);
   const { maxTokens, mustSend, source } = capOf(request, prompt, endpoint, options);
   return {
@@ -213,7 +103,7 @@ export function ceilingOf(
 }
 
 /**
- * The largest output of one choice whose ceiling fits into an amount; at most the largest output that `ceilingOf` uses.
+ * The largest output of one choice that fits into an amount if it is sent; if the ceiling fits as it is, its own.
  * @returns 0: the amount does not pay for the prompt, or the affordable output is below the provider's minimum, or the
  *          price is not known
  */
@@ -224,13 +114,14 @@ export function affordableTokens(
   amountNanoUsd: number,
   options: CeilingOptions,
 ): number {
-  if (endpoint.pricing === null || !(amountNanoUsd >= 0)) return 0;
+  if (endpoint.pricing === null || !(amountNanoUsd >= 0) || unknownPart(prompt, endpoint, options) !== null) return 0;
   const { fixedPico, perTokenPico } = worstCase(prompt, endpoint, endpoint.pricing, options);
   const { maxTokens } = capOf(request, prompt, endpoint, options);
   const sparePico = BigInt(Math.min(Math.floor(amountNanoUsd), Number.MAX_SAFE_INTEGER)) * 1000n - BigInt(fixedPico);
   if (sparePico < 0n) return 0;
   if (sparePico >= times(perTokenPico, maxTokens)) return maxTokens;
-  const tokens = Number(sparePico / BigInt(perTokenPico));
+  const natural = Math.min(maxTokens, Math.max(naturalCap(endpoint, options), options.minMaxTokens ?? 0));
+  const tokens = Math.min(Number(sparePico / BigInt(perTokenPico)), natural);
   return tokens < (options.minMaxTokens ?? 0) ? 0 : tokens;
 }
 
@@ -245,9 +136,11 @@ interface WorstCase {
 }
 
 function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, options: CeilingOptions): WorstCase {
-  // No prompt is longer than the context of the endpoint.
-  const promptTokens = Math.min(prompt.tokens, endpoint.contextLength ?? prompt.tokens) + prompt.toolTokens;
-  const extraTokens = prompt.predictedTokens + (options.reasoningIsExtra ? naturalCap(endpoint, options) : 0);
+  const isSearching = searches(endpoint, options);
+  const toolTokens = isSearching ? Math.max(prompt.toolTokens, ownSearches.tokens) : prompt.toolTokens;
+  const searchCount = isSearching ? Math.max(prompt.searches, ownSearches.searches) : prompt.searches;
+  const promptTokens = longestPrompt(prompt, endpoint, options) + toolTokens;
+  const extraTokens = prompt.predictedTokens + (reasoningBeside(endpoint, options) ?? 0);
   let promptPicoUsd = 0;
   let completionPicoUsd = 0;
   for (const prices of pricesUpTo(pricing, promptTokens)) {
@@ -257,10 +150,22 @@ function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, op
   const perTokenPico = multiply(prompt.choices, completionPicoUsd);
   let fixedPico = multiply(promptTokens, promptPicoUsd);
   fixedPico = add(fixedPico, multiply(prompt.images, pricing.imagePicoUsd ?? 0));
-  fixedPico = add(fixedPico, multiply(prompt.searches, pricing.webSearchPicoUsd ?? 0));
+  fixedPico = add(fixedPico, multiply(searchCount, pricing.webSearchPicoUsd ?? 0));
   fixedPico = add(fixedPico, multiply(1, pricing.requestPicoUsd ?? 0));
   fixedPico = add(fixedPico, times(perTokenPico, extraTokens));
   return { promptTokens, extraTokens, fixedPico, perTokenPico };
+}
+
+/**
+ * The prompt in tokens, without those of tools. Text counts in full: a catalogue may give a context that is too short, and
+ * the provider then bills what is longer. Media count for no more than the context, since their bound fits any model; but
+ * not if a dearer price begins beyond the context, which shows that the context is longer.
+ */
+function longestPrompt(prompt: PromptBound, { contextLength, pricing }: Endpoint, options: CeilingOptions): number {
+  const media = prompt.mediaTokens - (options.lowDetail ? prompt.lowDetailTokens : 0);
+  const isLonger = pricing?.longPrompts?.some(({ abovePromptTokens }) => abovePromptTokens >= (contextLength ?? 0));
+  const text = prompt.tokens - prompt.mediaTokens;
+  return text + (contextLength === null || isLonger ? media : Math.min(media, contextLength));
 }
 
 /** Multiplies an amount. */
@@ -303,12 +208,15 @@ function capOf(request: ChatRequest, prompt: PromptBound, endpoint: Endpoint, op
   }
   const maxTokens = Math.max(natural, least);
   if (!isKnown) return { maxTokens, mustSend: true, source: 'default' };
+  const toSend: Cap = { maxTokens, mustSend: true, source: 'endpoint' };
+  if (contextLength === null) return toSend;
   // Many servers refuse a cap for which the context has no room beside the prompt.
-  const room = contextLength === null ? maxTokens : contextLength - prompt.tokens;
-  if (room >= maxTokens) return { maxTokens, mustSend: true, source: 'endpoint' };
-  if (room >= least && room >= maxTokens / 2) return { maxTokens: room, mustSend: true, source: 'endpoint' };
-  // The prompt may be far shorter than its bound, and leave more room: the provider decides.
-  return { maxTokens, mustSend: asked !== null, source: 'endpoint' };
+  const room = contextLength - longestPrompt(prompt, endpoint, options);
+  if (room >= maxTokens) return toSend;
+  if (room >= least && room >= maxTokens / 2) return { ...toSend, maxTokens: room };
+  if (asked !== null || options.alwaysSend) return toSend;
+  // The prompt may be far shorter than its bound, and leave more room. Without a cap, only the context limits the output.
+  return { maxTokens: Math.max(contextLength, least), mustSend: false, source: 'endpoint' };
 }
 
 /** The cap that a provider applies by itself, if it is known. */

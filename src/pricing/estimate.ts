@@ -14,22 +14,13 @@ function countTokens(text: string): number {
   return text.length > longestCounted ? Math.ceil(text.length / 3) : estimateTokenCount(text);
 }
 
-/** An upper bound for the usage of a response, such as a `Ceiling`. */
-export interface MostTokens {
-  promptTokens: number;
-  /** For all choices together. */
-  completionTokens: number;
-}
-
 /**
  * Estimates usage from the text, for a response without reported usage, or for one that was only partly received.
  * @param output  the received text, or its number of bytes
- * @param most    an upper bound for the estimate. Default: none
  */
-export function estimateUsage(request: ChatRequest, output: number | string, most?: MostTokens): Usage {
-  const received = typeof output === 'string' ? countTokens(output) : Math.ceil(output / 3);
-  const promptTokens = Math.min(estimatePrompt(request), most?.promptTokens ?? Number.POSITIVE_INFINITY);
-  const completionTokens = Math.min(received, most?.completionTokens ?? Number.POSITIVE_INFINITY);
+export function estimateUsage(request: ChatRequest, output: number | string): Usage {
+  const promptTokens = estimatePrompt(request);
+  const completionTokens = estimateOutput(output);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -39,7 +30,12 @@ export function estimateUsage(request: ChatRequest, output: number | string, mos
   };
 }
 
-function estimatePrompt(request: ChatRequest): number {
+/** @param output  the received text, or its number of bytes */
+export function estimateOutput(output: number | string): number {
+  return typeof output === 'string' ? countTokens(output) : Math.ceil(output / 3);
+}
+
+export function estimatePrompt(request: ChatRequest): number {
   let tokens = 3;
   for (const message of request.messages) tokens += estimateMessage(message);
   if (request.tools) tokens += countJson(request.tools);

@@ -2,6 +2,7 @@ import type { calcPrice, ModelInfo, ModelPrice, TieredPrices } from '@pydantic/g
 import { LRUCache } from 'lru-cache';
 import { parsePrice } from '../base/money.ts';
 import type { LongPromptPricing, Pricing, TokenPricing } from '../call/model.ts';
+import { withUnknownKinds } from './unknown-kinds.ts';
 
 /** The prices that providers publish. */
 export interface ListPrices {
@@ -64,7 +65,7 @@ export function listPrices(calculate: typeof calcPrice): ListPrices {
       const earlier = remembered.get(key);
       if (earlier) return earlier.pricing;
       const entry = entryOf(calculate, providerId, upstreamModel, nowMs);
-      const pricing = entry && pricingOf(entry.price);
+      const pricing = entry && pricingFor(upstreamModel, entry.id, entry.price);
       // A price that changes with the date or the time of day is looked up each time.
       if (!entry?.isDated) remembered.set(key, { pricing });
       return pricing;
@@ -79,7 +80,8 @@ function entryOf(calculate: typeof calcPrice, providerId: string, upstreamModel:
   const { model, model_price: price, provider } = found;
   // The list also looks among the models of other providers, which may have other prices.
   if (provider.id !== providerId || !provider.models.includes(model)) return null;
-  return isNamed(model, upstreamModel.toLowerCase()) ? { price, isDated: Array.isArray(model.prices) } : null;
+  if (!isNamed(model, upstreamModel.toLowerCase())) return null;
+  return { id: model.id, price, isDated: Array.isArray(model.prices) };
 }
 
 function look(calculate: typeof calcPrice, providerId: string, model: string, nowMs: number) {
@@ -111,6 +113,27 @@ function literals(match: ModelInfo['match']): string[] {
   // Patterns, and conditions that must hold together, give no exact names.
   if ('and' in match || 'regex' in match) return [];
   return Object.values(match);
+}
+
+/** Names of models that are not only for text and images that cost as text. */
+const ofOtherMedia = /audio|realtime|image|tts|transcri|speech|whisper|voxtral|live/i;
+/** Names of models that never respond with text alone. */
+const ofMediaOutput = { imageOutputPicoUsd: /image/i, audioOutputPicoUsd: /tts|realtime|live/i };
+/** Names of models whose searches have prices of their own. */
+const ofSearch = /search/i;
+
+/**
+ * @param name  the model's own name
+ * @param id    the entry's; one entry may be for a model and for its variants
+ */
+function pricingFor(name: string, id: string, listed: ModelPrice): Pricing | null {
+  const pricing = pricingOf(listed);
+  if (pricing === null) return null;
+  for (const [price, pattern] of Object.entries(ofMediaOutput))
+    if (pattern.test(name) && pricing[price as keyof typeof ofMediaOutput] === undefined) return null;
+  // The price of searches is that of the model without them.
+  if (ofSearch.test(name) && !ofSearch.test(id)) delete pricing.webSearchPicoUsd;
+  return withUnknownKinds(pricing, !ofOtherMedia.test(name));
 }
 
 type Prices = Record<string, number | TieredPrices | undefined>;

@@ -1,7 +1,14 @@
+import type { PricedKind } from '../call/model.ts';
+import { wavSeconds } from './wav.ts';
+
 /** Tokens of an image, audio, video or file. Providers count them by their own rules, which nobody else can apply. */
 export interface MediaTokens {
   /** More than any known provider counts. */
   most: number;
+  /** The same at a provider that honours `detail: "low"`, where the request asks for it. */
+  mostLowDetail?: number;
+  /** The prices that may apply to them. */
+  kinds: readonly PricedKind[];
   /** A usual number. */
   typical: number;
 }
@@ -10,40 +17,34 @@ export interface MediaTokens {
  * Most providers count 85 to 5,000 tokens, large models of Qwen up to 16,384. `gpt-4o-mini` counts up to 48,169: a
  * token costs little there, and an image is meant to cost the same as with other models.
  */
-export const imageTokens: MediaTokens = { most: 50_000, typical: 1_000 };
-/** With `detail: "low"`: usually 85, and 2,833 with `gpt-4o-mini`. */
-const smallImageTokens: MediaTokens = { most: 3_000, typical: 100 };
+export const imageTokens: MediaTokens = { most: 50_000, typical: 1_000, kinds: ['image'] };
+/**
+ * With `detail: "low"`: usually 85, and 2,833 with `gpt-4o-mini`. But many providers ignore the field, and count the
+ * image as any other.
+ */
+const smallImageTokens: MediaTokens = { ...imageTokens, mostLowDetail: 3_000, typical: 100 };
 
 /** A second of audio: usually 10 to 25 tokens, 32 with Gemini. */
-const perAudioSecond: MediaTokens = { most: 32, typical: 20 };
-
-/**
- * Bytes of a second of audio: the fewest that the format can use for speech, and the usual number. We trust the
- * declared format, because providers decode by it.
- */
-interface AudioRate {
-  leastBytes: number;
-  usualBytes: number;
-}
-/** 6 kbit/s for speech, and almost nothing for pauses. */
-const otherAudio: AudioRate = { leastBytes: 250, usualBytes: 12_000 };
-const audioRates: Record<string, AudioRate> = {
-  // The lowest rate of the format is 8 kbit/s.
-  mp3: { leastBytes: 1_000, usualBytes: 16_000 },
-  // The least: telephone codecs in a wav file. Usual: samples of 16 bits.
-  wav: { leastBytes: 1_600, usualBytes: 32_000 },
-  pcm16: { leastBytes: 16_000, usualBytes: 48_000 },
-};
+const perAudioSecond = { most: 32, typical: 20 };
 /** A provider may round up, or add tokens at the beginning. */
 const leastAudio = 100;
+/**
+ * The longest audio that a provider takes: nine and a half hours, with Gemini. Neither the size nor the declared format
+ * of audio limits its length: silence takes next to no bytes, and a header may give any sample rate.
+ */
+const longestAudioSeconds = 34_200;
+
+/** Bytes of a usual second, by the declared format. */
+const usualAudioBytes: Record<string, number> = { mp3: 16_000, wav: 32_000, pcm16: 48_000 };
+const otherAudioBytes = 12_000;
 
 /** The audio of an earlier response, which the provider has kept: no response is longer. */
-export const earlierAudioTokens: MediaTokens = { most: 16_384, typical: 500 };
+export const earlierAudioTokens: MediaTokens = { most: 16_384, typical: 500, kinds: ['audio'] };
 
 /** An hour of video, with one image and its audio per second. */
-const videoTokens: MediaTokens = { most: 1_000_000, typical: 10_000 };
+const videoTokens: MediaTokens = { most: 1_000_000, typical: 10_000, kinds: ['image', 'audio'] };
 /** The most pages that providers take, with up to 3,000 tokens each. Compressed or empty pages take very few bytes. */
-const fileTokens: MediaTokens = { most: 1_000_000, typical: 5_000 };
+const fileTokens: MediaTokens = { most: 1_000_000, typical: 5_000, kinds: ['image'] };
 
 /**
  * Finds the tokens by the field of a content part that holds the medium. The `type` of the part does not matter.
@@ -54,7 +55,7 @@ export function mediaTokens(field: string, value: unknown): MediaTokens | null {
     case 'image_url':
       return textIn(value, 'detail') === 'low' ? smallImageTokens : imageTokens;
     case 'input_audio':
-      return audioTokens(textIn(value, 'data').length, textIn(value, 'format').toLowerCase());
+      return audioTokens(textIn(value, 'data'), textIn(value, 'format').toLowerCase());
     case 'video_url':
       return videoTokens;
     case 'file':
@@ -70,11 +71,12 @@ function textIn(value: unknown, field: string): string {
   return typeof text === 'string' ? text : '';
 }
 
-function audioTokens(base64Length: number, format: string): MediaTokens {
-  const bytes = Math.ceil((base64Length * 3) / 4);
-  const { leastBytes, usualBytes } = (Object.hasOwn(audioRates, format) && audioRates[format]) || otherAudio;
+function audioTokens(base64: string, format: string): MediaTokens {
+  const usualBytes = (Object.hasOwn(usualAudioBytes, format) && usualAudioBytes[format]) || otherAudioBytes;
+  const seconds = wavSeconds(base64) ?? longestAudioSeconds;
   return {
-    most: leastAudio + Math.ceil((bytes / leastBytes) * perAudioSecond.most),
-    typical: Math.ceil((bytes / usualBytes) * perAudioSecond.typical),
+    most: leastAudio + Math.ceil(Math.min(seconds, longestAudioSeconds) * perAudioSecond.most),
+    typical: Math.ceil(((base64.length * 3) / 4 / usualBytes) * perAudioSecond.typical),
+    kinds: ['audio'],
   };
 }

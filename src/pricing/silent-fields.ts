@@ -48,11 +48,3 @@ export const silentFields: ReadonlySet<string> = new Set([
   'n',
   'best_of',
 ]);
-
-/** Fields that ask a provider to search the web itself: those of OpenAI, xAI, and of Alibaba and others. */
-export const searchFields: readonly string[] = [
-  'web_search_options',
-  'search_parameters',
-  'enable_search',
-  'web_search',
-];

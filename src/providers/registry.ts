@@ -3,8 +3,30 @@ import { openaiChat } from '../dialects/openai-chat.ts';
 import { defineProvider, type Provider } from './provider.ts';
 
 /**
+ * Providers whose models go on when a stream is cancelled, and charge for the complete response.
+ * @see https://openrouter.ai/docs/api-reference/streaming "Stream Cancellation", not supported
+ */
+const generateOn = new Set([
+  'ai21',
+  'aion-labs',
+  'alibaba',
+  'featherless',
+  'google-ai-studio',
+  'groq',
+  'inference-net',
+  'inflection',
+  'minimax',
+  'mistral',
+  'nebius',
+  'perplexity',
+  'sambanova',
+]);
+
+/**
  * Providers that speak plain chat completions with a bearer key: a row each. Base addresses, variables and quirks are
- * public facts as of November 2026; what is not known is left out.
+ * public facts as of November 2026; what is not known is left out. `reasoningBeside` is true where the provider documents a
+ * limit of its own for reasoning (Alibaba, SiliconFlow, BytePlus), or reports it beside the output (xAI). It is false where
+ * the provider documents or shows that `max_tokens` limits both together.
  */
 export const registry: readonly Provider[] = [
   plain('ai21', 'AI21 Labs', 'https://api.ai21.com/studio/v1', ['AI21_API_KEY']),
@@ -15,7 +37,7 @@ export const registry: readonly Provider[] = [
     'Alibaba Cloud Model Studio',
     'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     ['DASHSCOPE_API_KEY', 'ALIBABA_API_KEY'],
-    { quirks: { dropParams: ['frequency_penalty'] } },
+    { quirks: { reasoningBeside: true, dropParams: ['frequency_penalty'] } },
   ),
   plain('amazon-nova', 'Amazon Nova', 'https://api.nova.amazon.com/v1', ['NOVA_API_KEY', 'AMAZON_NOVA_API_KEY'], {
     quirks: {
@@ -36,9 +58,12 @@ export const registry: readonly Provider[] = [
   plain('avian', 'Avian', 'https://api.avian.io/v1', ['AVIAN_API_KEY']),
   plain('baidu', 'Baidu Qianfan', 'https://qianfan.baidubce.com/v2', ['QIANFAN_API_KEY']),
   plain('baseten', 'Baseten', 'https://inference.baseten.co/v1', ['BASETEN_API_KEY']),
-  plain('byteplus', 'BytePlus ModelArk', 'https://ark.ap-southeast.bytepluses.com/api/v3', ['ARK_API_KEY']),
+  plain('byteplus', 'BytePlus ModelArk', 'https://ark.ap-southeast.bytepluses.com/api/v3', ['ARK_API_KEY'], {
+    quirks: { reasoningBeside: true },
+  }),
   plain('cerebras', 'Cerebras', 'https://api.cerebras.ai/v1', ['CEREBRAS_API_KEY'], {
     quirks: {
+      reasoningBeside: false,
       dropParams: [
         'frequency_penalty',
         'presence_penalty',
@@ -67,14 +92,16 @@ export const registry: readonly Provider[] = [
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('deepseek', 'DeepSeek', 'https://api.deepseek.com', ['DEEPSEEK_API_KEY'], {
-    quirks: { dropParams: ['top_k', 'seed'], reasoningField: 'reasoning_content' },
+    quirks: { reasoningBeside: false, dropParams: ['top_k', 'seed'], reasoningField: 'reasoning_content' },
     dataPolicy: { zeroRetention: false, trains: true },
   }),
   plain('dekallm', 'DekaLLM (Cloudeka)', 'https://dekallm.cloudeka.ai/v1', []),
-  plain('digitalocean', 'DigitalOcean', 'https://inference.do-ai.run/v1', ['DIGITALOCEAN_ACCESS_TOKEN']),
+  plain('digitalocean', 'DigitalOcean', 'https://inference.do-ai.run/v1', ['DIGITALOCEAN_ACCESS_TOKEN'], {
+    quirks: { reasoningBeside: false },
+  }),
   plain('featherless', 'Featherless AI', 'https://api.featherless.ai/v1', ['FEATHERLESS_API_KEY']),
   plain('fireworks', 'Fireworks AI', 'https://api.fireworks.ai/inference/v1', ['FIREWORKS_API_KEY'], {
-    quirks: { dropParams: ['verbosity'], reasoningField: 'reasoning_content' },
+    quirks: { reasoningBeside: false, dropParams: ['verbosity'], reasoningField: 'reasoning_content' },
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('friendli', 'FriendliAI', 'https://api.friendli.ai/serverless/v1', ['FRIENDLI_TOKEN']),
@@ -88,10 +115,14 @@ export const registry: readonly Provider[] = [
     'Google AI Studio',
     'https://generativelanguage.googleapis.com/v1beta/openai',
     ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-    { dataPolicy: { zeroRetention: false, trains: null } },
+    { quirks: { reasoningBeside: false }, dataPolicy: { zeroRetention: false, trains: null } },
   ),
   plain('groq', 'Groq', 'https://api.groq.com/openai/v1', ['GROQ_API_KEY'], {
-    quirks: { dropParams: ['top_k', 'logprobs', 'top_logprobs'], maxTokensField: 'max_completion_tokens' },
+    quirks: {
+      reasoningBeside: false,
+      dropParams: ['top_k', 'logprobs', 'top_logprobs'],
+      maxTokensField: 'max_completion_tokens',
+    },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
   plain('inception', 'Inception', 'https://api.inceptionlabs.ai/v1', ['INCEPTION_API_KEY'], {
@@ -108,15 +139,15 @@ export const registry: readonly Provider[] = [
   plain('mancer', 'Mancer', 'https://neuro.mancer.tech/oai/v1', ['MANCER_API_KEY']),
   plain('mara', 'MARA', 'https://api.cloud.mara.com/v1', ['MARA_API_KEY']),
   plain('minimax', 'MiniMax', 'https://api.minimax.io/v1', ['MINIMAX_API_KEY'], {
-    quirks: { reasoningField: 'reasoning_details' },
+    quirks: { reasoningBeside: false, reasoningField: 'reasoning_details' },
   }),
   plain('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], {
-    quirks: { dropParams: ['top_k', 'logit_bias', 'logprobs'], streamOptions: false },
+    quirks: { reasoningBeside: false, dropParams: ['top_k', 'logit_bias', 'logprobs'], streamOptions: false },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
   plain('modular', 'Modular Cloud', 'https://api.modular.com/v1', ['MODULAR_API_KEY']),
   plain('moonshotai', 'Moonshot AI', 'https://api.moonshot.ai/v1', ['MOONSHOT_API_KEY', 'MOONSHOTAI_API_KEY'], {
-    quirks: { dropParams: ['top_k', 'seed'], reasoningField: 'reasoning_content' },
+    quirks: { reasoningBeside: false, dropParams: ['top_k', 'seed'], reasoningField: 'reasoning_content' },
   }),
   plain('morph', 'Morph', 'https://api.morphllm.com/v1', ['MORPH_API_KEY']),
   plain('ncompass', 'nCompass', 'https://api.ncompass.tech/v1', ['NCOMPASS_API_KEY']),
@@ -127,11 +158,11 @@ export const registry: readonly Provider[] = [
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('nvidia', 'NVIDIA', 'https://integrate.api.nvidia.com/v1', ['NVIDIA_API_KEY'], {
-    quirks: { dropParams: ['n', 'logit_bias', 'logprobs'] },
+    quirks: { reasoningBeside: false, dropParams: ['n', 'logit_bias', 'logprobs'] },
   }),
   plain('open-inference', 'OpenInference', 'https://api.openinference.ai/v1', ['OPENINFERENCE_KEY']),
   plain('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], {
-    quirks: { maxTokensField: 'max_completion_tokens', developerRole: true },
+    quirks: { lowDetail: true, reasoningBeside: false, maxTokensField: 'max_completion_tokens', developerRole: true },
     dataPolicy: { zeroRetention: false, trains: false },
   }),
   plain('parasail', 'Parasail', 'https://api.parasail.io/v1', ['PARASAIL_API_KEY'], {
@@ -139,7 +170,7 @@ export const registry: readonly Provider[] = [
   }),
   plain('perceptron', 'Perceptron', 'https://api.perceptron.inc/v1', ['PERCEPTRON_API_KEY']),
   plain('perplexity', 'Perplexity', 'https://api.perplexity.ai', ['PERPLEXITY_API_KEY'], {
-    quirks: { dropParams: ['tools', 'tool_choice', 'seed', 'stop', 'logit_bias', 'logprobs'] },
+    quirks: { alwaysSearches: true, dropParams: ['tools', 'tool_choice', 'seed', 'stop', 'logit_bias', 'logprobs'] },
   }),
   plain('phala', 'Phala (RedPill)', 'https://inference.phala.com/v1', ['PHALA_AI_API_KEY', 'REDPILL_API_KEY']),
   plain('poolside', 'Poolside', 'https://inference.poolside.ai/v1', ['POOLSIDE_API_KEY']),
@@ -147,19 +178,23 @@ export const registry: readonly Provider[] = [
   plain('sambanova', 'SambaNova', 'https://api.sambanova.ai/v1', ['SAMBANOVA_API_KEY'], {
     quirks: { dropParams: ['presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'seed', 'user', 'n'] },
   }),
-  plain('siliconflow', 'SiliconFlow', 'https://api.siliconflow.com/v1', ['SILICONFLOW_API_KEY']),
+  plain('siliconflow', 'SiliconFlow', 'https://api.siliconflow.com/v1', ['SILICONFLOW_API_KEY'], {
+    quirks: { reasoningBeside: true },
+  }),
   plain('stepfun', 'StepFun', 'https://api.stepfun.ai/v1', ['STEPFUN_API_KEY']),
   plain('streamlake', 'StreamLake', 'https://vanchin.streamlake.ai/api/gateway/v1/endpoints', ['STREAMLAKE_API_KEY'], {
     dataPolicy: { zeroRetention: false, trains: false },
   }),
   plain('switchpoint', 'Switchpoint', 'https://switchpoint.dev/v1', []),
   plain('tenstorrent', 'Tenstorrent', 'https://console.tenstorrent.com/v1', ['TENSTORRENT_API_KEY']),
-  plain('together', 'Together AI', 'https://api.together.xyz/v1', ['TOGETHER_API_KEY']),
+  plain('together', 'Together AI', 'https://api.together.xyz/v1', ['TOGETHER_API_KEY'], {
+    quirks: { reasoningBeside: false },
+  }),
   plain('upstage', 'Upstage', 'https://api.upstage.ai/v1/solar', ['UPSTAGE_API_KEY'], {
     dataPolicy: { zeroRetention: null, trains: false },
   }),
   plain('venice', 'Venice AI', 'https://api.venice.ai/api/v1', ['VENICE_API_KEY', 'VENICE_AI_API_KEY'], {
-    quirks: { maxTokensField: 'max_completion_tokens' },
+    quirks: { reasoningBeside: false, maxTokensField: 'max_completion_tokens' },
   }),
   plain('wafer', 'Wafer', 'https://pass.wafer.ai/v1', ['WAFER_API_KEY'], {
     dataPolicy: { zeroRetention: null, trains: null },
@@ -168,14 +203,18 @@ export const registry: readonly Provider[] = [
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], {
-    quirks: { dropParams: ['top_k', 'frequency_penalty', 'presence_penalty'], maxTokensField: 'max_completion_tokens' },
+    quirks: {
+      reasoningBeside: true,
+      dropParams: ['top_k', 'frequency_penalty', 'presence_penalty'],
+      maxTokensField: 'max_completion_tokens',
+    },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
   plain('xiaomi', 'Xiaomi MiMo', 'https://api.xiaomimimo.com/v1', ['XIAOMI_API_KEY', 'XIAOMI_MIMO_API_KEY'], {
     quirks: { reasoningField: 'reasoning_content' },
   }),
   plain('z-ai', 'Z.AI', 'https://api.z.ai/api/paas/v4', ['ZAI_API_KEY', 'ZHIPU_API_KEY'], {
-    quirks: { reasoningField: 'reasoning_content' },
+    quirks: { reasoningBeside: false, reasoningField: 'reasoning_content' },
   }),
 ];
 
@@ -185,7 +224,8 @@ function plain(
   name: string,
   baseUrl: string,
   env: readonly string[],
-  more: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy'> = {},
+  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy'> = {},
 ): Provider<ChatQuirks> {
-  return defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, ...more });
+  const quirks = generateOn.has(slug) ? { ...own, generatesOn: true } : own;
+  return defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...more });
 }

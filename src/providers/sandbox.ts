@@ -18,6 +18,8 @@ export const sandbox = defineProvider({
   baseUrl: 'http://sandbox.invalid/v1',
   dialect: openaiChat,
   auth: (request) => request,
+  // All tokens that its models produce count against the largest output.
+  quirks: { reasoningBeside: false },
   dataPolicy: { zeroRetention: true, trains: false },
   isSandbox: true,
   createTransport: createSandboxTransport,

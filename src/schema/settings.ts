@@ -15,6 +15,8 @@ export const budgetSettingsSchema = lazily(() =>
     shrinkToFit: z.boolean().default(false),
     /** Endpoints without a known price, where a budget is set: not tried (400 where that leaves none), or free of charge. */
     unknownPrice: z.enum(['refuse', 'allow']).default('refuse'),
+    /** Request fields of which nobody knows what they may cost, where a budget is set: 400, or held for as text. */
+    unknownFields: z.enum(['refuse', 'allow']).default('refuse'),
     /** What becomes of the money held by a process that died. */
     onLostHold: z.enum(['charge', 'release']).default('charge'),
     /** How long a process may be silent before what it holds counts as lost. */
@@ -121,6 +123,8 @@ export const limitSettingsSchema = lazily(() =>
     upstreamEventBytes: count().default(8 * 1024 * 1024),
     /** Provider credentials of one workspace. */
     credentials: count().default(500),
+    /** API keys of one workspace, those that are disabled or expired too. */
+    apiKeys: count().default(1_000),
     /** An upstream's error body; what is longer is cut. */
     upstreamErrorBytes: count().default(64 * 1024),
     /** All headers of an upstream's response. */
@@ -141,8 +145,11 @@ export const timeoutSettingsSchema = lazily(() =>
   z.strictObject({
     /** To the upstream's response headers, where a stream was asked for. */
     headersMs: milliseconds().default(60_000),
-    /** The same where JSON was asked for: many upstreams send no header before the complete response is there. */
-    jsonHeadersMs: milliseconds().default(300_000),
+    /**
+     * The same where JSON was asked for: many upstreams send no header before the complete response is there, and models that
+     * reason take minutes. Less than `totalMs`, so that the client hears of the upstream's time-out.
+     */
+    jsonHeadersMs: milliseconds().default(540_000),
     /** From the headers to the first token of a stream, or to the first byte of a JSON body. */
     firstEventMs: milliseconds().default(300_000),
     /** Between two events of a stream. */

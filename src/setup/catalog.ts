@@ -4,6 +4,7 @@ import { type Catalog, createCatalog } from '../catalog/catalog.ts';
 import { CatalogError, createDocument, type DocumentReader } from '../catalog/document.ts';
 import { type FileReader, readFromFile, readFromFunction, readFromUrl } from '../catalog/read-document.ts';
 import { loadListPrices } from '../pricing/list-prices.ts';
+import { withUnknownKinds } from '../pricing/unknown-kinds.ts';
 import type { Provider } from '../providers/provider.ts';
 import { validationIssues } from '../schema/validate.ts';
 import type { Logger } from '../telemetry/record.ts';
@@ -67,7 +68,16 @@ function parseDocument(value: unknown, known: (slug: string) => Provider | null)
 /** Loaded when it is first needed: a gateway that is only put together has no use for it. */
 async function loadSnapshot(known: (slug: string) => Provider | null): Promise<readonly Model[]> {
   const { snapshot } = await import('../catalog/snapshot.ts');
-  return servableModels(JSON.parse(snapshot) as ModelSettings[], known);
+  return servableModels(JSON.parse(snapshot) as ModelSettings[], known).map(withListedPrices);
+}
+
+/** In the sources of the built-in models, images of the prompt cost as text for all models that take images. */
+function withListedPrices(model: Model): Model {
+  const takesImages = model.inputModalities?.includes('image') === true;
+  const endpoints = model.endpoints.map((endpoint) =>
+    endpoint.pricing ? { ...endpoint, pricing: withUnknownKinds(endpoint.pricing, takesImages) } : endpoint,
+  );
+  return { ...model, endpoints };
 }
 
 function readerOf(source: CatalogSource, setup: CatalogSetup): DocumentReader {

@@ -44,7 +44,7 @@ export interface StoreSettings {
   storeCacheMs: number;
   budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs'>;
   redis?: RedisSettings | undefined;
-  limits: Pick<LimitSettings, 'credentials'>;
+  limits: Pick<LimitSettings, 'credentials' | 'apiKeys'>;
   rateLimits: Pick<RateLimitSettings, 'key' | 'leaseMs' | 'onStoreFailure'>;
   secrets?: MasterSecrets | undefined;
   sealer?: Sealer | undefined;
@@ -121,6 +121,7 @@ export function openStores(settings: StoreSettings): Stores {
     clock,
     randomBytes,
     cacheMs,
+    maxPerWorkspace: limits.apiKeys,
     rateLimits: settings.rateLimits.key,
   });
   const budgetsOf = handles(createBudgets({ storage, clock, ids, cacheMs }));

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
-import { GatewayError } from '../base/errors.ts';
+import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { tryParseJson } from '../base/json.ts';
 import { lazily } from '../base/lazily.ts';
 import { maskSecret, sha256Hex } from '../base/secrets.ts';
@@ -9,6 +9,7 @@ import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import { storedApiKeySchema, storedKeyPrefix } from '../schema/api-key.ts';
 import type { RateLimits } from '../schema/rate-limits.ts';
 import type { SetBy } from './access.ts';
+import { createAddApiKey, madeAt } from './api-keys/add.ts';
 import { changedLimits, limitsWithin } from './api-keys/limits.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
@@ -63,8 +64,8 @@ export interface ApiKeyStore {
   /**
    * @param by     default `operator`
    * @param maker  the hash of the key that makes this one; null, the default: none does
-   * @throws GatewayError invalid_request (400): the workspace is being deleted; permission_denied (403): a key bound to
-   *         the workspace would make one with more than it has itself
+   * @throws GatewayError invalid_request (400): the workspace has as many keys as it may, or is being deleted;
+   *         permission_denied (403): a key bound to the workspace would make one with more than it has itself
    */
   create(
     workspaceId: WorkspaceId,
@@ -101,6 +102,8 @@ export interface ApiKeyStoreDeps {
   randomBytes: (size: number) => Uint8Array;
   /** How long a cached key is used before the store is read again. */
   cacheMs: number;
+  /** The most keys of a workspace. Default 1,000. */
+  maxPerWorkspace?: number;
   /** The rate limits of every key that has none of its own; null, the default: none. */
   rateLimits?: RateLimits | null;
 }
@@ -108,11 +111,13 @@ export interface ApiKeyStoreDeps {
 const kind = 'api-key';
 
 export function createApiKeys(deps: ApiKeyStoreDeps): ApiKeyStore {
-  const { storage, owners, clock, randomBytes, cacheMs, rateLimits = null } = deps;
+  const { storage, owners, clock, randomBytes, cacheMs, maxPerWorkspace = 1_000, rateLimits = null } = deps;
   const records = perWorkspace<ApiKeyRecord>({ storage, kind, schema: recordSchema });
   // Unknown keys are cached as well, so that guesses do not load the store.
   const cache = createCache({ clock, ttlMs: cacheMs, load });
   const nextRank = createRanks(clock);
+
+  const add = createAddApiKey({ storage, kind, maxPerWorkspace });
 
   const allOf = (workspaceId: WorkspaceId) =>
     readAll(
@@ -182,13 +187,16 @@ export function createApiKeys(deps: ApiKeyStoreDeps): ApiKeyStore {
         updatedAtMs: null,
       };
       await owners.claim('api-key', hash, workspaceId);
-      const also = [unlessDeleted(workspaceId)];
-      if (await records(workspaceId).create(hash, record, { rank: nextRank(), also })) {
-        cache.forget(hash);
-        return { key, record };
+      const rank = nextRank();
+      try {
+        await add(workspaceId, (also) => records(workspaceId).create(hash, record, { rank, also }));
+      } catch (error) {
+        // Not after an outage: the key may have been written, and must then be found by its hash.
+        if (isGatewayError(error) && error.kind === 'invalid_request') await owners.release('api-key', hash);
+        throw error;
       }
-      await owners.release('api-key', hash);
-      throw beingDeleted();
+      cache.forget(hash);
+      return { key, record };
     },
     async update(workspaceId, hash, given, by = 'operator') {
       const { permissions, name, ...limits } = given;
@@ -212,6 +220,7 @@ export function createApiKeys(deps: ApiKeyStoreDeps): ApiKeyStore {
     delete: remove,
     async deleteAll(workspaceId) {
       for (const { id } of await allOf(workspaceId)) await remove(workspaceId, id);
+      await storage.commit([{ at: madeAt(workspaceId), value: null }]);
     },
     async countLive(workspaceId) {
       // A damaged key lets nobody in, so it does not count.

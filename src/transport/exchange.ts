@@ -23,7 +23,8 @@ export type Decode = (response: TransportResponse) => TransportResponse;
  * without a Node stream between them. When a connection fails, we know how much of the response had arrived.
  *
  * A connection may die in the pool in the very moment it is chosen. If the connection had served a request before, and
- * not one byte of a response came back, the request is sent once more, on a new connection.
+ * not one byte of a response came back, the request is sent once more, on a new connection, unless it must not be paid
+ * for twice (`mayRepeat`).
  */
 export function exchange(
   dispatchers: Dispatchers,
@@ -97,6 +98,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
     this.#controller = started;
     // The request may have been stopped while it waited for a connection. There was nothing to abort then.
     if (this.#isStopped) started.abort(stopReason());
+    else this.#request.sending?.();
   }
 
   onRequestSent(): void {
@@ -130,7 +132,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isStopped) return;
-    if (!this.#isRepeated && diedIdle(this.#connection, error)) {
+    if (!this.#isRepeated && this.#request.mayRepeat !== false && diedIdle(this.#connection, error)) {
       this.#isRepeated = true;
       this.#controller = this.#connection = null;
       this.dispatch(this.#dispatchers.fresh);

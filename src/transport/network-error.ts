@@ -6,18 +6,24 @@ interface Failure {
   reason?: 'bad_response';
   /** `operator`: the configured request cannot be sent, so a retry is useless. Default `transient`. */
   fault?: 'operator';
+  /** true: there was no connection to send anything on. */
+  isUnsent?: true;
 }
 
-const certificate: Failure = { message: 'the certificate of the provider was not accepted' };
+const certificate: Failure = { message: 'the certificate of the provider was not accepted', isUnsent: true };
 const tls: Failure = { message: 'no TLS connection could be made with the provider' };
 const closed: Failure = { message: 'the provider closed the connection' };
 const reset: Failure = { message: 'the connection was reset by the provider' };
-const refused: Failure = { message: 'connection refused' };
-const unknownHost: Failure = { message: 'host not found' };
+const refused: Failure = { message: 'connection refused', isUnsent: true };
+const unknownHost: Failure = { message: 'host not found', isUnsent: true };
 const unreachable: Failure = { message: 'the host cannot be reached' };
 const slowConnect: Failure = { message: 'no connection could be made in time' };
 const notHttp: Failure = { message: 'the response is not valid HTTP', reason: 'bad_response' };
-const unsendable: Failure = { message: 'the request cannot be sent: check base URL and headers', fault: 'operator' };
+const unsendable: Failure = {
+  message: 'the request cannot be sent: check base URL and headers',
+  fault: 'operator',
+  isUnsent: true,
+};
 
 /** Codes of Node, undici, OpenSSL and Bun. We do not use their messages: those hold addresses and header values. */
 const failures: Record<string, Failure> = {
@@ -33,16 +39,16 @@ const failures: Record<string, Failure> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { message: 'the length of the response differs from its content-length' },
   ENOTFOUND: unknownHost,
   DNSException: unknownHost,
-  EAI_AGAIN: { message: 'the host name could not be looked up' },
+  EAI_AGAIN: { message: 'the host name could not be looked up', isUnsent: true },
   EHOSTUNREACH: unreachable,
   ENETUNREACH: unreachable,
   ENETDOWN: unreachable,
   EADDRNOTAVAIL: unreachable,
   ETIMEDOUT: slowConnect,
-  UND_ERR_CONNECT_TIMEOUT: slowConnect,
+  UND_ERR_CONNECT_TIMEOUT: { ...slowConnect, isUnsent: true },
   UND_ERR_HEADERS_TIMEOUT: { message: 'no response in time' },
   UND_ERR_BODY_TIMEOUT: { message: 'the response stopped' },
-  EMFILE: { message: 'this process has no file descriptors left' },
+  EMFILE: { message: 'this process has no file descriptors left', isUnsent: true },
   EPROTO: tls,
   CERT_HAS_EXPIRED: certificate,
   CERT_NOT_YET_VALID: certificate,
@@ -75,6 +81,7 @@ export function toUpstreamError(error: unknown): UpstreamError {
     reason: failure.reason ?? 'network',
     status: 502,
     fault: failure.fault,
+    isUnsent: failure.isUnsent === true || isOfConnecting(error),
     providerCode: code,
     cause: error,
   });
@@ -90,6 +97,17 @@ export function codeOf(error: unknown): string | undefined {
     current = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
   }
   return undefined;
+}
+
+/** Whether a socket failed before it was connected: its system call says so, also if the error was wrapped. */
+function isOfConnecting(error: unknown): boolean {
+  let current = error;
+  for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth++) {
+    const { syscall, cause, errors } = current as { syscall?: unknown; cause?: unknown; errors?: unknown };
+    if (typeof syscall === 'string') return syscall === 'connect' || syscall === 'getaddrinfo';
+    current = cause ?? (Array.isArray(errors) ? errors[0] : undefined);
+  }
+  return false;
 }
 
 function failureOf(code: string): Failure | undefined {

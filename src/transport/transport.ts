@@ -9,6 +9,10 @@ export interface TransportRequest {
   /** An abort closes the socket at once and rejects pending promises with `signal.reason`. */
   signal: AbortSignal;
   limits: TransportLimits;
+  /** Called by a transport with `reportsSending`, before the first byte of the request leaves. */
+  sending?(): void;
+  /** false: once it may have reached the server, the request is not sent again. Default true. */
+  mayRepeat?: boolean;
 }
 
 /** Limits for a response: an upstream is not trusted. */
@@ -35,6 +39,8 @@ export interface Transport {
   send(request: TransportRequest): Promise<TransportResponse>;
   /** true: the transport needs only the methods of `StopSignal`, so `signal` may be one. That is cheaper. */
   takesStopSignal?: boolean;
+  /** true: the transport calls `sending`. Any other is taken to send at once. */
+  reportsSending?: boolean;
   /** Closes idle connections. */
   close?(): Promise<void>;
 }

@@ -92,6 +92,7 @@ export function undiciTransport(): Transport {
 
   return {
     takesStopSignal: true,
+    reportsSending: true,
     send(request) {
       if (loaded !== null) return sendLoaded(request, loaded);
       return load().then((modules) => {

@@ -196,6 +196,8 @@ describe('docs/errors.md', () => {
         ['error_type', 'unpriced'],
       ]);
       expect(said(400, 'has a known price')).toEqual(['unpriced']);
+      const unknown = await post({ ...ask, connectors: [{ id: 'web-search' }] });
+      expect([unknown.status, metadataOf(unknown)]).toEqual([400, said(400, 'a field of the request may cost')]);
     });
     it('is right about what a workspace may not be or hold', async () => {
       const { call } = testGateway();

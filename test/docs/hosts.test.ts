@@ -6,7 +6,7 @@ import type { Gateway } from '../../src/gateway.ts';
 import { receive } from '../contract/adapters/client.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 
-const [parsing = '', continuing = '', pages = '', ...others] = examplesOf('docs/hosts.md');
+const [session = '', parsing = '', continuing = '', pages = '', ...others] = examplesOf('docs/hosts.md');
 const headers = { authorization: 'Bearer sk-change-me-please', origin: 'https://app.example' };
 const chat = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] });
 
@@ -27,6 +27,11 @@ async function ask(server: Server, body: string, more: Record<string, string> = 
 
 it('docs/hosts.md shows no example that is not run here', () => {
   expect(others).toEqual([]);
+});
+it('docs/hosts.md shows how a session identifies the caller', async () => {
+  const { app } = await shown<{ app: Express }>('session', session);
+  const asked = async (cookie: string) => (await ask(createServer(app), chat, { authorization: '', cookie })).status;
+  expect([await asked('session=1'), await asked('session=2')]).toEqual([200, 401]);
 });
 it('docs/hosts.md shows how the errors of express.json() become those of the gateway', async () => {
   const { app } = await shown<{ app: Express }>('parsing', parsing);

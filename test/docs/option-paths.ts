@@ -66,9 +66,14 @@ function typeOf(schema: z.ZodType): string | null {
     // Of objects that the schema describes, or of which it only asks for some methods.
     return inner instanceof z.ZodObject || inner instanceof z.ZodCustom ? 'list' : `list of ${typeOf(inner)}`;
   }
-  // Text or a number: only amounts of money are.
-  if (schema instanceof z.ZodUnion && schema.options.some((one) => one instanceof z.ZodNumber)) return 'price';
-  if (schema instanceof z.ZodUnion) return null;
+  if (schema instanceof z.ZodUnion) {
+    const types = schema.options.map((option) => (option as z.ZodType).constructor);
+    if (!types.includes(z.ZodNumber)) return null;
+    // Text or a number: only amounts of money are.
+    return types.includes(z.ZodString)
+      ? 'price'
+      : schema.options.map((option) => typeOf(option as z.ZodType)).join(' or ');
+  }
   if (schema instanceof z.ZodCustom) return null;
   throw new Error(`The docs have no word for ${schema.constructor.name}`);
 }

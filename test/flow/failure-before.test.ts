@@ -46,7 +46,10 @@ describe.each([false, true])('before the first of an answer (stream: %s)', (stre
   it.each(stream ? [...failures.filter(([name]) => name !== 'a list'), ...streamFailures] : failures)(
     '%s falls over to the next endpoint',
     async (_, failure, status) => {
-      const { post, upstream, records } = testGateway({ retry: { attemptsPerEndpoint: 1 } });
+      const { post, upstream, records } = testGateway({
+        retry: { attemptsPerEndpoint: 1 },
+        timeouts: { jsonHeadersMs: 60_000, firstEventMs: 60_000 },
+      });
       const isList = Array.isArray(failure.body) && typeof failure.body[0] === 'number';
       upstream.answer(isList ? { body: JSON.stringify(failure.body) } : failure, {
         body: stream ? textStream('Hi') : completion(),
@@ -79,8 +82,10 @@ describe.each([false, true])('before the first of an answer (stream: %s)', (stre
       expect(answer.headers.get('content-type')).toBe('application/json');
       expect(answer.status).toBe(status === 500 || status === 302 ? 502 : status);
       expect(answer.json.error.metadata).toMatchObject({ provider_name: 'Up' });
-      // It costs nothing, unless the provider said that it used something.
-      const costNanoUsd = JSON.stringify(failure.body ?? '').includes('prompt_tokens') ? 36_000 : 0;
+      // What the provider said that it used; nothing where it refused; else its prompt of eight tokens, which it may charge.
+      const isReported = JSON.stringify(failure.body ?? '').includes('prompt_tokens');
+      const isRefused = failure.status !== undefined || status === 500;
+      const costNanoUsd = isReported ? 36_000 : isRefused ? 0 : 16_000;
       expect(records).toMatchObject([
         { outcome: 'failed', status: answer.status, provider: null, costNanoUsd, usage: null },
       ]);

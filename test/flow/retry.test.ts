@@ -41,7 +41,8 @@ describe('a transient failure', () => {
     ['in time', { instead: 'hang' }],
     ['of a bad answer', { body: '<html>' }],
   ])('%s is tried again at the same endpoint', async (_, failure) => {
-    expect((await ask([failure, fine])).asked).toEqual(['up-fast', 'up-fast']);
+    const { asked } = await ask([failure, fine], {}, { timeouts: { jsonHeadersMs: 60_000 } });
+    expect(asked).toEqual(['up-fast', 'up-fast']);
   });
   it('is tried again after a backoff that doubles, less a random part of up to half', async () => {
     const retry = { attemptsPerEndpoint: 4, baseDelayMs: 1000, maxDelayMs: 3000, maxAttempts: 4 };
@@ -222,7 +223,8 @@ describe('when nobody is left, the caller is told', () => {
       model: null,
       provider: null,
       usage: null,
-      costNanoUsd: 0,
+      // The attempt whose answer was empty may have been charged for: eight tokens of its prompt.
+      costNanoUsd: 16_000,
     });
     expect(
       record?.attempts.map(({ provider, model, status, errorType }) => [provider, model, status, errorType]),

@@ -68,13 +68,32 @@ export class Sent implements TransportRequest {
   readonly body: TransportRequest['body'];
   readonly signal: AbortSignal;
   readonly limits: TransportLimits;
+  readonly mayRepeat: boolean;
+  /** true: the provider may have got it. */
+  isOnItsWay: boolean;
 
-  constructor({ method, url, headers, body }: OutgoingRequest, signal: AbortSignal, limits: TransportLimits) {
+  /**
+   * @param mayRepeat   false: the transport does not send it again on another connection
+   * @param isOnItsWay  false: the transport says when it sends it
+   */
+  constructor(
+    { method, url, headers, body }: OutgoingRequest,
+    signal: AbortSignal,
+    limits: TransportLimits,
+    mayRepeat: boolean,
+    isOnItsWay: boolean,
+  ) {
     this.method = method;
     this.url = url;
     this.headers = headers;
     this.body = body;
     this.signal = signal;
     this.limits = limits;
+    this.mayRepeat = mayRepeat;
+    this.isOnItsWay = isOnItsWay;
+  }
+
+  sending(): void {
+    this.isOnItsWay = true;
   }
 }

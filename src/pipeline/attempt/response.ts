@@ -15,6 +15,7 @@ import type { AttemptContext } from './context.ts';
 export interface CompleteResponse {
   kind: 'result';
   result: ChatResult;
+  /** As the provider reported it; null: it has not. */
   usage: Usage | null;
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { Gateway } from '../../../src/gateway.ts';
-import { boundPrompt, ceilingOf } from '../../../src/pricing/ceiling.ts';
+import { ceilingOf } from '../../../src/pricing/ceiling.ts';
+import { boundPrompt } from '../../../src/pricing/prompt-bound.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
 import type { ChatRequest } from '../../../src/schema/chat.ts';
 import { modelOptions } from '../../../src/setup/model-options.ts';

@@ -3,6 +3,7 @@ import { calcPrice } from '@pydantic/genai-prices';
 import { describe, expect, it } from 'vitest';
 import { snapshot } from '../../../src/catalog/snapshot.ts';
 import { listPrices } from '../../../src/pricing/list-prices.ts';
+import { tokenPrices } from '../../../src/pricing/price.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
 import { defineProvider } from '../../../src/providers/provider.ts';
 import { catalogDocument, type ModelSettings } from '../../../src/setup/model-options.ts';
@@ -50,6 +51,19 @@ describe('the built-in models', () => {
       }
     }
   });
+  it('have a context beyond which no dearer price begins', () => {
+    const list = listPrices(calcPrice);
+    let seen = 0;
+    for (const { modelSlug, providerSlug, upstreamModel, pricing, contextLength } of endpoints) {
+      const known = pricing ?? list.find(providerSlug, upstreamModel, Date.UTC(2026, 10, 21));
+      for (const { abovePromptTokens } of known?.longPrompts ?? []) {
+        seen++;
+        if (contextLength !== null)
+          expect([modelSlug, providerSlug, contextLength > abovePromptTokens]).toEqual([modelSlug, providerSlug, true]);
+      }
+    }
+    expect(seen).toBeGreaterThan(15);
+  });
   it('cost as much as the list says that is built in, where both know them, and never less', () => {
     const list = listPrices(calcPrice);
     let same = 0;
@@ -60,6 +74,13 @@ describe('the built-in models', () => {
         const own = [pricing.promptPicoUsd, pricing.completionPicoUsd];
         const published = [listed.promptPicoUsd, listed.completionPicoUsd];
         expect(own.every((price, at) => price >= (published[at] as number))).toBe(true);
+        // Nor does any kind of token, search or request cost less, with a prompt of any length.
+        for (const start of (listed.longPrompts ?? []).map(({ abovePromptTokens }) => abovePromptTokens + 10))
+          expect(tokenPrices(pricing, start).promptPicoUsd).toBeGreaterThanOrEqual(
+            tokenPrices(listed, start).promptPicoUsd,
+          );
+        for (const kind of ['audioPicoUsd', 'cacheWriteHourPicoUsd', 'webSearchPicoUsd', 'requestPicoUsd'] as const)
+          expect(pricing[kind] ?? 0).toBeGreaterThanOrEqual(listed[kind] ?? 0);
         if (own.join() === published.join()) same++;
       }
     }

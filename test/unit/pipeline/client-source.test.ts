@@ -12,11 +12,16 @@ const text = (buffer: Uint8Array | null) => (buffer === null ? null : new TextDe
 function scripted() {
   const pulls: { resolve: (buffer: Uint8Array | null) => void; reject: (error: unknown) => void }[] = [];
   let stops = 0;
+  const cuts: unknown[] = [];
   const delivered: Delivered = {
     next: () => new Promise((resolve, reject) => pulls.push({ resolve, reject })),
     stop: () => void stops++,
+    cut: (reason) => {
+      cuts.push(reason);
+      return bytes('cut');
+    },
   };
-  return { delivered, pulls, stops: () => stops };
+  return { delivered, pulls, cuts, stops: () => stops };
 }
 
 function sourceOf(opening: Delivered | Promise<Delivered>, failed: (error: unknown) => string | null = () => 'failed') {
@@ -52,6 +57,44 @@ describe('the body of a streamed reply', () => {
     expect(await source.read()).toBeNull();
     source.cancel();
     expect(ends).toEqual(['sent']);
+  });
+  it('idle: the deadline cuts it, and the next read fails', async () => {
+    const { delivered, cuts } = scripted();
+    const { source, signal, ends } = sourceOf(delivered);
+    const told: unknown[] = [];
+    source.onCut((error) => told.push(error));
+    const reason = new CallAborted('deadline');
+    signal.abort(reason);
+    expect([cuts, ends]).toEqual([[reason], ['sent']]);
+    expect(told).toMatchObject([{ status: 408 }]);
+    await expect(source.read()).rejects.toBe(told[0]);
+  });
+  it('idle: closing the gateway ends it, and the next read is told so', async () => {
+    const { delivered, cuts } = scripted();
+    const { source, signal, ends } = sourceOf(delivered);
+    const reason = new CallAborted('closing');
+    signal.abort(reason);
+    expect([cuts, ends]).toEqual([[reason], ['sent']]);
+    expect([text(await source.read()), await source.read()]).toEqual(['cut', null]);
+  });
+  it('fetching: a reader that waits hears of the deadline by what it reads', async () => {
+    const { delivered, pulls, cuts } = scripted();
+    const { source, signal } = sourceOf(delivered);
+    const read = source.read();
+    signal.abort(new CallAborted('deadline'));
+    pulls[0]?.resolve(bytes('an error event'));
+    expect([text(await read), cuts]).toEqual(['an error event', []]);
+  });
+  it('fetching: a reader that was given a comment does not wait any more, and is cut off', async () => {
+    const { delivered, pulls, cuts } = scripted();
+    const { source, signal, clock, ends } = sourceOf(delivered);
+    const read = source.read();
+    await clock.advance(100);
+    expect(text(await read)).toBe(':\n\n');
+    signal.abort(new CallAborted('deadline'));
+    pulls[0]?.resolve(null);
+    expect([cuts.length, ends]).toEqual([1, ['sent']]);
+    await expect(source.read()).rejects.toMatchObject({ status: 408 });
   });
   it('fetching: silence is answered by a comment, and the bytes by the next read', async () => {
     const { delivered, pulls } = scripted();

@@ -4,8 +4,9 @@ import type { Endpoint } from '../../../src/call/model.ts';
 import type { Plan, Target } from '../../../src/call/plan.ts';
 import type { AttemptTrace } from '../../../src/call/trace.ts';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
-import { CallHold, type HoldShare, type Spent } from '../../../src/pipeline/call-hold.ts';
+import { CallHold } from '../../../src/pipeline/call-hold.ts';
 import type { MoneyDeps } from '../../../src/pipeline/deps.ts';
+import type { HoldShare, Spent } from '../../../src/pipeline/hold-share.ts';
 import type {
   Actual,
   BudgetLimit,

@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import type { Endpoint, Pricing } from '../../../src/call/model.ts';
-import { boundPrompt, ceilingOf } from '../../../src/pricing/ceiling.ts';
+import { ceilingOf } from '../../../src/pricing/ceiling.ts';
 import { estimateUsage } from '../../../src/pricing/estimate.ts';
 import { priceUsage } from '../../../src/pricing/price.ts';
+import { boundPrompt } from '../../../src/pricing/prompt-bound.ts';
 import { loadRecordedRequests, type RecordedRequest } from '../../support/recorded-requests.ts';
 import { describeWithShared } from '../../support/reference.ts';
 

@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Endpoint, Pricing } from '../../../src/call/model.ts';
-import { affordableTokens, boundPrompt, type CeilingOptions, ceilingOf } from '../../../src/pricing/ceiling.ts';
+import type { Endpoint, PricedKind, Pricing } from '../../../src/call/model.ts';
+import { affordableTokens, type CeilingOptions, ceilingOf, unknownPart } from '../../../src/pricing/ceiling.ts';
 import { estimateUsage } from '../../../src/pricing/estimate.ts';
 import { priceUsage } from '../../../src/pricing/price.ts';
+import { boundPrompt } from '../../../src/pricing/prompt-bound.ts';
 import type { ChatRequest, Usage } from '../../../src/schema/chat.ts';
 import { scriptText } from '../../support/scripts.ts';
+import { wav } from '../../support/wav.ts';
 
 const requestOf = (fields: object): ChatRequest =>
   ({ messages: [{ role: 'user', content: 'Hi' }], ...fields }) as unknown as ChatRequest;
@@ -79,7 +81,8 @@ describe('the bound of a prompt', () => {
     ],
     ['a refusal', requestOf({ messages: [{ role: 'assistant', refusal: 'x'.repeat(500) }] }), 500],
     ['a picture', saying([{ type: 'image_url', image_url: { url: 'https://x.test' } }]), 50_000],
-    ['a small picture', saying([{ type: 'image_url', image_url: { url: 'https://x.test', detail: 'low' } }]), 3_000],
+    // Many providers ignore that it is to be small.
+    ['a small picture', saying([{ type: 'image_url', image_url: { url: 'https://x.test', detail: 'low' } }]), 50_000],
     [
       'a picture in a part that says it is text',
       saying([{ type: 'text', text: '', image_url: 'https://x.test' }]),
@@ -90,12 +93,16 @@ describe('the bound of a prompt', () => {
       requestOf({ messages: [{ role: 'assistant', content: '', images: [{ image_url: { url: 'x' } }] }] }),
       50_000,
     ],
-    // 64,000 bytes of mp3 are at most 64 seconds, those of another format 256.
-    ['sound', saying([{ type: 'input_audio', input_audio: { data: 'A'.repeat(85_334), format: 'mp3' } }]), 64 * 32],
+    // The longest that a provider takes, whatever the size and the declared format.
+    ...['mp3', 'ogg', 'wav', 'pcm16'].map((format): [string, ChatRequest, number] => [
+      `sound that is declared as ${format}`,
+      saying([{ type: 'input_audio', input_audio: { data: 'A'.repeat(85_334), format } }]),
+      34_200 * 32,
+    ]),
     [
-      'sound of a denser format',
-      saying([{ type: 'input_audio', input_audio: { data: 'A'.repeat(85_334), format: 'ogg' } }]),
-      256 * 32,
+      'sound of which we can tell the length',
+      saying([{ type: 'input_audio', input_audio: { data: wav({ seconds: 5 }), format: 'wav' } }]),
+      5 * 32,
     ],
     [
       'the sound of an earlier answer',
@@ -156,10 +163,15 @@ describe('the bound of a prompt', () => {
       requestOf({ web_search_options: {} }),
       requestOf({ search_parameters: { mode: 'on' } }),
       requestOf({ tools: [{ type: 'web_search' }] }),
+      requestOf({ venice_parameters: { enable_web_search: 'auto' } }),
+      requestOf({ search_settings: { include_domains: [] } }),
+      requestOf({ search_options: { forced_search: true } }),
     ]) {
       expect(boundPrompt(request)).toMatchObject({ toolTokens: 200_000, searches: 20 });
     }
     expect(bare).toMatchObject({ toolTokens: 0, searches: 0 });
+    expect(boundPrompt(requestOf({ search_parameters: { max_search_results: 50 } })).searches).toBe(50);
+    expect(boundPrompt(requestOf({ enable_search: false })).searches).toBe(0);
   });
   it('is no less than the bytes of everything written, in whichever script', () => {
     const text = scriptText(60);
@@ -251,11 +263,18 @@ describe('the largest output a ceiling rests on', () => {
     ],
     // The bound of the prompt leaves no room, the prompt itself may: the server would refuse what might not fit.
     [
-      "the endpoint's, unsent, where the prompt may be long",
+      'all that the context admits, unsent, where the prompt may be long',
       {},
       endpointOf({ contextLength: 1_500, maxCompletionTokens: 1_200 }),
       options,
-      { maxTokens: 1_200, mustSend: false, source: 'endpoint' },
+      { maxTokens: 1_500, mustSend: false, source: 'endpoint' },
+    ],
+    [
+      "the endpoint's for the same prompt, if it is sent all the same",
+      {},
+      endpointOf({ contextLength: 1_500, maxCompletionTokens: 1_200 }),
+      { ...options, alwaysSend: true },
+      { maxTokens: 1_200, mustSend: true, source: 'endpoint' },
     ],
     [
       "the same, lowered from the caller's",
@@ -340,16 +359,133 @@ describe('a ceiling', () => {
     expect(prompt.predictedTokens).toBeGreaterThan(500);
     expect(completionTokens).toBe(100 + prompt.predictedTokens);
   });
-  it('holds reasoning beside the output where the provider does not count it in', () => {
-    expect(ceiling({ max_tokens: 100 }, { maxCompletionTokens: 8_000 }, { reasoningIsExtra: true })).toMatchObject({
-      completionTokens: 8_100,
-      maxTokens: 100,
+  describe('holds reasoning', () => {
+    const listing = { supportedParameters: ['tools', 'reasoning'] };
+    it.each<[string, CeilingOptions['reasoningBeside'], Partial<Endpoint>, number]>([
+      ['up to the context, where the provider counts it beside the output', true, {}, 100_100],
+      ['up to a limit of its own, where it is known', 5_000, {}, 5_100],
+      ['within the output, where the provider counts both together', false, listing, 100],
+      ['up to the context, where the endpoint reasons and nothing is known', undefined, listing, 100_100],
+      ['within the output, where nothing says that the endpoint reasons', undefined, {}, 100],
+      ['within the output of an endpoint that does not reason', undefined, { supportedParameters: ['tools'] }, 100],
+    ])('%s', (_, reasoningBeside, endpoint, completionTokens) => {
+      expect(ceiling({ max_tokens: 100 }, { contextLength: 100_000, ...endpoint }, { reasoningBeside })).toMatchObject({
+        completionTokens,
+        maxTokens: 100,
+      });
+    });
+    it('not at all, where nothing limits it', () => {
+      const given = { ...options, reasoningBeside: true };
+      expect(ceilingOf(requestOf({ max_tokens: 100 }), bare, endpointOf(), given)).toBe(null);
+      expect(affordableTokens(requestOf({ max_tokens: 100 }), bare, endpointOf(), 1e12, given)).toBe(0);
+      expect(unknownPart(bare, endpointOf(), given)).toMatch(/^reasoning/);
     });
   });
-  it('holds no longer prompt than the context, but for what tools read', () => {
+  it('holds a text that is longer than the context, with the prices of long prompts beyond it', () => {
     const messages = [{ role: 'user', content: 'x'.repeat(50_000) }];
-    expect(ceiling({ messages }, { contextLength: 8_192 }).promptTokens).toBe(8_192);
-    expect(ceiling({ messages, web_search_options: {} }, { contextLength: 8_192 }).promptTokens).toBe(208_192);
+    const longPrompts = [{ abovePromptTokens: 8_192, promptPicoUsd: 3_000_000 }];
+    const pricing = { promptPicoUsd: 1_000_000, completionPicoUsd: 2_000_000, longPrompts };
+    const held = ceiling({ messages, max_tokens: 10 }, { contextLength: 8_192, pricing });
+    expect(held.promptTokens).toBe(held.prompt.tokens);
+    expect(held.nanoUsd).toBe(held.prompt.tokens * 3_000 + 10 * 2_000);
+  });
+  it('holds media for no more than the context, unless a dearer price begins beyond it', () => {
+    const messages = [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }];
+    const { promptTokens, prompt } = ceiling({ messages }, { contextLength: 8_192 });
+    expect(promptTokens).toBe(8_192 + prompt.tokens - 1_000_000);
+    const pricing = {
+      promptPicoUsd: 1,
+      completionPicoUsd: 1,
+      longPrompts: [{ abovePromptTokens: 8_192, promptPicoUsd: 2 }],
+    };
+    expect(ceiling({ messages }, { contextLength: 8_192, pricing }).promptTokens).toBe(prompt.tokens);
+    expect(ceiling({ messages, web_search_options: {} }, { contextLength: 8_192 }).promptTokens).toBeGreaterThan(
+      208_192,
+    );
+  });
+  it('holds small pictures as such only where the provider is known to honour it', () => {
+    const messages = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'u', detail: 'low' } }] }];
+    const { promptTokens: large } = ceiling({ messages });
+    expect(ceiling({ messages }, {}, { lowDetail: true }).promptTokens).toBe(large - 47_000);
+  });
+  it.each(['sonar-pro', 'gpt-4o-search-preview', 'some-model:online', 'groq/compound', 'o3-deep-research'])(
+    'holds searches of %s, whatever is asked',
+    (upstreamModel) => {
+      const pricing = { promptPicoUsd: 0, completionPicoUsd: 0, webSearchPicoUsd: 9_000 };
+      expect(ceiling({}, { upstreamModel, pricing }).nanoUsd).toBe(20 * 9);
+      expect(ceiling({}, { upstreamModel, pricing }, { alwaysSearches: false }).nanoUsd).toBe(0);
+    },
+  );
+  it('holds searches of a provider that always searches, but not of a model that only sounds like it', () => {
+    const pricing = { promptPicoUsd: 0, completionPicoUsd: 0, webSearchPicoUsd: 9_000 };
+    expect(ceiling({}, { pricing }, { alwaysSearches: true }).nanoUsd).toBe(20 * 9);
+    for (const upstreamModel of ['research-1', 'searcher', 'browser-use', 'onliner'])
+      expect(ceiling({}, { upstreamModel, pricing }).nanoUsd).toBe(0);
+  });
+  it('is not known where the price of a kind is not that the request needs', () => {
+    const part = (fields: object, kind: PricedKind, given: Partial<CeilingOptions> = {}) => {
+      const endpoint = endpointOf({ pricing: { promptPicoUsd: 1, completionPicoUsd: 1, unknownKinds: [kind] } });
+      const prompt = boundPrompt(requestOf(fields));
+      const all = { ...options, ...given };
+      const unknown = unknownPart(prompt, endpoint, all);
+      expect(ceilingOf(requestOf(fields), prompt, endpoint, all) === null).toBe(unknown !== null);
+      return unknown;
+    };
+    const of = (one: object) => ({ messages: [{ role: 'user', content: [one] }] });
+    const sound = { type: 'input_audio', input_audio: { data: 'A', format: 'mp3' } };
+    const film = { type: 'video_url', video_url: { url: 'u' } };
+    const picture = { type: 'image_url', image_url: { url: 'u' } };
+    for (const one of [sound, film]) expect(part(of(one), 'audio')).toBe('audio in the prompt');
+    expect(part({ messages: [{ role: 'assistant', audio: { id: 'a' } }] }, 'audio')).toBe('audio in the prompt');
+    for (const one of [picture, film, { type: 'file', file: {} }])
+      expect(part(of(one), 'image')).toBe('images in the prompt');
+    for (const fields of [{ modalities: ['text', 'audio'] }, { audio: { voice: 'alloy' } }])
+      expect(part(fields, 'audioOutput')).toBe('audio in the response');
+    for (const fields of [{ modalities: ['image'] }, { image_config: { aspect_ratio: '1:1' } }])
+      expect(part(fields, 'imageOutput')).toBe('images in the response');
+    expect(part({ enable_search: true }, 'search')).toBe('web searches');
+    expect(part({}, 'search', { alwaysSearches: true })).toBe('web searches');
+    for (const kind of ['audio', 'image', 'audioOutput', 'imageOutput', 'search'] as const)
+      expect(part({}, kind)).toBe(null);
+    expect(part(of(picture), 'audio')).toBe(null);
+  });
+});
+
+describe('a field that nobody knows', () => {
+  it.each<[string, object, string]>([
+    ['of the request', { connectors: [{ id: 'web-search' }] }, 'connectors'],
+    ['that would be a body of its own', { extra_body: { n: 100 } }, 'extra_body'],
+    ['of search', { web_search_options: { search_type: 'pro' } }, 'web_search_options.search_type'],
+    ['of Venice', { venice_parameters: { enable_x_search: true } }, 'venice_parameters.enable_x_search'],
+    ['of a message', { messages: [{ role: 'user', content: '', attachments: ['f'] }] }, 'messages[].attachments'],
+    [
+      'of a part',
+      { messages: [{ role: 'user', content: [{ type: 'text', text: '', document: 'u' }] }] },
+      'messages[].content[].document',
+    ],
+  ])('%s is named', (_, fields, path) => {
+    expect([...boundPrompt(requestOf(fields)).unknownFields]).toEqual([path]);
+  });
+  it('is not one that costs no more than its text, or that has no value', () => {
+    const fields = {
+      temperature: 1,
+      tool_choice: 'auto',
+      enable_thinking: true,
+      web_search_options: { search_context_size: 'low' },
+      venice_parameters: { disable_thinking: true },
+      connectors: null,
+      n: 2,
+    };
+    const { unknownFields, searches } = boundPrompt(requestOf(fields));
+    expect([...unknownFields]).toEqual([]);
+    expect(searches).toBe(20);
+    expect(boundPrompt(requestOf({ venice_parameters: { disable_thinking: true } })).searches).toBe(0);
+  });
+  it('is named with few others, and none at length', () => {
+    const fields = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`${at}${'x'.repeat(500)}`, 1]));
+    const { unknownFields } = boundPrompt(requestOf(fields));
+    expect(unknownFields.size).toBe(10);
+    for (const path of unknownFields) expect(path.length).toBeLessThanOrEqual(80);
   });
 });
 
@@ -390,7 +526,10 @@ const someEndpoint = fc
 const someOptions = fc.record({
   defaultMaxTokens: fc.integer({ min: 1, max: 10_000 }),
   minMaxTokens: fc.constantFrom(0, 1, 16),
-  reasoningIsExtra: fc.boolean(),
+  reasoningBeside: fc.constantFrom(undefined, false, 1, 5_000),
+  alwaysSend: fc.boolean(),
+  lowDetail: fc.boolean(),
+  alwaysSearches: fc.constantFrom(undefined, true),
 });
 const someRequest = fc
   .record({
@@ -462,11 +601,13 @@ describe('whatever is asked, charged and reported,', () => {
         const tokens = affordableTokens(request, prompt, endpoint, amount, given);
         expect(tokens).toBeLessThanOrEqual(own.maxTokens);
         if (tokens > 0) expect(ceilingAt(tokens)?.nanoUsd).toBeLessThanOrEqual(amount);
-        if (tokens < own.maxTokens) {
+        const { contextLength, maxCompletionTokens } = endpoint;
+        const natural = Math.min(maxCompletionTokens ?? Number.POSITIVE_INFINITY, contextLength ?? own.maxTokens);
+        if (tokens < Math.min(own.maxTokens, natural)) {
           const next = Math.max(tokens + 1, given.minMaxTokens);
           expect(ceilingAt(next)?.nanoUsd).toBeGreaterThan(amount);
         }
-        expect(tokens === own.maxTokens).toBe(amount >= own.nanoUsd);
+        if (amount >= own.nanoUsd) expect(tokens).toBe(own.maxTokens);
       }),
       { numRuns: 1_000 },
     );

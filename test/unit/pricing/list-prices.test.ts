@@ -76,6 +76,7 @@ describe('a list price', () => {
         { abovePromptTokens: 200_000, promptPicoUsd: 2_000_000, completionPicoUsd: 15_000_000 },
         { abovePromptTokens: 500_000, promptPicoUsd: 3_000_000, completionPicoUsd: 15_000_000 },
       ],
+      unknownKinds: ['audio', 'audioOutput', 'imageOutput', 'search'],
     });
     // As the list itself counts it: one token beyond the start, and the whole costs more.
     const cost = (input_tokens: number) => calcPrice({ input_tokens }, 'gemini-2.5-pro', { providerId: 'google' });
@@ -99,6 +100,33 @@ describe('a list price', () => {
       throw new Error('Missing ancestor price key');
     });
     expect(list.find('openai', 'acme-1', nowMs)).toBe(null);
+  });
+  it('says which prices it does not know', () => {
+    const kindsOf = (price: object, id?: string) =>
+      listOf({ ...usual, ...price }, id ? { id } : {}).find()?.unknownKinds;
+    expect(kindsOf({})).toEqual(['audio', 'audioOutput', 'imageOutput', 'search']);
+    expect(kindsOf({}, 'acme-audio-preview')).toEqual(['audio', 'image', 'audioOutput', 'imageOutput', 'search']);
+    expect(kindsOf({ input_audio_mtok: 3, output_audio_mtok: 9 }, 'acme-audio')).toEqual([
+      'image',
+      'imageOutput',
+      'search',
+    ]);
+    for (const price of [{ web_searches_kcount: 10 }, { requests_kcount: 5 }])
+      expect(kindsOf(price)).not.toContain('search');
+    const all = { input_audio_mtok: 3, output_audio_mtok: 9, output_image_mtok: 9, web_searches_kcount: 10 };
+    expect(kindsOf(all)).toBe(undefined);
+  });
+  it('is not known of a model that makes images or speech, without a price for these', () => {
+    expect(listOf(usual, { id: 'acme-1-image' }).find()).toBe(null);
+    expect(listOf(usual, { id: 'acme-1-tts' }).find()).toBe(null);
+    expect(listOf({ ...usual, output_image_mtok: 30 }, { id: 'acme-1-image' }).find()).not.toBe(null);
+  });
+  it('of searches is not that of a variant that always searches', () => {
+    const match = { or: [{ equals: 'acme-1' }, { equals: 'acme-1-search-preview' }] };
+    const list = listOf({ ...usual, web_searches_kcount: 10 }, { match });
+    expect(list.find()?.webSearchPicoUsd).toBe(10_000_000_000);
+    expect(list.find('acme-1-search-preview')).toMatchObject({ unknownKinds: expect.arrayContaining(['search']) });
+    expect(list.find('acme-1-search-preview')).not.toHaveProperty('webSearchPicoUsd');
   });
   it('is looked up once', () => {
     const { find, asked } = listOf(usual);
@@ -157,6 +185,7 @@ describe('the list that is built in', () => {
       promptPicoUsd: 100_000,
       completionPicoUsd: 400_000,
       cacheReadPicoUsd: 25_000,
+      unknownKinds: ['audio', 'audioOutput', 'imageOutput', 'search'],
     });
     expect(real.find('openai', 'gpt-4.1-nano-2025-04-14', nowMs)?.promptPicoUsd).toBe(100_000);
     expect(real.find('openai', 'gpt-77', nowMs)).toBe(null);

@@ -1,0 +1,203 @@
+import { silentFields } from './silent-fields.ts';
+
+/**
+ * Fields that may make a provider search the web itself, which costs more than tokens of the request: those of OpenAI,
+ * xAI, Alibaba, Baidu, Groq, Perplexity and Venice.
+ */
+const searchFields: ReadonlySet<string> = new Set([
+  'web_search_options',
+  'search_parameters',
+  'enable_search',
+  'search_options',
+  'web_search',
+  'search_settings',
+  'search_mode',
+  'search_domain_filter',
+  'search_recency_filter',
+  'search_after_date_filter',
+  'search_before_date_filter',
+  'search_language_filter',
+  'last_updated_after_filter',
+  'last_updated_before_filter',
+  'enable_search_classifier',
+  'return_images',
+  'return_related_questions',
+]);
+
+/** What is known of fields with fields of their own. Others in them, such as a kind of search that costs more, are not. */
+const innerFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['web_search_options', new Set(['search_context_size', 'user_location', 'filters'])],
+  [
+    'venice_parameters',
+    new Set([
+      'include_venice_system_prompt',
+      'disable_thinking',
+      'strip_thinking_response',
+      'prompt_cache_key',
+      'prompt_cache_retention',
+      'enable_web_search',
+      'enable_web_citations',
+      'include_search_results_in_stream',
+      'return_search_results_as_documents',
+    ]),
+  ],
+]);
+
+/** Fields that cost no more than the tokens of their text, and of what the largest output limits. */
+const textFields: ReadonlySet<string> = new Set([
+  'tool_choice',
+  'functions',
+  'function_call',
+  'documents',
+  'citation_options',
+  'audio',
+  'verbosity',
+  'store',
+  'prediction',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'safety_identifier',
+  'safe_prompt',
+  'prompt_mode',
+  'request_id',
+  'user_id',
+  'do_sample',
+  'tool_stream',
+  'thinking',
+  'enable_thinking',
+  'thinking_budget',
+  'thinking_token_budget',
+  'clear_thinking',
+  'reasoning_format',
+  'reasoning_split',
+  'reasoning_history',
+  'reasoning_budget',
+  'separate_reasoning',
+  'chat_template',
+  'chat_template_args',
+  'chat_template_kwargs',
+  'add_generation_prompt',
+  'continue_final_message',
+  'add_special_tokens',
+  'skip_special_tokens',
+  'spaces_between_special_tokens',
+  'include_stop_str_in_output',
+  'stop_token_ids',
+  'bad_words',
+  'allowed_token_ids',
+  'min_tokens',
+  'ignore_eos',
+  'guided_json',
+  'guided_regex',
+  'guided_choice',
+  'guided_grammar',
+  'guided_decoding_backend',
+  'guided_whitespace_pattern',
+  'structured_outputs',
+  'json_schema',
+  'regex',
+  'ebnf',
+  'truncate_prompt_tokens',
+  'return_token_ids',
+  'return_tokens_as_token_ids',
+  'prompt_logprobs',
+  'length_penalty',
+  'no_repeat_ngram_size',
+  'typical_p',
+  'tfs',
+  'eta_cutoff',
+  'epsilon_cutoff',
+  'mirostat',
+  'mirostat_mode',
+  'mirostat_tau',
+  'mirostat_eta',
+  'dry_multiplier',
+  'dry_base',
+  'dry_allowed_length',
+  'xtc_probability',
+  'xtc_threshold',
+  'repeat_penalty',
+  'repeat_last_n',
+  'random_seed',
+]);
+
+/** Fields of a message, a content part and a tool that cost no more than their text and their media. */
+const messageFields: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'name',
+  'tool_calls',
+  'tool_call_id',
+  'function_call',
+  'refusal',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'annotations',
+  'images',
+  'audio',
+  'cache_control',
+  'prefix',
+  'partial',
+  'id',
+  'type',
+  'status',
+  'citations',
+  'thinking',
+  'thinking_blocks',
+  'tool_name',
+  'tool_plan',
+  'is_error',
+]);
+const partFields: ReadonlySet<string> = new Set([
+  'type',
+  'text',
+  'image_url',
+  'input_audio',
+  'video_url',
+  'file',
+  'cache_control',
+  'annotations',
+  'title',
+  'context',
+  'citations',
+  'index',
+  'id',
+  'fps',
+  'min_pixels',
+  'max_pixels',
+  'total_pixels',
+  'uuid',
+]);
+
+/** Whether a field of the request asks the provider to search the web. */
+export function asksForSearch(name: string, value: unknown): boolean {
+  if (!value) return false;
+  return name === 'venice_parameters'
+    ? Object.keys(value).some((key) => key.includes('search'))
+    : searchFields.has(name);
+}
+
+/**
+ * The field, or the field in it, of which nobody knows what it may cost.
+ * @returns null: it costs no more than is held for its text, or for searches
+ */
+export function unknownField(name: string, value: unknown): string | null {
+  const inner = innerFields.get(name);
+  if (inner === undefined)
+    return silentFields.has(name) || textFields.has(name) || searchFields.has(name) ? null : name;
+  if (typeof value !== 'object' || value === null) return null;
+  const further = Object.keys(value).find((key) => !inner.has(key));
+  return further === undefined ? null : `${name}.${further}`;
+}
+
+/** The same for a field of a message. */
+export function unknownMessageField(name: string): string | null {
+  return messageFields.has(name) ? null : `messages[].${name}`;
+}
+
+/** The same for a field of a content part. */
+export function unknownPartField(name: string): string | null {
+  return partFields.has(name) ? null : `messages[].content[].${name}`;
+}

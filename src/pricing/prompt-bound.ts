@@ -1,0 +1,230 @@
+import type { PricedKind } from '../call/model.ts';
+import type { ChatMessage, ChatRequest, FilePart } from '../schema/chat.ts';
+import { asksForSearch, unknownField, unknownMessageField, unknownPartField } from './known-fields.ts';
+import { earlierAudioTokens, imageTokens, mediaTokens } from './media-tokens.ts';
+import { silentFields } from './silent-fields.ts';
+import { type Effort, jsonBound, newEffort, quotedBound, textBound } from './token-bound.ts';
+
+/** Upper bounds of a request for any endpoint. Counted once and used for every endpoint. */
+export interface PromptBound {
+  /** Text and media. Never fewer than a provider counts. */
+  tokens: number;
+  /** The part of `tokens` that stands for media. Nobody but the provider can count them. */
+  mediaTokens: number;
+  /** The part of `mediaTokens` that a provider does not count if it honours `detail: "low"`. */
+  lowDetailTokens: number;
+  /** What the request needs a price of, beside text. */
+  kinds: ReadonlySet<PricedKind>;
+  /** Images in the prompt: some providers charge a price for each. */
+  images: number;
+  /** The number of choices that the request asks for (`n`). */
+  choices: number;
+  /** Tokens of a prediction. Those that a response does not use are charged as output, in addition to it. */
+  predictedTokens: number;
+  /** Searches that the provider itself may run: some providers charge a price for each. */
+  searches: number;
+  /**
+   * Tokens that the provider's own tools may add to the prompt, turn by turn. Not part of `tokens`, nor of the context.
+   */
+  toolTokens: number;
+  /** Paths of fields of which nobody knows what they make a provider do, and charge. */
+  unknownFields: ReadonlySet<string>;
+}
+
+/** The bound while it is counted. */
+type Counting = PromptBound & { kinds: Set<PricedKind>; unknownFields: Set<string>; effort: Effort };
+
+/** What searches of the provider itself may come to. */
+export const ownSearches = {
+  /** Pages that a search reads, again in every turn. */
+  tokens: 200_000,
+  searches: 20,
+};
+
+/**
+ * Tokens that a provider adds invisibly: a system text of its own (grok-4 680 tokens, command-r7b 495, gpt-oss 75), the
+ * date, and the marks around the prompt.
+ */
+const tokensPerRequest = 1_024;
+/** The marks around a message, and its role. */
+const tokensPerMessage = 16;
+/** The instructions for calling tools: command-r7b 900, llama-4 690, Claude 530. */
+const tokensForTools = 1_536;
+const tokensPerTool = 32;
+const tokensPerToolCall = 32;
+/** The instructions that a response must be JSON of a certain schema. */
+const tokensForFormat = 512;
+/** More searches than any provider runs for a request. */
+const mostSearches = 1_000;
+/** The number of unknown fields that an error names. */
+const mostNamed = 10;
+
+/** Counts an upper bound of the prompt's tokens. Linear in the size of the request. */
+export function boundPrompt(request: ChatRequest): PromptBound {
+  const effort = newEffort();
+  const fields = request as Record<string, unknown>;
+  const bound: Counting = {
+    tokens: tokensPerRequest,
+    mediaTokens: 0,
+    lowDetailTokens: 0,
+    kinds: outputKinds(request),
+    images: 0,
+    choices: choicesOf(fields),
+    predictedTokens: fields.prediction ? jsonBound(fields.prediction, effort) : 0,
+    searches: 0,
+    toolTokens: 0,
+    unknownFields: new Set(),
+    effort,
+  };
+  for (const message of request.messages) addMessage(bound, message);
+  if (request.tools) {
+    bound.tokens += tokensForTools;
+    for (const tool of request.tools) {
+      bound.tokens += tokensPerTool + jsonBound(tool, effort);
+      if (tool.type !== 'function') addSearches(bound, tool);
+    }
+  }
+  if (request.response_format) bound.tokens += tokensForFormat + jsonBound(request.response_format, effort);
+  bound.tokens += bound.predictedTokens;
+  for (const name in fields) addField(bound, name, fields[name]);
+  return bound;
+}
+
+/** What the response is to hold beside text. */
+function outputKinds(request: ChatRequest): Set<PricedKind> {
+  const kinds = new Set<PricedKind>();
+  const { modalities = [], image_config } = request;
+  if (modalities.includes('audio') || (request as Record<string, unknown>).audio) kinds.add('audioOutput');
+  if (modalities.includes('image') || image_config) kinds.add('imageOutput');
+  return kinds;
+}
+
+function addField(bound: Counting, name: string, value: unknown): void {
+  if (value === null || value === undefined) return;
+  if (asksForSearch(name, value)) addSearches(bound, value);
+  if (silentFields.has(name)) return;
+  bound.tokens += quotedBound(name, bound.effort) + jsonBound(value, bound.effort);
+  addUnknown(bound, unknownField(name, value));
+}
+
+function addUnknown({ unknownFields }: Counting, path: string | null): void {
+  // More would only make an error longer.
+  if (path !== null && unknownFields.size < mostNamed) unknownFields.add(path.slice(0, 80));
+}
+
+/** @param settings  may say how many searches or results it asks for */
+function addSearches(bound: Counting, settings: unknown): void {
+  bound.kinds.add('search');
+  bound.toolTokens = ownSearches.tokens;
+  bound.searches = Math.max(bound.searches, ownSearches.searches, largestNumber(settings));
+}
+
+/** The largest number in the fields of an object, and of the objects in it. */
+function largestNumber(value: unknown, depth = 0): number {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? Math.min(value, mostSearches) : 0;
+  if (typeof value !== 'object' || value === null || depth > 2) return 0;
+  let largest = 0;
+  for (const key in value)
+    largest = Math.max(largest, largestNumber((value as Record<string, unknown>)[key], depth + 1));
+  return largest;
+}
+
+/** `n` and similar fields reach us as unknown fields of any type. The provider refuses a value that is no number. */
+function choicesOf({ n, best_of }: Record<string, unknown>): number {
+  let choices = 1;
+  for (const value of [n, best_of]) {
+    const asked = value ? Math.ceil(Number(value)) : 1;
+    if (Number.isSafeInteger(asked)) choices = Math.max(choices, asked);
+  }
+  return choices;
+}
+
+function addMessage(bound: Counting, message: ChatMessage): void {
+  const { effort } = bound;
+  bound.tokens += tokensPerMessage;
+  for (const field in message) {
+    const value = (message as Record<string, unknown>)[field];
+    if (value === null || value === undefined || field === 'role') continue;
+    switch (field) {
+      case 'content':
+        addContent(bound, message);
+        break;
+      case 'tool_calls':
+        addToolCalls(bound, value);
+        break;
+      case 'images':
+        addImages(bound, value);
+        break;
+      case 'audio':
+        addMedia(bound, earlierAudioTokens.most, ['audio']);
+        bound.tokens += jsonBound(withoutData(value), effort);
+        break;
+      default:
+        bound.tokens += quotedBound(field, effort) + jsonBound(value, effort);
+        addUnknown(bound, unknownMessageField(field));
+    }
+  }
+}
+
+function addContent(bound: Counting, { role, content }: ChatMessage): void {
+  // Templates write the result of a tool as plain text, or as a JSON string.
+  const ofText = role === 'tool' ? quotedBound : textBound;
+  if (typeof content === 'string') {
+    bound.tokens += ofText(content, bound.effort);
+    return;
+  }
+  for (const part of content ?? []) {
+    bound.tokens += tokensPerMessage;
+    for (const field in part) addPartField(bound, field, (part as Record<string, unknown>)[field], ofText);
+  }
+}
+
+function addPartField(
+  bound: Counting,
+  field: string,
+  value: unknown,
+  ofText: (text: string, effort: Effort) => number,
+): void {
+  const { effort } = bound;
+  if (value === null || value === undefined || field === 'type' || field === 'cache_control') return;
+  const media = mediaTokens(field, value);
+  if (media) {
+    addMedia(bound, media.most, media.kinds);
+    bound.lowDetailTokens += media.most - (media.mostLowDetail ?? media.most);
+    if (field === 'image_url') bound.images++;
+    if (field === 'file') bound.tokens += jsonBound((value as FilePart['file']).filename, effort);
+  } else if (field === 'text' && typeof value === 'string') bound.tokens += ofText(value, effort);
+  else {
+    bound.tokens += quotedBound(field, effort) + jsonBound(value, effort);
+    addUnknown(bound, unknownPartField(field));
+  }
+}
+
+function addMedia(bound: Counting, tokens: number, kinds: readonly PricedKind[]): void {
+  bound.tokens += tokens;
+  bound.mediaTokens += tokens;
+  for (const kind of kinds) bound.kinds.add(kind);
+}
+
+function addToolCalls(bound: Counting, calls: unknown): void {
+  if (!Array.isArray(calls)) return;
+  for (const call of calls) {
+    bound.tokens += tokensPerToolCall + jsonBound(call, bound.effort);
+    const text: unknown = call?.function?.arguments;
+    // A template may write the text as the JSON in it, with more spaces, and indented.
+    if (typeof text === 'string') bound.tokens += quotedBound(text, bound.effort);
+  }
+}
+
+function addImages(bound: Counting, images: unknown): void {
+  const count = Array.isArray(images) ? images.length : 1;
+  bound.images += count;
+  if (count > 0) addMedia(bound, count * imageTokens.most, imageTokens.kinds);
+}
+
+/** The audio data itself is not text. */
+function withoutData(audio: unknown): unknown {
+  if (typeof audio !== 'object' || audio === null) return audio;
+  const { data: _, ...rest } = audio as Record<string, unknown>;
+  return rest;
+}
