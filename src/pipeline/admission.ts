@@ -1,6 +1,6 @@
 import type { Call } from '../call/call.ts';
 import type { GenerationLog } from '../call/generation.ts';
-import { estimateUsage } from '../pricing/estimate.ts';
+import { estimatePrompt } from '../pricing/estimate.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { RateLimits } from '../schema/rate-limits.ts';
 import type { Admission, RateLimiter } from '../stores/rates/limiter.ts';
@@ -72,10 +72,18 @@ export async function admitFurther(
   await admission.extend(tokensOf(deps, request, limitedAccounts(deps, call.caller)));
 }
 
-/** The tokens that generations have used, by what was reported, or estimated where nothing was. */
-export function tokensUsed(generations: readonly Pick<GenerationLog, 'receipt'>[]): number {
+/**
+ * The tokens that generations have used, by what was reported, or estimated where nothing was. A failed attempt that a
+ * provider may charge for has used its prompt: who leaves early does not work for nothing.
+ */
+export function tokensUsed(generations: readonly Pick<GenerationLog, 'receipt' | 'request' | 'attempts'>[]): number {
   let tokens = 0;
-  for (const { receipt } of generations) tokens += receipt?.usage.total_tokens ?? 0;
+  for (const { receipt, request, attempts } of generations) {
+    tokens += receipt?.usage.total_tokens ?? 0;
+    let charged = 0;
+    for (const { costNanoUsd } of attempts) if (costNanoUsd > 0) charged++;
+    if (charged > 0) tokens += charged * estimatePrompt(request);
+  }
   return tokens;
 }
 
@@ -91,7 +99,7 @@ function tokensOf(
   let least = Number.POSITIVE_INFINITY;
   for (const { tokensPerMinute } of accounts) least = Math.min(least, tokensPerMinute ?? least);
   if (least === Number.POSITIVE_INFINITY) return 0;
-  const prompt = estimateUsage(request, 0).prompt_tokens;
+  const prompt = estimatePrompt(request);
   const asked = request.max_completion_tokens ?? request.max_tokens;
   if (typeof asked === 'number') return prompt + asked;
   return prompt + Math.max(0, Math.min(assumedOutputTokens, least - prompt));

@@ -215,6 +215,16 @@ describe('tokens', () => {
     expect([refused, body.error.metadata?.limit_name]).toEqual([429, 'tokens_per_minute']);
     expect(await left(tested)).toMatchObject({ 'key requests_in_flight': 1 });
   });
+  it('of a prompt that was on its way are used, although its client has left', async () => {
+    const tested = gateway({ key: { tokensPerMinute: 10_000 } });
+    tested.upstream.answer({ instead: 'hang' });
+    const client = new AbortController();
+    const pending = tested.send({ ...ask, stream: true }, {}, client.signal).catch(() => null);
+    await nextTurn();
+    client.abort();
+    await pending;
+    expect(await left(tested)).toEqual({ 'key tokens_per_minute': 10_000 - (held - 100) });
+  });
   it('of a request that is refused for something else are free again', async () => {
     const tested = gateway({ key: { tokensPerMinute: 10_000, requestsInFlight: 2 } });
     await tested.manage('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.0000001 });
