@@ -23,6 +23,7 @@ import { createExplainer, type Explain } from './setup/explainer.ts';
 import { allOperations, allPlugins } from './setup/extensions.ts';
 import { configureModels } from './setup/models.ts';
 import { type Configured, configureProviders, SettingsError } from './setup/providers.ts';
+import { rateDeps } from './setup/rate-limits.ts';
 import { openStores, type Stores } from './setup/stores.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
 import type { ApiKeys } from './stores/host-api-keys.ts';
@@ -134,6 +135,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       logger: logger ?? null,
     },
   });
+  const rates = rateDeps(resolved.rateLimits, stores.rateLimiter);
   const pipeline: PipelineDeps = {
     clock,
     random,
@@ -154,6 +156,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     budgetsOf: (workspaceId) => stores.budgets(workspaceId).limits(),
     spending: stores.spending,
     budgets: resolved.budgets,
+    rates,
     openCredential: credentialOpener(
       (slug) => (configured.get(slug) as Configured).credential,
       stores.credentials,
@@ -197,6 +200,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     authenticate: authentication(resolved, stores, clock),
     clock,
     limits: bodyLimits,
+    overload: resolved.overload,
     totalMs: resolved.timeouts.totalMs,
     brand,
     basePath: resolved.basePath,

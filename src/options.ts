@@ -21,6 +21,8 @@ import {
   keepAliveSettingsSchema,
   limitSettingsSchema,
   milliseconds,
+  overloadSettingsSchema,
+  rateLimitSettingsSchema,
   redisSettingsSchema,
   retrySettingsSchema,
   stickySettingsSchema,
@@ -166,6 +168,8 @@ export const optionsSchema = lazily(() =>
       /** Shown in routing metadata. */
       region: z.string().min(1).nullable().default(null),
       limits: sectionDefault(limitSettingsSchema()),
+      rateLimits: sectionDefault(rateLimitSettingsSchema()),
+      overload: sectionDefault(overloadSettingsSchema()),
       timeouts: sectionDefault(timeoutSettingsSchema()),
       retry: sectionDefault(retrySettingsSchema()),
       streams: sectionDefault(streamSettingsSchema()),

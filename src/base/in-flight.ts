@@ -9,6 +9,11 @@
  */
 export class InFlight<T> {
   readonly #first: Place<T> = { value: null, previous: null, next: null };
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
 
   /** @returns the place to pass to `delete` */
   add(value: T): Place<T> {
@@ -16,6 +21,7 @@ export class InFlight<T> {
     const place: Place<T> = { value, previous: this.#first, next };
     this.#first.next = place;
     if (next !== null) next.previous = place;
+    this.#size++;
     return place;
   }
 
@@ -23,6 +29,7 @@ export class InFlight<T> {
   delete(place: Place<T>): void {
     const { previous, next } = place;
     if (previous === null) return;
+    this.#size--;
     previous.next = next;
     if (next !== null) next.previous = previous;
     place.value = place.previous = place.next = null;

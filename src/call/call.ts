@@ -1,5 +1,6 @@
 import type { StopSignal } from '../base/stop.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import type { RateLimits } from '../schema/rate-limits.ts';
 import type { ResponseEncoder } from './response-encoder.ts';
 import type { WorkspaceId } from './workspace.ts';
 
@@ -26,6 +27,8 @@ export interface Caller {
   managesAll: boolean;
   /** The spending limit of this api key; null: only the workspace's budgets count. */
   keyLimit: KeyLimit | null;
+  /** The rate limits of this api key; absent: those that the options give to every key. */
+  rateLimits?: RateLimits | undefined;
   /** The host app's id of the user, shown as `user_id` in error bodies; null for none. */
   userId: string | null;
 }

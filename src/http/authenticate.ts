@@ -6,6 +6,7 @@ import { constantTimeEqual, sha256Hex } from '../base/secrets.ts';
 import type { Caller, KeyLimit, Permission } from '../call/call.ts';
 import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import { storedKeyPrefix } from '../schema/api-key.ts';
+import type { RateLimits } from '../schema/rate-limits.ts';
 
 /** Number of authorization headers whose hashes are cached. */
 const maxRemembered = 1000;
@@ -54,6 +55,8 @@ export interface StoredKey {
   /** Epoch ms; null: never. */
   expiresAtMs: number | null;
   limit: KeyLimit | null;
+  /** undefined: none of its own. */
+  rateLimits: RateLimits | undefined;
 }
 
 export interface AuthenticateDeps {
@@ -123,8 +126,8 @@ function keyLookup({ keys, findKey, clock }: AuthenticateDeps) {
     if (record.disabled) throw unauthenticated('The API key is disabled');
     if (record.expiresAtMs !== null && record.expiresAtMs <= clock.now())
       throw unauthenticated('The API key has expired');
-    const { permissions, workspaceId, limit } = record;
-    return { permissions, apiKeyHash: hash, workspaceId, managesAll: false, keyLimit: limit, userId: null };
+    const { permissions, workspaceId, limit, rateLimits } = record;
+    return { permissions, apiKeyHash: hash, workspaceId, managesAll: false, keyLimit: limit, rateLimits, userId: null };
   }
 }
 
@@ -135,6 +138,7 @@ function callerOf({ hash, permissions, workspaceId }: KnownKey): Caller {
     workspaceId: workspaceId ?? defaultWorkspaceId,
     managesAll: workspaceId === null,
     keyLimit: null,
+    rateLimits: undefined,
     userId: null,
   };
 }
@@ -151,7 +155,7 @@ function hostCaller({
     throw new GatewayError('internal', 'Something went wrong inside the gateway', {
       cause: new Error('The host app named a workspace of its caller that is no id: letters, digits, - and _ only'),
     });
-  return { permissions, apiKeyHash: null, workspaceId, managesAll, keyLimit: null, userId };
+  return { permissions, apiKeyHash: null, workspaceId, managesAll, keyLimit: null, rateLimits: undefined, userId };
 }
 
 /** @throws GatewayError permission_denied (403) */

@@ -8,6 +8,7 @@ import { StopSwitch } from '../base/stop.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
+import type { OverloadSettings } from '../schema/settings.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
 import { type Authenticate, type FindHostCaller, type HostCaller, requirePermission } from './authenticate.ts';
 import {
@@ -23,6 +24,7 @@ import {
 } from './body.ts';
 import { checkContentType } from './content-type.ts';
 import type { AddCors } from './cors.ts';
+import { loadShedder } from './overload.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter, type Matched } from './router.ts';
 
@@ -58,6 +60,7 @@ export interface EdgeDeps {
   authenticate: Authenticate;
   clock: Clock;
   limits: BodyLimits;
+  overload: OverloadSettings;
   /** The whole request, from arrival to the last byte. */
   totalMs: number;
   brand: string;
@@ -87,6 +90,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const timeoutHeaders = [...new Set([`x-${brand}-timeout-ms`, 'x-service-timeout-ms'])];
   /** The requests that are in flight. */
   const open = new InFlight<Watch>();
+  const shedLoad = loadShedder({ ...deps.overload, clock, inFlight: () => open.size });
   let closing = false;
 
   async function handle(request: Request, context: HandleContext = {}): Promise<Response> {
@@ -105,6 +109,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       if ('allow' in route) return new ResponseOf(null, { status: 204, headers: { allow: route.allow } });
       found = route;
       isHead = route.isHead;
+      shedLoad?.(route.operation, receivedAtMs);
       const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
         const authenticated = deps.authenticate(request, context.caller);

@@ -36,6 +36,9 @@ export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
         limitNanoUsd: body.limit === null ? null : limitToNano(body.limit),
         limitReset: body.limit_reset,
         includeByokInLimit: body.include_byok_in_limit,
+        requestsPerMinute: body.requests_per_minute,
+        tokensPerMinute: body.tokens_per_minute,
+        requestsInFlight: body.requests_in_flight,
         creatorUserId: body.creator_user_id === undefined ? caller.userId : body.creator_user_id,
         expiresAtMs,
       };

@@ -2,7 +2,9 @@ import * as z from 'zod';
 import { type Clock, isoTime } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
+import { limitedAccounts, type RateDeps } from '../pipeline/admission.ts';
 import { type CurrentApiKey, currentApiKeySchema } from '../schema/api-key.ts';
+import type { RateLimitState } from '../schema/rate-limits.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/api-keys.ts';
 import { jsonReply, type Operation } from './operation.ts';
 import { limitAndUsage, type ReadsSpending } from './tenants/api-key-response.ts';
@@ -11,6 +13,7 @@ export interface GetCurrentKeyDeps {
   apiKeys: ApiKeyStore;
   spending: ReadsSpending;
   clock: Clock;
+  pipeline: { rates: RateDeps };
 }
 
 type Described = Pick<
@@ -27,7 +30,7 @@ type Described = Pick<
 >;
 
 /** Returns the request's own key. */
-export function getCurrentKey({ apiKeys, spending, clock }: GetCurrentKeyDeps): Operation {
+export function getCurrentKey({ apiKeys, spending, clock, pipeline }: GetCurrentKeyDeps): Operation {
   return {
     name: 'getCurrentKey',
     method: 'GET',
@@ -39,7 +42,12 @@ export function getCurrentKey({ apiKeys, spending, clock }: GetCurrentKeyDeps): 
       const { apiKeyHash: hash, workspaceId } = caller;
       if (hash === null) throw new GatewayError('not_found', 'The request was let in without an API key');
       const key = (await apiKeys.get(workspaceId, hash)) ?? describe(caller, hash);
-      return jsonReply({ data: show(key, await limitAndUsage(spending, key, clock.now())) });
+      const { limiter } = pipeline.rates;
+      const [spent, rateLimits] = await Promise.all([
+        limitAndUsage(spending, key, clock.now()),
+        limiter.read(workspaceId, limitedAccounts(pipeline.rates, caller)),
+      ]);
+      return jsonReply({ data: show(key, spent, rateLimits) });
     },
   };
 }
@@ -59,7 +67,12 @@ function describe({ workspaceId, permissions, keyLimit, userId }: Caller, hash: 
   };
 }
 
-function show(key: Described, spent: Awaited<ReturnType<typeof limitAndUsage>>): CurrentApiKey {
+function show(
+  key: Described,
+  spent: Awaited<ReturnType<typeof limitAndUsage>>,
+  rateLimits: RateLimitState[],
+): CurrentApiKey {
+  const requests = rateLimits.find(({ name }) => name === 'requests_per_minute')?.limit;
   const isManagement = key.permissions.includes('management');
   return {
     label: key.label,
@@ -70,6 +83,10 @@ function show(key: Described, spent: Awaited<ReturnType<typeof limitAndUsage>>):
     is_free_tier: false,
     is_management_key: isManagement,
     is_provisioning_key: isManagement,
-    rate_limit: { requests: -1, interval: '10s', note: 'This field is deprecated; there is no such limit.' },
+    rate_limits: rateLimits,
+    rate_limit:
+      requests === undefined
+        ? { requests: -1, interval: '10s', note: 'This field is deprecated; there is no such limit.' }
+        : { requests, interval: '1m', note: 'This field is deprecated; see rate_limits.' },
   };
 }

@@ -36,6 +36,7 @@ export function updateApiKey({ apiKeys, owners, spending, clock }: UpdateApiKeyD
 
 function settingsOf(body: UpdateApiKey): Partial<ApiKeySettings> {
   const { name, permissions, disabled, limit, limit_reset: limitReset, include_byok_in_limit: includesByok } = body;
+  const { requests_per_minute: requests, tokens_per_minute: tokens, requests_in_flight: inFlight } = body;
   return {
     ...(name === undefined ? {} : { name }),
     ...(permissions === undefined ? {} : { permissions }),
@@ -43,5 +44,8 @@ function settingsOf(body: UpdateApiKey): Partial<ApiKeySettings> {
     ...(limit === undefined ? {} : { limitNanoUsd: limit === null ? null : limitToNano(limit) }),
     ...(limitReset === undefined ? {} : { limitReset }),
     ...(includesByok === undefined ? {} : { includeByokInLimit: includesByok }),
+    ...(requests === undefined ? {} : { requestsPerMinute: requests }),
+    ...(tokens === undefined ? {} : { tokensPerMinute: tokens }),
+    ...(inFlight === undefined ? {} : { requestsInFlight: inFlight }),
   };
 }

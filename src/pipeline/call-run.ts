@@ -7,7 +7,9 @@ import { sumUsage } from '../pricing/sum-usage.ts';
 import { describeRoute } from '../routing/describe.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
 import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
+import type { Admission } from '../stores/rates/limiter.ts';
 import { activeHooks } from './active-hooks.ts';
+import { tokensUsed } from './admission.ts';
 import { CallHold } from './call-hold.ts';
 import type { PipelineDeps } from './deps.ts';
 import { GenerationState } from './generation.ts';
@@ -33,6 +35,8 @@ export class CallRun {
   readonly deps: PipelineDeps;
   readonly call: Call;
   readonly hold: CallHold;
+  /** What rate limits count for it; null: nothing limits it. */
+  admission: Admission | null = null;
   /** In the order they began. */
   readonly generations: GenerationState[] = [];
   readonly hooks: readonly BoundHook[];
@@ -116,6 +120,7 @@ export class CallRun {
     this.#isClosed = true;
     for (const settle of this.#openExpenses) settle();
     this.hold.settle();
+    this.admission?.end(tokensUsed(this.generations));
     this.deps.record?.(recordOf(this, end, this.deps.clock.now()));
   }
 

@@ -19,6 +19,7 @@ import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
 import type { Recorder } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { RateDeps } from './admission.ts';
 import type { Hedging } from './hedging.ts';
 
 /** What a workspace uses where a request names nothing. null: it names nothing either. */
@@ -108,6 +109,7 @@ export interface DeliverDeps {
 
 /** Everything the pipeline is given. Nothing in it belongs to one request. A stage takes the part that it needs. */
 export interface PipelineDeps extends GenerateDeps, DeliverDeps {
+  rates: RateDeps;
   /** Built in, and the host app's own. */
   plugins: readonly Plugin[];
   /** Built in, and the host app's own. */

@@ -8,6 +8,7 @@ import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import { planRoute } from '../routing/plan.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import { admitFurther } from './admission.ts';
 import { ceilingFor } from './afford.ts';
 import type { CallRun } from './call-run.ts';
 import { generatesOn } from './cost.ts';
@@ -29,6 +30,9 @@ export async function generate(run: CallRun, request: ChatRequest): Promise<Gene
   const generation = run.begin(request);
   let defaultModel = deps.defaultModel;
   try {
+    // The first generation was admitted with the call.
+    if (run.admission !== null && run.generations.length > 1)
+      await admitFurther(deps.rates, call, run.admission, request);
     const gathered = await gather(deps, call, request);
     defaultModel = gathered.defaultModel;
     generation.planned(planOf(deps, request, gathered), gathered.conversation);

@@ -6,6 +6,7 @@ import type { ModelResponse } from '../call/generation.ts';
 import type { Generate } from '../call/hooks.ts';
 import type { Reply } from '../call/reply.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import { admit } from './admission.ts';
 import { CallRun } from './call-run.ts';
 import { ClientSource } from './client-source.ts';
 import { Delivery, deliverJson, failureFrames } from './deliver.ts';
@@ -15,17 +16,22 @@ import { hasLeft } from './generation.ts';
 import { screen } from './screen.ts';
 
 /**
- * The path of a client call: screen, generate (once, or as often as plugins do), deliver.
+ * The path of a client call: admit, screen, generate (once, or as often as plugins do), deliver.
  * @throws GatewayError; the reason of the call's signal when the client left
  */
 export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
   const run = new CallRun(deps, call);
   try {
+    const admitting = admit(deps.rates, call);
+    if (admitting !== null) run.admission = admitting instanceof Promise ? await admitting : admitting;
     const screened = screen(run);
     const request = screened instanceof Promise ? await screened : screened;
     const responding = respond(run, request);
-    if (call.request.stream === true) return await stream(run, request, responding);
-    return await deliverJson(run, request, await responding);
+    const reply =
+      call.request.stream === true
+        ? await stream(run, request, responding)
+        : await deliverJson(run, request, await responding);
+    return run.admission === null ? reply : { ...reply, headers: { ...reply.headers, ...run.admission.headers } };
   } catch (error) {
     throw refused(run, error);
   }
@@ -75,5 +81,6 @@ function refused(run: CallRun, error: unknown): unknown {
   run.finish({ outcome: left ? 'cancelled' : 'failed', status, error: left ? null : reported });
   if (!isGatewayError(shown)) return shown;
   // An internal error says nothing of itself.
-  return shown.with({ headers: idHeader(call.id), route: shown.status === 500 ? undefined : run.metadata() });
+  const headers = { ...run.admission?.headers, ...idHeader(call.id) };
+  return shown.with({ headers, route: shown.status === 500 ? undefined : run.metadata() });
 }

@@ -5,6 +5,7 @@ import { list, nameUpTo, textUpTo } from './bounded.ts';
 import { smallestLimitUsd } from './budget.ts';
 import { expectation } from './expectations.ts';
 import { limitParameter, offsetParameter, uuidText } from './page.ts';
+import { rateLimit, rateLimitFields, rateLimitStateSchema } from './rate-limits.ts';
 
 /** Every key that the gateway makes begins with it. */
 export const storedKeyPrefix = 'sk-gw-';
@@ -39,6 +40,9 @@ export const createApiKeySchema = lazily(() =>
     limit: limit().default(null),
     limit_reset: limitReset().default(null),
     include_byok_in_limit: z.boolean().default(false),
+    requests_per_minute: rateLimit().default(null),
+    tokens_per_minute: rateLimit().default(null),
+    requests_in_flight: rateLimit().default(null),
     expires_at: z.iso
       .datetime({ offset: true, error: expectation('expected a time such as "2030-01-31T12:00:00Z"') })
       .nullable()
@@ -59,6 +63,7 @@ export const updateApiKeySchema = lazily(() =>
       limit: limit(),
       limit_reset: limitReset(),
       include_byok_in_limit: z.boolean(),
+      ...rateLimitFields(),
     })
     .partial(),
 );
@@ -85,6 +90,9 @@ const operatorSet = lazily(() =>
     limitReset: limitReset(),
     includeByokInLimit: z.boolean(),
     disabled: z.boolean(),
+    requestsPerMinute: rateLimit().default(null),
+    tokensPerMinute: rateLimit().default(null),
+    requestsInFlight: rateLimit().default(null),
   }),
 );
 export interface OperatorSet extends z.infer<ReturnType<typeof operatorSet>> {}
@@ -106,6 +114,10 @@ export const storedApiKeySchema = lazily(() =>
     limitReset: limitReset(),
     /** true: requests with BYOK credentials count against the limit too. */
     includeByokInLimit: z.boolean(),
+    /** Rate limits; null: those that the options give to every key. */
+    requestsPerMinute: rateLimit().default(null),
+    tokensPerMinute: rateLimit().default(null),
+    requestsInFlight: rateLimit().default(null),
     creatorUserId: z.string().nullable(),
     /** Epoch ms. */
     createdAtMs: z.int(),
@@ -132,6 +144,10 @@ export const newApiKeySchema = lazily(() =>
     limitReset: limitReset().default(null),
     /** Default false. */
     includeByokInLimit: z.boolean().default(false),
+    /** Default null: the limit that the options give to every key. */
+    requestsPerMinute: rateLimit().default(null),
+    tokensPerMinute: rateLimit().default(null),
+    requestsInFlight: rateLimit().default(null),
     creatorUserId: creatorUserId().default(null),
     /** Epoch ms; default null: never. */
     expiresAtMs: z.int().positive().nullable().default(null),
@@ -169,6 +185,8 @@ export const apiKeySchema = lazily(() =>
     workspace_id: z.string(),
     disabled: z.boolean(),
     ...limits(),
+    /** Of this key alone; null: the limit that the options give to every key. */
+    ...rateLimitFields(),
     ...usage(),
     creator_user_id: z.string().nullable(),
     created_at: z.iso.datetime(),
@@ -191,7 +209,9 @@ export const currentApiKeySchema = lazily(() =>
     is_management_key: z.boolean(),
     /** Deprecated: same as `is_management_key`. */
     is_provisioning_key: z.boolean(),
-    /** Deprecated: there is no such limit. */
+    /** What limits the key's requests, and what is left: of the key, and of its workspace. */
+    rate_limits: z.array(rateLimitStateSchema()),
+    /** Deprecated: `rate_limits` says more. `requests` is -1 where requests per minute are not limited. */
     rate_limit: z.object({ requests: z.int(), interval: z.string(), note: z.string() }),
   }),
 );

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { expectation } from './expectations.ts';
+import { rateLimitsSchema } from './rate-limits.ts';
 
 export const count = lazily(() => z.int().min(1));
 export const milliseconds = lazily(() => z.int().min(1));
@@ -76,6 +77,36 @@ export const corsSettingsSchema = lazily(() =>
     }),
 );
 export interface CorsSettings extends z.infer<ReturnType<typeof corsSettingsSchema>> {}
+
+/** Option `rateLimits`. */
+export const rateLimitSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** Of every API key that has none of its own. */
+    key: rateLimitsSchema().prefault({}),
+    /** Of every workspace that is not listed in `workspaces`. */
+    workspace: rateLimitsSchema().prefault({}),
+    /** Of single workspaces, by id: instead of `workspace`. */
+    workspaces: z.record(z.string(), rateLimitsSchema()).default({}),
+    /** The output, in tokens, that is held where the request names no largest output. */
+    assumedOutputTokens: count().default(1_024),
+    /** When the store does not respond: refuse the request (503), or serve it without counting. */
+    onStoreFailure: z.enum(['refuse', 'allow']).default('refuse'),
+    /** How long a process may be silent before its calls no longer count as in flight. */
+    leaseMs: z.int().min(1000).default(60_000),
+  }),
+);
+export interface RateLimitSettings extends z.infer<ReturnType<typeof rateLimitSettingsSchema>> {}
+
+/** Option `overload`: when requests are refused (503) before anything is done for them. */
+export const overloadSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** Requests in flight in this process; null: no limit. */
+    maxInFlight: count().nullable().default(null),
+    /** How late the timers of this process may be, in ms; null: no limit. */
+    maxLoopLagMs: milliseconds().nullable().default(null),
+  }),
+);
+export interface OverloadSettings extends z.infer<ReturnType<typeof overloadSettingsSchema>> {}
 
 /** Option `limits`. */
 export const limitSettingsSchema = lazily(() =>

@@ -27,6 +27,7 @@ export function createExplainer(deps: ExplainChatCompletionDeps, clock: Clock, l
       workspaceId,
       managesAll: false,
       keyLimit: null,
+      rateLimits: undefined,
       userId: null,
     };
     const headers = new Headers();

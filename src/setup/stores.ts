@@ -1,13 +1,14 @@
 import type { Keyv, KeyvStorageAdapter } from 'keyv';
 import { LRUCache } from 'lru-cache';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import type { StoredKey } from '../http/authenticate.ts';
+import { limitsOrNull } from '../pipeline/admission.ts';
 import type { WorkspaceDefaults } from '../pipeline/deps.ts';
 import { storedCredentialSchema } from '../schema/credential.ts';
 import type { MasterSecrets } from '../schema/master-secrets.ts';
-import type { BudgetSettings, LimitSettings, RedisSettings } from '../schema/settings.ts';
+import type { BudgetSettings, LimitSettings, RateLimitSettings, RedisSettings } from '../schema/settings.ts';
 import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
 import { type BudgetsOf, createBudgets } from '../stores/budgets.ts';
 import { perWorkspace } from '../stores/collection.ts';
@@ -20,6 +21,7 @@ import { type HealthRecords, healthRecords } from '../stores/health-records.ts';
 import { type ApiKeys, hostApiKeys } from '../stores/host-api-keys.ts';
 import type { Ledger } from '../stores/ledger/ledger.ts';
 import { createOwners, type Owners } from '../stores/owners.ts';
+import { createRateLimiter, type RateLimiter } from '../stores/rates/limiter.ts';
 import { createSpending } from '../stores/spending/create-spending.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import { chooseStorage } from '../stores/storage/choose.ts';
@@ -43,6 +45,7 @@ export interface StoreSettings {
   budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs'>;
   limits: Pick<LimitSettings, 'apiKeys' | 'credentials' | 'credentialPatterns'>;
   redis?: RedisSettings | undefined;
+  rateLimits: Pick<RateLimitSettings, 'key' | 'leaseMs' | 'onStoreFailure'>;
   secrets?: MasterSecrets | undefined;
   sealer?: Sealer | undefined;
   /** What a provider's key means. */
@@ -64,6 +67,7 @@ export interface Stores {
   apiKeys: ApiKeyStore;
   owners: Owners;
   spending: Spending;
+  rateLimiter: RateLimiter;
   /** For the host app. */
   hostApiKeys: ApiKeys;
   /** What a workspace uses where a request names nothing; without a promise where it is in memory. */
@@ -119,9 +123,20 @@ export function openStores(settings: StoreSettings): Stores {
     randomBytes,
     cacheMs,
     maxPerWorkspace: limits.apiKeys,
+    rateLimits: settings.rateLimits.key,
   });
   const budgetsOf = handles(createBudgets({ storage, clock, ids, cacheMs }));
   const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs });
+  const rateLimiter = createRateLimiter({
+    rates: bare.kind === 'memory' ? bare.rates : storage.rates,
+    clock,
+    ids,
+    logger,
+    leaseMs: settings.rateLimits.leaseMs,
+    onStoreFailure: settings.rateLimits.onStoreFailure,
+    // A host app that brings its own time wants it everywhere.
+    byClockOfStore: clock === systemClock,
+  });
   const workspaces = createWorkspaces({
     storage,
     clock,
@@ -132,6 +147,7 @@ export function openStores(settings: StoreSettings): Stores {
       apiKeys.deleteAll,
       (id) => budgetsOf(id).deleteAll(),
       async (id) => void (await credentials(id).deleteAll()),
+      (id) => rateLimiter.forget(id),
     ],
     // Also what is only counted here, which must not be booked later.
     forgetSpending: (id) => spending.forget(id),
@@ -143,6 +159,7 @@ export function openStores(settings: StoreSettings): Stores {
     apiKeys,
     owners,
     spending,
+    rateLimiter,
     hostApiKeys: hostApiKeys({ apiKeys, owners, workspaces }),
     defaultsOf: (id) => {
       const known = workspaces.known(id);
@@ -162,6 +179,7 @@ export function openStores(settings: StoreSettings): Stores {
       }),
     async close() {
       await spending.close();
+      await rateLimiter.close();
       await storage.close();
     },
   };
@@ -226,7 +244,9 @@ function forAuthentication(record: ApiKeyRecord | null): StoredKey | null {
       limitNanoUsd === null
         ? null
         : { limitNanoUsd, interval: limitReset ?? ('lifetime' as const), includesByok: record.includeByokInLimit };
-    made = { hash, permissions, workspaceId, disabled, expiresAtMs, limit };
+    const { requestsPerMinute, tokensPerMinute, requestsInFlight } = record;
+    const rateLimits = limitsOrNull({ requestsPerMinute, tokensPerMinute, requestsInFlight }) ?? undefined;
+    made = { hash, permissions, workspaceId, disabled, expiresAtMs, limit, rateLimits };
     madeOf.set(record, made);
   }
   return made;

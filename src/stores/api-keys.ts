@@ -7,6 +7,7 @@ import { maskSecret, sha256Hex } from '../base/secrets.ts';
 import type { Permission } from '../call/call.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import { storedApiKeySchema, storedKeyPrefix } from '../schema/api-key.ts';
+import type { RateLimits } from '../schema/rate-limits.ts';
 import type { SetBy } from './access.ts';
 import { createAddApiKey, madeAt } from './api-keys/add.ts';
 import { changedLimits, limitsWithin } from './api-keys/limits.ts';
@@ -37,6 +38,10 @@ export interface ApiKeySettings {
   /** null: the limit never resets. */
   limitReset: 'daily' | 'weekly' | 'monthly' | null;
   includeByokInLimit: boolean;
+  /** Rate limits; null: those that the options give to every key. */
+  requestsPerMinute: number | null;
+  tokensPerMinute: number | null;
+  requestsInFlight: number | null;
 }
 
 export interface ApiKeyInput extends Omit<ApiKeySettings, 'disabled'> {
@@ -99,18 +104,14 @@ export interface ApiKeyStoreDeps {
   cacheMs: number;
   /** The most keys of a workspace. Default 1,000. */
   maxPerWorkspace?: number;
+  /** The rate limits of every key that has none of its own; null, the default: none. */
+  rateLimits?: RateLimits | null;
 }
 
 const kind = 'api-key';
 
-export function createApiKeys({
-  storage,
-  owners,
-  clock,
-  randomBytes,
-  cacheMs,
-  maxPerWorkspace = 1_000,
-}: ApiKeyStoreDeps): ApiKeyStore {
+export function createApiKeys(deps: ApiKeyStoreDeps): ApiKeyStore {
+  const { storage, owners, clock, randomBytes, cacheMs, maxPerWorkspace = 1_000, rateLimits = null } = deps;
   const records = perWorkspace<ApiKeyRecord>({ storage, kind, schema: recordSchema });
   // Unknown keys are cached as well, so that guesses do not load the store.
   const cache = createCache({ clock, ttlMs: cacheMs, load });
@@ -173,7 +174,7 @@ export function createApiKeys({
     },
     async create(workspaceId, { permissions, ...given }, by = 'operator', maker = null) {
       const made = { ...given, disabled: false };
-      const input = by === 'operator' ? made : limitsWithin(made, await makerOf(workspaceId, maker));
+      const input = by === 'operator' ? made : limitsWithin(made, await makerOf(workspaceId, maker), rateLimits);
       const key = `${storedKeyPrefix}${base62(randomBytes(32))}`;
       const hash = sha256Hex(key);
       const record: ApiKeyRecord = {
@@ -206,7 +207,7 @@ export function createApiKeys({
       try {
         return await records(workspaceId).update(
           hash,
-          (record) => ({ ...changedLimits(record, limits, by), ...changes, updatedAtMs: clock.now() }),
+          (record) => ({ ...changedLimits(record, limits, by, rateLimits), ...changes, updatedAtMs: clock.now() }),
           (before, after) => (before.disabled && !after.disabled ? [unlessDeleted(workspaceId)] : []),
         );
       } catch (error) {

@@ -67,6 +67,13 @@ const cases: Case[] = [
     upstream: { status: 403, body: errorBody('Content violates usage guidelines', 'safety') },
     metadata: refused,
   },
+  {
+    status: 413,
+    when: 'needs more tokens',
+    options: { rateLimits: { key: { tokensPerMinute: 5 } } },
+    body: { ...ask, max_tokens: 10 },
+    metadata: ['limit_name', 'limit', 'tokens'],
+  },
   { status: 413, when: 'than the provider accepts', upstream: answered(413), metadata: refused },
   {
     status: 422,
@@ -78,7 +85,7 @@ const cases: Case[] = [
   { status: 422, when: 'the provider reports such', upstream: answered(422), metadata: refused },
   {
     status: 429,
-    when: 'rate limited',
+    when: 'the provider of the last attempt',
     upstream: answered(429, { 'retry-after': '3' }),
     metadata: [...refused, 'previous_errors'],
   },
@@ -166,6 +173,20 @@ describe('docs/errors.md', () => {
       const { json } = await call('POST', '/keys', { name: 'k', limit: 0.0001 });
       const limited = await post(ask, { authorization: `Bearer ${json.key}` });
       expect([limited.status, limited.json.error.metadata]).toEqual([402, expect.objectContaining({ scope: 'key' })]);
+    });
+    it('is right about 429 of a limit of ours, and who may not lift it', async () => {
+      const { call, post, upstream } = testGateway({ rateLimits: { key: { requestsPerMinute: 1 } } });
+      upstream.always({ body: completion() });
+      await post(ask);
+      const refused = await post(ask);
+      const { error_type: _, ...metadata } = refused.json.error.metadata ?? {};
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+      expect(said(429, 'is reached')).toEqual(expect.arrayContaining(Object.keys(metadata)));
+      const { json } = await call('POST', '/keys', { name: 'k', permissions: ['management'] });
+      const headers = { authorization: `Bearer ${json.key}` };
+      const lifted = await call('POST', '/keys', { name: 'x', requests_per_minute: 2 }, headers);
+      expect(lifted.status).toBe(403);
+      expect(said(403, 'limit that an operator set')).toEqual(metadataOf(lifted));
     });
     it('is right about 400 for a price that is not known', async () => {
       const { call, post } = testGateway();

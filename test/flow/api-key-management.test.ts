@@ -42,6 +42,9 @@ describe('POST /keys', () => {
       workspace_id: defaultWorkspaceId,
       disabled: false,
       ...unlimited,
+      requests_per_minute: null,
+      tokens_per_minute: null,
+      requests_in_flight: null,
       ...unused,
       creator_user_id: null,
       created_at: now,
@@ -326,6 +329,7 @@ describe('GET /key', () => {
         creator_user_id: 'user-7',
         expires_at: null,
         ...roles(permissions.includes('management')),
+        rate_limits: [],
         rate_limit,
       });
     },
@@ -349,6 +353,7 @@ describe('GET /key', () => {
       creator_user_id: null,
       expires_at: null,
       ...roles(permission === 'management'),
+      rate_limits: [],
       rate_limit,
     });
   });

@@ -1,10 +1,12 @@
 import { GatewayError } from '../../base/errors.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import type { OperatorSet, StoredApiKey } from '../../schema/api-key.ts';
+import type { RateLimits } from '../../schema/rate-limits.ts';
 import type { SetBy } from '../access.ts';
 
 /** The settings of a key that limit it. */
-export type KeyLimits = Pick<StoredApiKey, 'limitNanoUsd' | 'limitReset' | 'includeByokInLimit' | 'disabled'>;
+export type KeyLimits = Pick<StoredApiKey, 'limitNanoUsd' | 'limitReset' | 'includeByokInLimit' | 'disabled'> &
+  RateLimits;
 
 /** What an operator set of a key. A key of an earlier version does not say: everything was set by an operator. */
 export function operatorSetOf(key: KeyLimits & Pick<StoredApiKey, 'operatorSet'>): OperatorSet {
@@ -13,24 +15,30 @@ export function operatorSetOf(key: KeyLimits & Pick<StoredApiKey, 'operatorSet'>
 
 /**
  * The limits of a key after a change.
+ * @param rates  the rate limits that the options give to every key that has none of its own; null: none
  * @throws GatewayError permission_denied (403): a caller bound to the workspace would lift what an operator set
  */
 export function changedLimits<Key extends KeyLimits & Pick<StoredApiKey, 'operatorSet'>>(
   before: Key,
   given: Partial<KeyLimits>,
   by: SetBy,
+  rates: RateLimits | null,
 ): Key {
   const set = operatorSetOf(before);
-  if (by === 'workspace') checkUnder(set, before, given);
+  if (by === 'workspace') checkUnder(set, before, given, rates);
   const { operatorSet: _, ...rest } = before;
   const after = { ...rest, ...given } as Key;
   if (by === 'workspace') return remembering(after, set);
+  const rate = (name: keyof RateLimits) => (given[name] === undefined ? set[name] : given[name]);
   return remembering(after, {
     limitNanoUsd: given.limitNanoUsd === undefined ? set.limitNanoUsd : given.limitNanoUsd,
     // An operator's limit resets as the key now says.
     limitReset: after.limitReset,
     includeByokInLimit: given.includeByokInLimit ?? set.includeByokInLimit,
     disabled: given.disabled ?? set.disabled,
+    requestsPerMinute: rate('requestsPerMinute'),
+    tokensPerMinute: rate('tokensPerMinute'),
+    requestsInFlight: rate('requestsInFlight'),
   });
 }
 
@@ -38,27 +46,45 @@ export function changedLimits<Key extends KeyLimits & Pick<StoredApiKey, 'operat
  * The limits of a key that a caller bound to the workspace makes with a key of its own: what limits that key limits the
  * new one. How many such keys there are, only the budgets of the workspace limit.
  * @param maker  null: the caller has no key in the store
+ * @param rates  as in `changedLimits`
  * @throws GatewayError permission_denied (403): the new key would have more than its maker
  */
 export function limitsWithin<Key extends KeyLimits & Pick<StoredApiKey, 'expiresAtMs'>>(
   input: Key,
   maker: StoredApiKey | null,
+  rates: RateLimits | null,
 ): Key & Pick<StoredApiKey, 'operatorSet'> {
-  const { limitNanoUsd, limitReset, includeByokInLimit } = maker === null ? unlimited : operatorSetOf(maker);
-  const set = limitNanoUsd === null ? unlimited : { limitNanoUsd, limitReset, includeByokInLimit, disabled: false };
-  checkUnder(set, set, input);
+  const ofMaker = maker === null ? unlimited : operatorSetOf(maker);
+  const { requestsPerMinute, tokensPerMinute, requestsInFlight } = ofMaker;
+  const money = ofMaker.limitNanoUsd === null ? unlimited : ofMaker;
+  const set = { ...money, requestsPerMinute, tokensPerMinute, requestsInFlight, disabled: false };
+  checkUnder(set, set, input, rates);
   const expiresAtMs = maker?.expiresAtMs ?? null;
   if (expiresAtMs !== null && (input.expiresAtMs === null || input.expiresAtMs > expiresAtMs))
     throw denied('expires_at', 'A key that expires cannot make one that expires later, or never');
   return remembering(input, set);
 }
 
-const unlimited: OperatorSet = { limitNanoUsd: null, limitReset: null, includeByokInLimit: false, disabled: false };
+const unlimited: OperatorSet = {
+  limitNanoUsd: null,
+  limitReset: null,
+  includeByokInLimit: false,
+  disabled: false,
+  requestsPerMinute: null,
+  tokensPerMinute: null,
+  requestsInFlight: null,
+};
 
 /** @throws GatewayError permission_denied (403) */
-function checkUnder(set: OperatorSet, before: KeyLimits | OperatorSet, given: Partial<KeyLimits>): void {
+function checkUnder(
+  set: OperatorSet,
+  before: KeyLimits | OperatorSet,
+  given: Partial<KeyLimits>,
+  rates: RateLimits | null,
+): void {
   if (given.disabled === false && set.disabled)
     throw denied('disabled', 'An operator has disabled this key, and only an operator can enable it');
+  checkRates(set, given, rates);
   if (set.limitNanoUsd === null) return;
   const { limitNanoUsd, limitReset, includeByokInLimit } = given;
   const most = `an operator has limited this key to $${nanoToUsd(set.limitNanoUsd)}`;
@@ -70,6 +96,23 @@ function checkUnder(set: OperatorSet, before: KeyLimits | OperatorSet, given: Pa
     throw denied('include_byok_in_limit', `expected true: ${most}, BYOK credentials included`);
 }
 
+/** A limit of the options is an operator's as well. @throws GatewayError permission_denied (403) */
+function checkRates(set: OperatorSet, given: Partial<KeyLimits>, rates: RateLimits | null): void {
+  for (const [name, path] of Object.entries(rateFields) as [keyof RateLimits, string][]) {
+    const most = set[name] ?? rates?.[name] ?? null;
+    if (given[name] === undefined || most === null) continue;
+    const wanted = given[name] ?? rates?.[name] ?? null;
+    if (wanted === null || wanted > most)
+      throw denied(path, `expected at most ${most}: an operator has set this limit`);
+  }
+}
+
+const rateFields = {
+  requestsPerMinute: 'requests_per_minute',
+  tokensPerMinute: 'tokens_per_minute',
+  requestsInFlight: 'requests_in_flight',
+} as const satisfies Record<keyof RateLimits, string>;
+
 /** Says what an operator set only where that is not what holds: a record without it is as earlier versions write it. */
 function remembering<Key extends KeyLimits>(key: Key, set: OperatorSet): Key & Pick<StoredApiKey, 'operatorSet'> {
   const own = limitsOf(key);
@@ -77,8 +120,18 @@ function remembering<Key extends KeyLimits>(key: Key, set: OperatorSet): Key & P
   return isSame ? key : { ...key, operatorSet: set };
 }
 
-function limitsOf({ limitNanoUsd, limitReset, includeByokInLimit, disabled }: KeyLimits): OperatorSet {
-  return { limitNanoUsd, limitReset, includeByokInLimit, disabled };
+function limitsOf(key: KeyLimits): OperatorSet {
+  const { limitNanoUsd, limitReset, includeByokInLimit, disabled } = key;
+  const { requestsPerMinute, tokensPerMinute, requestsInFlight } = key;
+  return {
+    limitNanoUsd,
+    limitReset,
+    includeByokInLimit,
+    disabled,
+    requestsPerMinute,
+    tokensPerMinute,
+    requestsInFlight,
+  };
 }
 
 function denied(path: string, message: string): GatewayError {

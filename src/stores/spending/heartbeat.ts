@@ -18,7 +18,12 @@ export interface Heartbeat {
 const batch = 500;
 
 /** Renews every third of a lease, so two renewals may fail before a hold is lost. Without holds there is no timer. */
-export function createHeartbeat(ledger: Ledger, clock: Clock, leaseMs: number, logger: StoreLogger | null): Heartbeat {
+export function createHeartbeat(
+  ledger: Pick<Ledger, 'renew'>,
+  clock: Clock,
+  leaseMs: number,
+  logger: StoreLogger | null,
+): Heartbeat {
   const open = new Map<WorkspaceId, Set<string>>();
   let cancel: (() => void) | null = null;
   let onIdle: (() => void) | null = null;

@@ -2,6 +2,8 @@ import type { Keyv } from 'keyv';
 import type { Clock } from '../../base/clock.ts';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.ts';
 import { memoryLedger } from '../ledger/memory.ts';
+import { memoryRates } from '../rates/memory.ts';
+import type { Rates } from '../rates/rates.ts';
 import { adaptersOf, innermostAdapter, isKeyv } from './adapter.ts';
 import { keyvStorage } from './keyv.ts';
 import { type StoreLogger, writeLog } from './logger.ts';
@@ -50,10 +52,10 @@ function storageOf(store: object, options: ChooseStorageOptions): Storage {
     }
     return server;
   }
-  const ledger = ledgerIn(store, options);
+  const { ledger, rates } = countedIn(store, options);
   const kv = isKeyv(store) ? () => store : keyvOver(store);
   if (isMap(innermostAdapter(store))) {
-    return keyvStorage(kv, { kind: 'memory', ledger, isShared: false, clock, timeoutMs });
+    return keyvStorage(kv, { kind: 'memory', ledger, rates, isShared: false, clock, timeoutMs });
   }
   if (!options.ledger) {
     writeLog(
@@ -63,7 +65,7 @@ function storageOf(store: object, options: ChooseStorageOptions): Storage {
       'budgets hold within this process only: this store has no way to hold money for several; use Redis, PostgreSQL or SQLite, or pass the option ledger',
     );
   }
-  return keyvStorage(kv, { kind: 'keyv', ledger, isShared: false, clock, timeoutMs });
+  return keyvStorage(kv, { kind: 'keyv', ledger, rates, isShared: false, clock, timeoutMs });
 }
 
 function serverOf(adapter: object, options: LedgerOptions, eviction: EvictionOptions): Storage | null {
@@ -117,21 +119,24 @@ function keyvOver(adapter: object): () => Promise<Keyv> {
   return () => kv;
 }
 
-/**
- * Ledgers for stores that have none. Two gateways in one process that share a store share its budgets, and the clock of
- * the first.
- */
-const ledgers = new WeakMap<object, Map<string, Ledger>>();
+/** Of stores that have none of their own. */
+interface Counted {
+  ledger: Ledger;
+  rates: Rates;
+}
 
-function ledgerIn(store: object, options: ChooseStorageOptions): Ledger {
+/** Two gateways in one process that share a store share its budgets and its rate limits, and the clock of the first. */
+const counted = new WeakMap<object, Map<string, Counted>>();
+
+function countedIn(store: object, options: ChooseStorageOptions): Counted {
   const adapter = innermostAdapter(store);
   const { namespace } = store as { namespace?: unknown };
   const name = typeof namespace === 'string' ? namespace : '';
-  const byNamespace = ledgers.get(adapter) ?? new Map<string, Ledger>();
-  ledgers.set(adapter, byNamespace);
-  const ledger = byNamespace.get(name) ?? ledgerInMemory(options);
-  byNamespace.set(name, ledger);
-  return ledger;
+  const byNamespace = counted.get(adapter) ?? new Map<string, Counted>();
+  counted.set(adapter, byNamespace);
+  const known = byNamespace.get(name) ?? { ledger: ledgerInMemory(options), rates: memoryRates() };
+  byNamespace.set(name, known);
+  return known;
 }
 
 function ledgerInMemory({ onLostHold, clock }: ChooseStorageOptions): Ledger {
@@ -142,6 +147,7 @@ function withLedger(storage: Storage, ledger: Ledger): Storage {
   return {
     kind: storage.kind,
     ledger,
+    rates: storage.rates,
     isShared: true,
     get: (at) => storage.get(at),
     getMany: (at) => storage.getMany(at),

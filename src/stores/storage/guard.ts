@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
 import { within } from '../../base/within.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Rates } from '../rates/rates.ts';
 import { type Circuit, createCircuit, NotSentError } from './circuit.ts';
 import { type StoreLogger, writeLog } from './logger.ts';
 import { isOutage, nameOfError, storeIsLate } from './outage.ts';
@@ -26,7 +27,7 @@ type Bound = <T>(work: () => T | Promise<T>) => Promise<T>;
  * unavailable (503), which has the server's error only as its cause. A call that was given up may still take effect. A
  * GatewayError is passed on, and counts as a response.
  *
- * Records and ledger each have a circuit, because they may be on different servers.
+ * Records, ledger and rates each have a circuit, because they may be on different servers.
  */
 export function guardStorage(storage: Storage, options: GuardOptions): Storage {
   const records = guard('records', storage.kind, options);
@@ -35,6 +36,7 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
     kind,
     isShared,
     ledger: guardLedger(storage.ledger, guard('ledger', storage.kind, options)),
+    rates: guardRates(storage.rates, guard('rates', storage.kind, options)),
     async get(at) {
       check([at]);
       return records(() => storage.get(at));
@@ -72,7 +74,18 @@ function guardLedger(ledger: Ledger, bound: Bound): Ledger {
   };
 }
 
-function guard(part: 'records' | 'ledger', store: Storage['kind'], options: GuardOptions): Bound {
+function guardRates(rates: Rates, bound: Bound): Rates {
+  return {
+    hasClock: rates.hasClock,
+    admit: (request) => bound(() => rates.admit(request)),
+    end: (ending) => bound(() => rates.end(ending)),
+    renew: (...calls) => bound(() => rates.renew(...calls)),
+    read: (...accounts) => bound(() => rates.read(...accounts)),
+    forget: (workspaceId) => bound(() => rates.forget(workspaceId)),
+  };
+}
+
+function guard(part: 'records' | 'ledger' | 'rates', store: Storage['kind'], options: GuardOptions): Bound {
   const { clock, timeoutMs, logger, circuitFailures = 5, circuitProbeMs = 100 } = options;
   const circuit: Circuit = createCircuit({
     clock,

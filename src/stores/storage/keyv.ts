@@ -4,6 +4,8 @@ import { isGatewayError } from '../../base/errors.ts';
 import { createLock, type Lock } from '../../base/lock.ts';
 import { damagedRecord } from '../damaged.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { memoryRates } from '../rates/memory.ts';
+import type { Rates } from '../rates/rates.ts';
 import { innermostAdapter } from './adapter.ts';
 import { type KeyvEntries, keyvEntries } from './keyv-entries.ts';
 import { inOrder, type KeyvIndex, keyvIndex } from './keyv-index.ts';
@@ -14,6 +16,8 @@ export interface KeyvStorageOptions {
   /** `memory`: the data is in this process, so calls cannot hang. */
   kind: 'memory' | 'keyv';
   ledger: Ledger;
+  /** Default: its own. */
+  rates?: Rates;
   isShared: boolean;
   clock: Clock;
   /** The time limit of one call of the store, and of the wait for a turn. */
@@ -50,7 +54,7 @@ interface Step {
  * @param kv  called at the first use
  */
 export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorageOptions): Storage {
-  const { kind, ledger, isShared, clock, timeoutMs } = options;
+  const { kind, ledger, rates = memoryRates(), isShared, clock, timeoutMs } = options;
   let opening: Promise<Opened> | undefined;
 
   async function open(): Promise<Opened> {
@@ -187,6 +191,7 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
   return {
     kind,
     ledger,
+    rates,
     isShared,
     async get(at) {
       // The read begins in its turn, after the earlier changes. Later changes need not wait for its end.

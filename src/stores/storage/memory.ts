@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts';
+import { memoryRates } from '../rates/memory.ts';
 import type { Address, Change, Storage } from './storage.ts';
 
 interface MemoryRecord {
@@ -42,6 +43,7 @@ export function memoryStorage(ledger: Ledger): Storage {
     kind: 'memory',
     isShared: false,
     ledger,
+    rates: memoryRates(),
     get: async (at) => find(at)?.value ?? null,
     getMany: async (all) => all.map((at) => find(at)?.value ?? null),
     async commit(changes) {

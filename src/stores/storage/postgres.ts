@@ -2,6 +2,8 @@ import type { LedgerOptions } from '../ledger/ledger.ts';
 import { postgresLedger } from '../ledger/postgres.ts';
 import { defineLedgerFunctions } from '../ledger/postgres-functions.ts';
 import { defineLedgerTables } from '../ledger/postgres-tables.ts';
+import { postgresRates } from '../rates/postgres.ts';
+import { defineRates } from '../rates/postgres-functions.ts';
 import { connectPostgres } from './postgres-connection.ts';
 import type { PostgresAdapter } from './postgres-pool.ts';
 import { defineRecords, recordFunctions } from './postgres-records.ts';
@@ -16,7 +18,12 @@ export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions
   const names = postgresNames(adapter.schema, adapter.table);
   const connection = connectPostgres(
     adapter,
-    setupText(names, [...defineRecords(names), ...defineLedgerTables(names), ...defineLedgerFunctions(names)]),
+    setupText(names, [
+      ...defineRecords(names),
+      ...defineLedgerTables(names),
+      ...defineLedgerFunctions(names),
+      ...defineRates(names),
+    ]),
   );
   const { namespace } = connection;
 
@@ -36,6 +43,7 @@ export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions
     kind: 'postgres',
     isShared: true,
     ledger: postgresLedger(connection, names, options),
+    rates: postgresRates(connection, names),
     async get(at) {
       const [value] = await getMany([at]);
       return value ?? null;

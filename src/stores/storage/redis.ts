@@ -1,5 +1,6 @@
 import type { LedgerOptions } from '../ledger/ledger.ts';
 import { redisLedger } from '../ledger/redis.ts';
+import { redisRates } from '../rates/redis.ts';
 import type { RedisAdapter } from './redis-client.ts';
 import { connectRedis, createScript } from './redis-connection.ts';
 import { checkEviction, type EvictionOptions } from './redis-eviction.ts';
@@ -74,6 +75,7 @@ export function redisStorage(adapter: RedisAdapter, options: LedgerOptions & Evi
     kind: 'redis',
     isShared: true,
     ledger: redisLedger(redis, options),
+    rates: redisRates(redis),
     get: async (at) => (await getMany([at]))[0] ?? null,
     getMany,
     async commit(changes) {

@@ -1,5 +1,6 @@
 import type { LedgerOptions } from '../ledger/ledger.ts';
 import { sqliteLedger } from '../ledger/sqlite.ts';
+import { sqliteRates } from '../rates/sqlite.ts';
 import { inNamespace, type SqliteDatabase } from '../sqlite-database.ts';
 import type { Address, Change, Storage } from './storage.ts';
 
@@ -68,6 +69,7 @@ export function sqliteStorage({ namespace, database }: SqliteAdapter, options: L
         return { records: records.map(({ id, value }) => ({ id, value })), total: counted.total };
       }),
     ledger: sqliteLedger(database, { ...options, namespace }),
+    rates: sqliteRates(database, { namespace }),
     isShared: database.isShared,
     // The connection belongs to the host app.
     close: async () => {},

@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.ts';
+import type { Rates } from '../rates/rates.ts';
 
 /**
  * The interface between collections and a store. It asks more than Keyv offers: a failed read rejects and never looks
@@ -21,6 +22,8 @@ export interface Storage {
   /** The listed records of a kind, by rank and then by id, in milliseconds whatever else the store holds. */
   list(partition: string, kind: string, page: Page): Promise<Listed>;
   readonly ledger: Ledger;
+  /** Counts requests and tokens per minute, and calls in flight. */
+  readonly rates: Rates;
   /**
    * Whether all processes on this store share the same money. If not, budgets hold per process only, and the promises
    * of `commit` also hold per process only.

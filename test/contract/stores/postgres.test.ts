@@ -19,6 +19,7 @@ import { describeWithPostgres } from '../../support/services.ts';
 import { storeClock, type TimedLedger } from '../../support/timed-ledger.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 import { at, budget, names, type Task } from './postgres-child.ts';
+import { testRates } from './rates.ts';
 import { testStorage } from './storage.ts';
 
 type Options = ConstructorParameters<typeof KeyvPostgres>[0] & object;
@@ -68,6 +69,10 @@ describeWithPostgres('PostgreSQL', (url) => {
   testLedger('ledger: postgres', async ({ onLostHold = 'charge', now } = {}) => {
     const storage = await openAt({}, { onLostHold, now });
     return { ledger: storage.ledger, close: () => storage.close() };
+  });
+  testRates('rates: postgres', async () => {
+    const storage = await open();
+    return { rates: storage.rates, close: () => storage.close() };
   });
 
   describe('postgres', () => ownTests());

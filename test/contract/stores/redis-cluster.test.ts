@@ -8,6 +8,7 @@ import { slotOf } from '../../../src/stores/storage/redis-client.ts';
 import { command, type RedisCluster, startRedisCluster } from '../../support/redis-cluster.ts';
 import { describeWithOwnRedis } from '../../support/services.ts';
 import { limited, newWorkspace, testLedger } from './ledger.ts';
+import { testRates } from './rates.ts';
 import { testStorage } from './storage.ts';
 
 const options: LedgerOptions = { onLostHold: 'charge' };
@@ -17,7 +18,7 @@ function openOn(cluster: RedisCluster, ledgerOptions: Partial<LedgerOptions> = {
   const adapter = new KeyvRedis({ rootNodes: cluster.rootNodes }, { namespace });
   adapter.on('error', () => {});
   const storage = redisStorage(adapter, { ...options, ...ledgerOptions });
-  return { storage, ledger: storage.ledger, close: () => storage.close() };
+  return { storage, ledger: storage.ledger, rates: storage.rates, close: () => storage.close() };
 }
 
 describeWithOwnRedis('on a cluster of three masters', () => {
@@ -39,6 +40,7 @@ describeWithOwnRedis('on a cluster of three masters', () => {
 
   testStorage('redis cluster', open);
   testLedger('redis cluster', open);
+  testRates('rates: redis cluster', open);
 
   it('agrees with the server on the slots of keys', async () => {
     const keys = ['a', 'ä漢🦊', '{a}:b', 'x{}y', 'x{}{y}', '{}', 'x{y', 'x}y{z}', 'gateway::{w}:key:1', '{{a}}', ''];

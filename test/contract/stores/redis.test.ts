@@ -10,6 +10,7 @@ import { describeWithOwnRedis, describeWithRedis } from '../../support/services.
 import { type StartedService, startRedis } from '../../support/start-service.ts';
 import { storeClock } from '../../support/timed-ledger.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
+import { testRates } from './rates.ts';
 import { testStorage } from './storage.ts';
 
 const options: LedgerOptions = { onLostHold: 'charge' };
@@ -27,11 +28,12 @@ describeWithRedis('on Redis', (url) => {
   async function open(ledgerOptions: Partial<LedgerOptions> = {}) {
     const adapter = new KeyvRedis(await url(), { namespace });
     const storage = redisStorage(adapter, { ...options, ...ledgerOptions });
-    return { storage, ledger: storage.ledger, close: () => storage.close() };
+    return { storage, ledger: storage.ledger, rates: storage.rates, close: () => storage.close() };
   }
 
   testStorage('redis', open);
   testLedger('redis', open);
+  testRates('rates: redis', open);
 });
 
 // What is counted is counted on a server that nobody else uses.

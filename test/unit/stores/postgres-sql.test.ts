@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { defineLedgerFunctions } from '../../../src/stores/ledger/postgres-functions.ts';
+import { defineRates } from '../../../src/stores/rates/postgres-functions.ts';
 import { defineRecords } from '../../../src/stores/storage/postgres-records.ts';
 import { postgresNames, quoteText, setupText } from '../../../src/stores/storage/postgres-sql.ts';
 
@@ -16,10 +17,13 @@ describe('functions on the server', () => {
     ['keyv_book_1', '1e5eff372f99259f'],
     ['keyv_states_1', 'ba023206c4cfa4bd'],
     ['keyv_expire_1', '92126c95bd36354a'],
+    ['keyv_rate_1', '31bec39e9914d5b0'],
     ['keyv_take_3', '2549f2e517720d42'],
   ])('%s has the text that belongs to its number', (name, fingerprint) => {
-    const all = [...defineRecords(names), ...defineLedgerFunctions(names)].filter(({ kind }) => kind === 'function');
-    expect(all).toHaveLength(7);
+    const all = [...defineRecords(names), ...defineLedgerFunctions(names), ...defineRates(names)].filter(
+      ({ kind }) => kind === 'function',
+    );
+    expect(all).toHaveLength(8);
     const [found] = all.filter((one) => one.name === `"gateway"."${name}"`);
     const text = found?.text.join(';') ?? '';
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe(fingerprint);

@@ -1,0 +1,75 @@
+import type { Clock } from '../base/clock.ts';
+import { GatewayError } from '../base/errors.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { OverloadSettings } from '../schema/settings.ts';
+
+/** How often the timers of this process are looked at while requests are in flight. */
+const sampleMs = 50;
+const retryAfterMs = 1_000;
+
+export interface OverloadDeps extends OverloadSettings {
+  clock: Clock;
+  /** Requests in flight. */
+  inFlight: () => number;
+}
+
+/**
+ * Refuses requests before anything is done for them, while this process has too much to do. Operations that only managers may
+ * use are let through: they are what helps.
+ * @throws GatewayError unavailable (503)
+ */
+export type ShedLoad = (operation: Operation, nowMs: number) => void;
+
+/** null: nothing is limited. */
+export function loadShedder({ maxInFlight, maxLoopLagMs, clock, inFlight }: OverloadDeps): ShedLoad | null {
+  if (maxInFlight === null && maxLoopLagMs === null) return null;
+  const lag = maxLoopLagMs === null ? null : new LoopLag(clock, inFlight);
+  return ({ permissions }, nowMs) => {
+    lag?.watch(nowMs);
+    if (!permissions.includes('inference')) return;
+    if (maxInFlight !== null && inFlight() >= maxInFlight)
+      throw overloaded('The gateway has too many requests in flight; try again later');
+    if (lag !== null && lag.at(nowMs) > (maxLoopLagMs as number))
+      throw overloaded('The gateway is overloaded; try again later');
+  };
+}
+
+/** How late the event loop is: a timer that should have run says it, and so does one that has run too late. */
+class LoopLag {
+  readonly #clock: Clock;
+  readonly #inFlight: () => number;
+  #lastMs = 0;
+  /** When the timer should run; null: there is none. */
+  #dueMs: number | null = null;
+
+  constructor(clock: Clock, inFlight: () => number) {
+    this.#clock = clock;
+    this.#inFlight = inFlight;
+  }
+
+  watch(nowMs: number): void {
+    if (this.#dueMs !== null) return;
+    this.#lastMs = 0;
+    this.#start(nowMs);
+  }
+
+  at(nowMs: number): number {
+    return Math.max(this.#lastMs, nowMs - (this.#dueMs ?? nowMs));
+  }
+
+  #start(nowMs: number): void {
+    this.#dueMs = nowMs + sampleMs;
+    this.#clock.after(sampleMs, () => this.#sample(), { isIdle: true });
+  }
+
+  #sample(): void {
+    const nowMs = this.#clock.now();
+    this.#lastMs = nowMs - (this.#dueMs as number);
+    if (this.#inFlight() > 0) this.#start(nowMs);
+    else this.#dueMs = null;
+  }
+}
+
+function overloaded(message: string): GatewayError {
+  return new GatewayError('unavailable', message, { retryAfterMs });
+}
