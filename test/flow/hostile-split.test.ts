@@ -39,7 +39,7 @@ async function shown(body: string, { stream = false, status = 200, options = {} 
   });
   const response = await gateway.fetch('http://gateway.test/v1/chat/completions', {
     method: 'POST',
-    headers: { authorization: 'Bearer hostile-test-key' },
+    headers: { authorization: 'Bearer hostile-test-key', 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'up/x', stream, messages: [{ role: 'user', content: 'Hi' }] }),
   });
   const answer = await response.text();

@@ -99,6 +99,9 @@ describe('a new key:', () => {
       permissions: ['inference'],
       limit: null,
       limit_reset: null,
+      requests_per_minute: null,
+      tokens_per_minute: null,
+      requests_in_flight: null,
       include_byok_in_limit: false,
       expires_at: null,
     });
