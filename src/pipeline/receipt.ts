@@ -34,7 +34,8 @@ export function receiptOf(request: ChatRequest, target: Target, received: Receiv
   const { usage } = received;
   const isPromptKnown = usage !== null && isPlausiblePrompt(usage, request);
   const isHeld = Boolean(target.ceilingNanoUsd);
-  const isKnown = isPromptKnown && isFinal(received, isHeld) && isPlausibleOutput(usage, textSize(received));
+  const isFinal = isFinalReport(received, isHeld, mayReason(target, request));
+  const isKnown = isPromptKnown && isFinal && isPlausibleOutput(usage, textSize(received));
   const isEstimated = !isKnown;
   const counted = isEstimated ? countedUsage(request, target, received, isPromptKnown) : (usage as Usage);
   const cost =
@@ -55,11 +56,14 @@ export function receiptOf(request: ChatRequest, target: Target, received: Receiv
 /**
  * Whether what was reported is of all that was received: some report the prompt first, and the rest at the end. What came
  * before the text of a complete response is of all of it where it has a usual number of tokens for it.
+ * @param reasons  the model may have gone on reasoning, unseen, since its last report
  */
-function isFinal(received: Received, isHeld: boolean): boolean {
+function isFinalReport(received: Received, isHeld: boolean, reasons: boolean): boolean {
   if (received.kind === 'result') return true;
-  const { usage, usageAtBytes, textBytes, isComplete, mayBeLonger } = received;
-  if (mayBeLonger) return false;
+  const { usage, usageAtBytes, isUsageLast, textBytes, isComplete, mayBeLonger } = received;
+  // A report of no output, before an end without text, leaves room for reasoning.
+  const isVain = !isUsageLast && usage?.completion_tokens === 0;
+  if (mayBeLonger || (isHeld && reasons && (!isComplete || isVain))) return false;
   return (
     usageAtBytes === textBytes ||
     ((isComplete || !isHeld) && (usage?.completion_tokens ?? 0) >= estimateOutput(textBytes))

@@ -19,6 +19,8 @@ export interface StreamMeter {
   textBytes: number;
   /** How many of them came before the usage was reported. */
   usageAtBytes: number;
+  /** Nothing but the end came after the usage. */
+  isUsageLast: boolean;
   /** Reasoning was among the text. */
   hasReasoning: boolean;
   /** Audio or images came, which are no text. */
@@ -39,6 +41,7 @@ export class StreamReader {
     usage: null,
     textBytes: 0,
     usageAtBytes: 0,
+    isUsageLast: false,
     hasReasoning: false,
     hasMedia: false,
     isComplete: false,
@@ -108,11 +111,13 @@ export class StreamReader {
       if (this.#progress.end !== null) return;
       if (part.kind === 'chunk') {
         this.#count(part.chunk);
+        this.meter.isUsageLast = false;
         this.#progress.sawChunk(part.chunk);
         out.chunk(this.#secrets.clean(part.chunk));
       } else if (part.kind === 'usage') {
         this.meter.usage = part.usage;
         this.meter.usageAtBytes = this.meter.textBytes;
+        this.meter.isUsageLast = true;
       } else if (part.kind === 'error')
         this.#sawError(withoutSecrets(part.error, this.#redactor), part.isReported === true);
       else this.#progress.sawSentinel();

@@ -56,7 +56,7 @@ export async function newTenant(gateway: Gateway, { budgets, keys }: TenantLimit
 }
 
 /** All windows of all accounts, limited or not, that an instant of these lies in. */
-export function windowsOf({ keys }: Tenant, instants: readonly number[]): Window[] {
+export function windowsOf({ keys }: Pick<Tenant, 'keys'>, instants: readonly number[]): Window[] {
   const windows = new Map<string, Window>();
   for (const account of ['workspace', ...keys.map(({ hash }) => `key:${hash}`)]) {
     for (const interval of intervals) {
