@@ -4,17 +4,16 @@ import { budgetSchema } from '../schema/budget.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import type { Presentation } from './compat.ts';
 import { jsonReply, type Operation } from './operation.ts';
-import { intervalOf, showBudget } from './tenants/budget-response.ts';
+import { intervalOf, type ShowBudgetDeps, showBudget } from './tenants/budget-response.ts';
 
-export interface GetBudgetDeps {
-  presentation: Presentation;
+export interface GetBudgetDeps extends ShowBudgetDeps {
   workspaces: Workspaces;
   budgets: BudgetsOf;
 }
 
-export function getBudget({ presentation, workspaces, budgets }: GetBudgetDeps): Operation {
+export function getBudget(deps: GetBudgetDeps): Operation {
+  const { workspaces, budgets } = deps;
   return {
     name: 'getWorkspaceBudget',
     method: 'GET',
@@ -27,7 +26,7 @@ export function getBudget({ presentation, workspaces, budgets }: GetBudgetDeps):
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
       const found = await budgets(id).get(interval);
       if (!found) throw new GatewayError('not_found', `The workspace has no ${interval} budget`);
-      return jsonReply({ data: showBudget(id, found, presentation) });
+      return jsonReply({ data: await showBudget(deps, id, found) });
     },
   };
 }

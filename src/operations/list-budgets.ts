@@ -3,18 +3,17 @@ import { budgetSchema } from '../schema/budget.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import type { Presentation } from './compat.ts';
 import { jsonReply, type Operation } from './operation.ts';
-import { showBudget } from './tenants/budget-response.ts';
+import { type ShowBudgetDeps, showBudgets } from './tenants/budget-response.ts';
 
-export interface ListBudgetsDeps {
-  presentation: Presentation;
+export interface ListBudgetsDeps extends ShowBudgetDeps {
   workspaces: Workspaces;
   budgets: BudgetsOf;
 }
 
 /** Lists budgets from the shortest interval to the longest. */
-export function listBudgets({ presentation, workspaces, budgets }: ListBudgetsDeps): Operation {
+export function listBudgets(deps: ListBudgetsDeps): Operation {
+  const { workspaces, budgets } = deps;
   return {
     name: 'listWorkspaceBudgets',
     method: 'GET',
@@ -24,7 +23,7 @@ export function listBudgets({ presentation, workspaces, budgets }: ListBudgetsDe
     result: () => z.object({ data: z.array(budgetSchema()) }),
     async run({ params, caller }) {
       const { id } = await reachWorkspace(workspaces, caller, params.id as string);
-      return jsonReply({ data: (await budgets(id).list()).map((budget) => showBudget(id, budget, presentation)) });
+      return jsonReply({ data: await showBudgets(deps, id, await budgets(id).list()) });
     },
   };
 }

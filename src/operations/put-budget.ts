@@ -5,19 +5,18 @@ import { reachWorkspace, setBy } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import type { Presentation } from './compat.ts';
 import { jsonReply, type Operation } from './operation.ts';
-import { intervalOf, showBudget } from './tenants/budget-response.ts';
+import { intervalOf, type ShowBudgetDeps, showBudget } from './tenants/budget-response.ts';
 
-export interface PutBudgetDeps {
-  presentation: Presentation;
+export interface PutBudgetDeps extends ShowBudgetDeps {
   workspaces: Workspaces;
   budgets: BudgetsOf;
-  spending: Pick<Spending, 'flush'>;
+  spending: Pick<Spending, 'flush' | 'read'>;
 }
 
 /** The spent amount does not change. A caller bound to the workspace stays below what an operator set. @see interface document, "PUT /workspaces/{id}/budgets/{interval}" */
-export function putBudget({ presentation, workspaces, budgets, spending }: PutBudgetDeps): Operation<PutBudget> {
+export function putBudget(deps: PutBudgetDeps): Operation<PutBudget> {
+  const { workspaces, budgets, spending } = deps;
   return {
     name: 'upsertWorkspaceBudget',
     method: 'PUT',
@@ -33,7 +32,7 @@ export function putBudget({ presentation, workspaces, budgets, spending }: PutBu
       // Spending without a limit is only counted, and the counts may not have reached the store yet.
       await spending.flush();
       const budget = await budgets(id).put(interval, limitNanoUsd, setBy(caller));
-      return jsonReply({ data: showBudget(id, budget, presentation) });
+      return jsonReply({ data: await showBudget(deps, id, budget) });
     },
   };
 }

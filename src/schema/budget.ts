@@ -50,6 +50,13 @@ export const budgetSchema = lazily(() =>
     limit_usd: z.number(),
     /** null: a compatibility preset's form of `lifetime`. */
     reset_interval: intervalSchema().nullable(),
+    /** What is booked in the current interval, and what requests in flight may still cost at most. */
+    spent_usd: z.number(),
+    held_usd: z.number(),
+    /** What is neither spent nor held; 0 where more is spent than the limit, because it was lowered. */
+    remaining_usd: z.number(),
+    /** null: never. */
+    resets_at: z.iso.datetime().nullable(),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   }),

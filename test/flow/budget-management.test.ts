@@ -10,8 +10,16 @@ const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const noWorkspace = 'There is no workspace with this id or slug';
 const noInterval = 'There is no such budget; its interval is one of daily, weekly, monthly, lifetime';
 
+/** The first of January 2026 is a Thursday. */
+const ends = {
+  daily: '2026-01-02T00:00:00.000Z',
+  weekly: '2026-01-05T00:00:00.000Z',
+  monthly: '2026-02-01T00:00:00.000Z',
+  lifetime: null,
+};
+
 describe('PUT /workspaces/{id}/budgets/{interval}', () => {
-  it.each(intervals)('makes a %s budget, with exactly the fields of the contract', async (interval) => {
+  it.each(intervals)('makes a %s budget, with the fields of the contract, and what is left', async (interval) => {
     const { manage } = tenantGateway();
     const made = await manage('PUT', `/workspaces/default/budgets/${interval}`, { limit_usd: 12.5 });
     expect(made.status).toBe(200);
@@ -21,6 +29,10 @@ describe('PUT /workspaces/{id}/budgets/{interval}', () => {
         workspace_id: defaultWorkspaceId,
         limit_usd: 12.5,
         reset_interval: interval,
+        spent_usd: 0,
+        held_usd: 0,
+        remaining_usd: 12.5,
+        resets_at: ends[interval],
         created_at: now,
         updated_at: now,
       },
@@ -33,7 +45,7 @@ describe('PUT /workspaces/{id}/budgets/{interval}', () => {
     const { json: made } = await manage('PUT', '/workspaces/default/budgets/daily', { limit_usd: 1 });
     await clock.advance(1000);
     const changed = await manage('PUT', `/workspaces/${defaultWorkspaceId}/budgets/daily`, { limit_usd: 2 });
-    const expected = { ...made.data, limit_usd: 2, updated_at: '2026-01-01T00:00:01.000Z' };
+    const expected = { ...made.data, limit_usd: 2, remaining_usd: 2, updated_at: '2026-01-01T00:00:01.000Z' };
     expect([changed.status, changed.json]).toEqual([200, { data: expected }]);
     expect((await manage('GET', '/workspaces/default/budgets')).json.data).toEqual([expected]);
   });
@@ -179,5 +191,29 @@ describe('budgets', () => {
     ['PATCH', '/workspaces/default/budgets/daily'],
   ])('know no %s %s', async (method, path) => {
     expect((await tenantGateway().manage(method, path, {})).status).toBe(405);
+  });
+});
+
+describe('a budget that is read', () => {
+  it('says what is spent, what is held, what is left and until when', async () => {
+    const tested = tenantGateway();
+    await tested.manage('PUT', '/workspaces/default/budgets/daily', { limit_usd: 1 });
+    await tested.manage('PUT', '/workspaces/default/budgets/lifetime', { limit_usd: 5 });
+    tested.upstream.answer({ body: completion() }, { instead: 'hang' });
+    const ask = { model: 'acme/fast', messages: hello, max_tokens: 1_000 };
+    const { json } = await tested.post(ask, { authorization: `Bearer ${testKey}` });
+    const left = tested.send(ask);
+    left.catch(() => undefined);
+    await tested.clock.advance(0);
+    const { data } = (await tested.manage('GET', '/workspaces/default/budgets')).json;
+    const [daily, lifetime] = data;
+    expect(daily).toMatchObject({ spent_usd: json.usage?.cost, resets_at: ends.daily });
+    expect(lifetime).toMatchObject({ spent_usd: json.usage?.cost, resets_at: null });
+    expect(daily.held_usd).toBeGreaterThan(0.008);
+    expect(daily.spent_usd + daily.held_usd + daily.remaining_usd).toBeCloseTo(1, 9);
+    expect(lifetime.remaining_usd).toBeCloseTo(daily.remaining_usd + 4, 9);
+    await tested.manage('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.000001 });
+    expect((await tested.manage('GET', '/workspaces/default/budgets/daily')).json.data.remaining_usd).toBe(0);
+    await tested.gateway.close();
   });
 });

@@ -58,6 +58,7 @@ describe('a budget that an operator set', () => {
     expect(lowered.json.data).toEqual({
       ...made.data,
       limit_usd: 0.000001,
+      remaining_usd: 0.000001,
       updated_at: '2026-01-01T00:00:01.000Z',
     });
     expect(await statusOf()).toBe(402);
