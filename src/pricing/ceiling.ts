@@ -19,7 +19,7 @@ export interface Ceiling {
 }
 
 export interface CeilingOptions {
-  /** The largest output if neither the caller nor the endpoint names one. */
+  /** The largest output if the caller names none; the endpoint's may be less. */
   defaultMaxTokens: number;
   /**
    * The provider's smallest `max_tokens`. The dialect raises a smaller value to it (quirk `minMaxTokens`). Default 0.
@@ -203,13 +203,16 @@ function capOf(request: ChatRequest, prompt: PromptBound, endpoint: Endpoint, op
   const { contextLength, maxCompletionTokens } = endpoint;
   const isKnown = maxCompletionTokens !== null || contextLength !== null;
   const natural = naturalCap(endpoint, options);
+  // Without a cap of the caller's, the longest output of the model would be held for a short question.
+  const usual = asked === null ? Math.min(natural, options.defaultMaxTokens) : natural;
   if (asked !== null && (!isKnown || asked <= natural)) {
     return { maxTokens: Math.max(asked, least), mustSend: false, source: 'caller' };
   }
-  const maxTokens = Math.max(natural, least);
-  if (!isKnown) return { maxTokens, mustSend: true, source: 'default' };
-  const toSend: Cap = { maxTokens, mustSend: true, source: 'endpoint' };
+  const maxTokens = Math.max(usual, least);
+  const toSend: Cap = { maxTokens, mustSend: true, source: isKnown && usual === natural ? 'endpoint' : 'default' };
   if (contextLength === null) return toSend;
+  // The bound of a prompt is far above the prompt: beside nearly every prompt there is room for a small part.
+  if (usual < natural && maxTokens <= contextLength / 4) return toSend;
   // Many servers refuse a cap for which the context has no room beside the prompt.
   const room = contextLength - longestPrompt(prompt, endpoint, options);
   if (room >= maxTokens) return toSend;

@@ -21,8 +21,8 @@ export const budgetSettingsSchema = lazily(() =>
     onLostHold: z.enum(['charge', 'release']).default('charge'),
     /** How long a process may be silent before what it holds counts as lost. */
     leaseMs: z.int().min(1000).default(60_000),
-    /** The largest output, in tokens, where a budget is set and neither request nor endpoint names one. Sent upstream. */
-    defaultMaxTokens: count().default(16_384),
+    /** The largest output, in tokens, where a limit is set and the request names none; less where the endpoint supports less. Sent upstream. */
+    defaultMaxTokens: count().default(8_192),
   }),
 );
 export interface BudgetSettings extends z.infer<ReturnType<typeof budgetSettingsSchema>> {}

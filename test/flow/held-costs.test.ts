@@ -11,7 +11,9 @@ const up = { baseUrl: 'https://up.test/v1', apiKey: upstreamKeys.up, name: 'Up' 
 
 /** A gateway with a budget; the upstream bills `usage` for whatever it is asked. */
 async function budgeted(limitUsd: number, options: Partial<GatewayOptions>, usage: object = {}) {
-  const tested = testGateway(options);
+  // So that what the endpoints admit is what is held.
+  const budgets = { defaultMaxTokens: 10_000_000, ...options.budgets };
+  const tested = testGateway({ ...options, budgets });
   const billed = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20, ...usage };
   tested.upstream.always({ body: completion({ usage: billed }) });
   const put = await tested.call('PUT', '/workspaces/default/budgets/daily', { limit_usd: limitUsd });

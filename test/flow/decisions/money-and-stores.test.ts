@@ -115,7 +115,7 @@ describe('what is decided of tenants, money and stores', () => {
     const tested = gateway();
     await put(tested, { daily: 10 });
     await tested.post({ ...ask, max_tokens: undefined });
-    expect(tested.upstream.sent[0]?.body.max_tokens).toBe(16_384);
+    expect(tested.upstream.sent[0]?.body.max_tokens).toBe(8_192);
   });
   it('A try that is too dear', async () => {
     const tested = gateway({ retry: { attemptsPerEndpoint: 1 } });

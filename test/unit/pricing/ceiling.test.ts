@@ -27,6 +27,8 @@ const endpointOf = (fields: Partial<Endpoint> = {}): Endpoint => ({
   ...fields,
 });
 const options: CeilingOptions = { defaultMaxTokens: 4_096 };
+/** What the endpoint supports is less than the default. */
+const roomy: CeilingOptions = { defaultMaxTokens: 1_000_000 };
 const bare = boundPrompt(saying(''));
 
 describe('the bound of a prompt', () => {
@@ -239,19 +241,34 @@ describe('the largest output a ceiling rests on', () => {
       options,
       { maxTokens: 8_000, mustSend: true, source: 'endpoint' },
     ],
-    ["the endpoint's", {}, known, options, { maxTokens: 8_000, mustSend: true, source: 'endpoint' }],
+    ["the endpoint's", {}, known, roomy, { maxTokens: 8_000, mustSend: true, source: 'endpoint' }],
+    ['the default, where that is less', {}, known, options, { maxTokens: 4_096, mustSend: true, source: 'default' }],
+    [
+      'the default, also where only the bound of the prompt fills the context',
+      { messages: [{ role: 'user', content: 'x'.repeat(19_000) }] },
+      endpointOf({ contextLength: 20_000 }),
+      options,
+      { maxTokens: 4_096, mustSend: true, source: 'default' },
+    ],
+    [
+      "the caller's, above the default",
+      { max_tokens: 7_000 },
+      known,
+      options,
+      { maxTokens: 7_000, mustSend: false, source: 'caller' },
+    ],
     [
       "the endpoint's where the caller's is null",
       { max_tokens: null },
       known,
-      options,
+      roomy,
       { maxTokens: 8_000, mustSend: true },
     ],
     [
       'the context, with room for the prompt',
       {},
       endpointOf({ contextLength: 100_000 }),
-      options,
+      roomy,
       { maxTokens: 100_000 - boundPrompt(requestOf({})).tokens, mustSend: true },
     ],
     [
