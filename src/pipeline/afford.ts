@@ -61,6 +61,7 @@ export function afford<T>(
       if (fitting.length === 0)
         throw refusal.errorFor(
           Math.min(...targets.map((target) => costIn(budgetScope, withCap(deps, request, target, prompt)))),
+          Math.max(...targets.map((target) => fittingMaxTokens(deps, request, target, prompt, refusal))),
         );
       if (round === maxRounds) throw refusal.error;
       return ask(round + 1, fitting);
@@ -89,6 +90,17 @@ function withCap(deps: MoneyDeps, request: ChatRequest, target: Target, prompt: 
   if (target.maxTokens !== undefined || !target.ceilingNanoUsd) return target;
   const ceiling = ceilingOf(request, prompt, target.endpoint, { ...boundsOf(deps, target), alwaysSend: true });
   return ceiling?.mustSend && ceiling.nanoUsd < target.ceilingNanoUsd ? atMost(target, ceiling, true) : target;
+}
+
+/** The largest output with which a target would fit; 0: with none. */
+function fittingMaxTokens(
+  deps: MoneyDeps,
+  request: ChatRequest,
+  { endpoint }: Target,
+  prompt: PromptBound,
+  { availableNanoUsd }: Refusal,
+): number {
+  return affordableTokens(request, prompt, endpoint, availableNanoUsd, boundsOf(deps, { endpoint }));
 }
 
 /** What the dearest target may cost in each budget scope, integer nano-USD. */
@@ -205,7 +217,10 @@ function atMost(
     : { ...target, ceilingNanoUsd: nanoUsd, mostTokens };
 }
 
-function boundsOf({ budgets: { defaultMaxTokens }, provider }: MoneyDeps, { endpoint }: Target): CeilingOptions {
+function boundsOf(
+  { budgets: { defaultMaxTokens }, provider }: MoneyDeps,
+  { endpoint }: Pick<Target, 'endpoint'>,
+): CeilingOptions {
   const serving = provider(endpoint.providerSlug);
   if (serving === null) return { defaultMaxTokens };
   const { dialect, quirks } = serving;

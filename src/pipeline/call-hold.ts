@@ -252,7 +252,7 @@ export class CallHold implements ShareHold {
 function beyond(freeNanoUsd: number, refusal: Refusal): Refusal {
   return {
     error: refusal.error,
-    errorFor: (nanoUsd) => refusal.errorFor(nanoUsd - freeNanoUsd),
+    errorFor: (nanoUsd, fittingMaxTokens) => refusal.errorFor(nanoUsd - freeNanoUsd, fittingMaxTokens),
     availableNanoUsd: refusal.availableNanoUsd + freeNanoUsd,
   };
 }

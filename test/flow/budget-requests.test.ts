@@ -54,6 +54,25 @@ describe('a budget', () => {
     const refused = await post(ask);
     expect(refused.json.error.metadata).toMatchObject({ interval: 'weekly', resets_at: '2026-01-05T00:00:00.000Z' });
   });
+  it('says which max_tokens would fit, and no more does', async () => {
+    const { post, upstream } = await budgeted({ daily: 0.01 });
+    const { json } = await post({ ...ask, max_tokens: 100_000 });
+    const fitting = Number(json.error.metadata?.fitting_max_tokens);
+    expect(fitting).toBeGreaterThan(100);
+    expect(json.error.message).toContain(`With max_tokens of at most ${fitting} the request would fit.`);
+    expect((await post({ ...ask, max_tokens: fitting + 1 })).status).toBe(402);
+    expect(upstream.sent).toEqual([]);
+    expect((await post({ ...ask, max_tokens: fitting })).status).toBe(200);
+  });
+  it('says nothing of max_tokens where the prompt alone is too dear', async () => {
+    const { post } = await budgeted({ daily: 0.000001 });
+    const { json } = await post(ask);
+    expect([json.error.code, json.error.metadata]).toEqual([
+      402,
+      expect.not.objectContaining({ fitting_max_tokens: 1 }),
+    ]);
+    expect(json.error.message).not.toContain('max_tokens');
+  });
   it('that lasts a lifetime never resets', async () => {
     const { post } = await budgeted({ lifetime: 0.0001 });
     expect((await post(ask)).json.error.metadata).toMatchObject({ interval: 'lifetime', resets_at: null });

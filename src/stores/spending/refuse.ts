@@ -21,11 +21,11 @@ export function refuse(
     return { ...window, spentNanoUsd, heldNanoUsd, roomNanoUsd: window.limitNanoUsd - spentNanoUsd - heldNanoUsd };
   });
   const availableNanoUsd = Math.max(0, Math.min(...asked.map(({ roomNanoUsd }) => roomNanoUsd)));
-  const errorFor = (nanoUsd: number) => {
+  const errorFor = (nanoUsd: number, fittingMaxTokens = 0) => {
     const exhausted = asked.filter(({ roomNanoUsd }) => roomNanoUsd < nanoUsd);
     // Sorting is stable, and the workspace's windows come first.
     const [broadest] = exhausted.sort((a, b) => intervals.indexOf(b.interval) - intervals.indexOf(a.interval));
-    if (broadest) return refusalOf(broadest, nanoUsd);
+    if (broadest) return refusalOf(broadest, nanoUsd, fittingMaxTokens);
     throw new GatewayError('unavailable', 'The budget could not be read; try again', {
       cause: new Error('A ledger refused a hold that fits'),
     });
@@ -33,7 +33,7 @@ export function refuse(
   return { error: errorFor(amountNanoUsd), errorFor, availableNanoUsd };
 }
 
-function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number): GatewayError {
+function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number, fittingMaxTokens: number): GatewayError {
   const { account, interval, endMs, limitNanoUsd, spentNanoUsd, heldNanoUsd } = window;
   const isWorkspaces = account === workspaceAccount;
   const limit = `the ${interval} ${isWorkspaces ? 'budget of this workspace' : 'limit of this API key'}`;
@@ -43,6 +43,7 @@ function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number): 
     `of ${dollars(limitNanoUsd)}, ${dollars(spentNanoUsd)} are spent`,
     `and ${dollars(heldNanoUsd)} are held for requests in flight.`,
     resetsAt === null ? 'It never resets.' : `It resets at ${resetsAt}.`,
+    ...(fittingMaxTokens > 0 ? [`With max_tokens of at most ${fittingMaxTokens} the request would fit.`] : []),
   ].join(' ');
   return new GatewayError('payment_required', message, {
     metadata: {
@@ -52,6 +53,7 @@ function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number): 
       spent_usd: nanoToUsd(spentNanoUsd),
       held_usd: nanoToUsd(heldNanoUsd),
       resets_at: resetsAt,
+      ...(fittingMaxTokens > 0 ? { fitting_max_tokens: fittingMaxTokens } : {}),
     },
   });
 }

@@ -77,8 +77,11 @@ export interface Preview {
 export interface Refusal {
   /** payment_required (402). Names the broadest interval that is exhausted. */
   error: GatewayError;
-  /** The same error for a smaller amount that does not fit either. */
-  errorFor(amountNanoUsd: number): GatewayError;
+  /**
+   * The same error for a smaller amount that does not fit either.
+   * @param fittingMaxTokens  the largest output with which the request would fit; 0, the default: with none
+   */
+  errorFor(amountNanoUsd: number, fittingMaxTokens?: number): GatewayError;
   /** The largest amount that would have fitted. Other calls may take it meanwhile. */
   availableNanoUsd: number;
 }
