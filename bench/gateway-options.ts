@@ -32,6 +32,8 @@ export function gatewayOptions(
 
 /** The provider of the workspace's BYOK credential; for this reason it serves first. */
 export const tenantProvider = 'together';
+/** BYOK credentials need known providers. The gateway has no quirks for these three. */
+const tenantProviders = [tenantProvider, 'novita', 'friendli'];
 /** The operator's key for managing workspaces. */
 export const managementKey = 'bench-management-key-0123456789';
 
@@ -42,8 +44,10 @@ export function tenantOptions(
   store: GatewayOptions['store'],
 ): GatewayOptions {
   return {
-    // BYOK credentials need known providers. The gateway has no quirks for these three.
-    ...gatewayOptions(baseUrl, onRecord, [tenantProvider, 'novita', 'friendli']),
+    ...gatewayOptions(baseUrl, onRecord, tenantProviders),
+    providers: Object.fromEntries(
+      tenantProviders.map((slug) => [slug, { apiKey: `key-of-${slug}`, baseUrl, byok: true }]),
+    ),
     apiKeys: [{ key: managementKey, permissions: ['management'] }],
     store,
     secrets: { current: 'the master secret of a measurement, which seals nothing of worth' },

@@ -33,7 +33,7 @@ const gaveUpWaiting = new Set([408, 504, 524]);
 
 /**
  * What an attempt costs that has brought nothing, integer nano-USD.
- * - What the provider reported with its failure, where that can be.
+ * - What the provider reported with its failure, where that can be; else the larger of what it reported and of what follows.
  * - Nothing where the provider refused by an error status, or never got the request.
  * - Else the prompt; and the whole hold where a complete response may have been made: JSON, reasoning that nobody saw, or a
  *   provider that goes on without its client.
@@ -51,17 +51,21 @@ export function costOfFailure(
   const isRefused = error?.reason === 'status' && !gaveUpWaiting.has(error.status);
   const isWhole = request.stream !== true || (!isRefused && (mayReason(target, request) || generatesOn(deps, target)));
   const reported = error?.usage as Usage | null | undefined;
+  const reportedNanoUsd = reported ? (costAt(target.endpoint, reported, request)?.totalNanoUsd ?? 0) : 0;
   // What a stream reports before its first token says nothing of what comes after it.
   if (
     reported &&
     isPlausiblePrompt(reported, request) &&
     (request.stream !== true || !isWhole || error?.reason === 'bad_response')
   )
-    return costAt(target.endpoint, reported, request)?.totalNanoUsd ?? 0;
-  if (!isOnItsWay || error?.isUnsent === true) return 0;
-  if (isRefused) return 0;
-  if (target.ceilingNanoUsd) return isWhole ? target.ceilingNanoUsd : mostCost(target, 0);
-  return costAt(target.endpoint, estimateUsage(request, 0), request)?.totalNanoUsd ?? 0;
+    return reportedNanoUsd;
+  if (!isOnItsWay || error?.isUnsent === true || isRefused) return reportedNanoUsd;
+  const counted = target.ceilingNanoUsd
+    ? isWhole
+      ? target.ceilingNanoUsd
+      : mostCost(target, 0)
+    : (costAt(target.endpoint, estimateUsage(request, 0), request)?.totalNanoUsd ?? 0);
+  return Math.max(reportedNanoUsd, counted);
 }
 
 /** Whether a provider goes on generating when the connection of a stream is closed. */

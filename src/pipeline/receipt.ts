@@ -109,7 +109,8 @@ function countedUsage(request: ChatRequest, target: Target, received: Received, 
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: (isPromptKnown && usage?.prompt_tokens_details) || { cached_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0 },
+    // Where money is held, all output has the dearest price; see `dearerOutput`.
+    completion_tokens_details: (most === undefined && usage?.completion_tokens_details) || { reasoning_tokens: 0 },
     estimated: true,
   };
 }

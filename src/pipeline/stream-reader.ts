@@ -102,6 +102,8 @@ export class StreamReader {
   #decode(events: EventReader, out: ChunkOutput): void {
     const parts = decodeFrame(events, this.#redactor);
     this.#takeAll(parts, out);
+    // Usage within an event is of all of it, also of the text that comes after it there.
+    if (parts.length > 1 && parts.some(({ kind }) => kind === 'usage')) this.#usageIsOfAll();
     const [first] = parts;
     if (parts.length === 1 && first?.kind === 'chunk') out.learn(events, first.chunk);
   }
@@ -116,12 +118,16 @@ export class StreamReader {
         out.chunk(this.#secrets.clean(part.chunk));
       } else if (part.kind === 'usage') {
         this.meter.usage = part.usage;
-        this.meter.usageAtBytes = this.meter.textBytes;
-        this.meter.isUsageLast = true;
+        this.#usageIsOfAll();
       } else if (part.kind === 'error')
         this.#sawError(withoutSecrets(part.error, this.#redactor), part.isReported === true);
       else this.#progress.sawSentinel();
     }
+  }
+
+  #usageIsOfAll(): void {
+    this.meter.usageAtBytes = this.meter.textBytes;
+    this.meter.isUsageLast = true;
   }
 
   #sawError(error: UpstreamError, isReported: boolean): void {

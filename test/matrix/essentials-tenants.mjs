@@ -127,7 +127,7 @@ export const sqliteChecks = {
 function tenantGateway({ createGateway }, options = {}) {
   const sent = [];
   const gateway = createGateway({
-    providers: { groq: { baseUrl: 'https://groq.invalid/v1', apiKey: 'upstream-key-of-the-operator' } },
+    providers: { groq: { baseUrl: 'https://groq.invalid/v1', apiKey: 'upstream-key-of-the-operator', byok: true } },
     models: [{ slug: 'acme/fast', endpoints: [{ provider: 'groq', model: 'fast-1', pricing }] }],
     apiKeys: [{ key: managementKey, permissions: ['management'] }],
     secrets,

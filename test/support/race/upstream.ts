@@ -10,7 +10,7 @@ import { randomFrom } from './random.ts';
 export const raceProviders = {
   north: { baseUrl: 'https://north.test/v1', apiKey: 'sk-upstream-north-0123456789' },
   south: { baseUrl: 'https://south.test/v1', apiKey: 'sk-upstream-south-0123456789' },
-  groq: { baseUrl: 'https://groq.test/v1', apiKey: 'gsk-upstream-groq-0123456789' },
+  groq: { baseUrl: 'https://groq.test/v1', apiKey: 'gsk-upstream-groq-0123456789', byok: true },
 } satisfies GatewayOptions['providers'];
 
 /** USD per token and request; none is a whole number of nano-USD per token, so that rounding shows. */
