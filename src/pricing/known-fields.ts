@@ -46,6 +46,8 @@ const innerFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 /** Fields that cost no more than the tokens of their text, and of what the largest output limits. */
 const textFields: ReadonlySet<string> = new Set([
   'tool_choice',
+  // Steers the sandbox. Other providers know no such field.
+  'sandbox',
   'functions',
   'function_call',
   'documents',

@@ -263,6 +263,12 @@ describe('work that a provider may do besides', () => {
   });
 });
 
+it('the field that steers the sandbox is free of charge under a limit', async () => {
+  const { post } = await budgeted(1, { providers: { sandbox: {} }, models: [] });
+  const ask = { model: 'sandbox/lorem', messages: hello, max_tokens: 50, sandbox: { tokens: 3 } };
+  expect((await post(ask)).status).toBe(200);
+});
+
 describe('a price of the built-in list', () => {
   const options = { providers: { openai: { apiKey: 'sk-0123456789' }, perplexity: { apiKey: 'sk-0123456789' } } };
   const ask = async (model: string, fields: object) => {
