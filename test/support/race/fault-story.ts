@@ -95,10 +95,10 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
       'read the key': read('/key', ({ data }: { data: { limit: number } }) => data.limit === 1_000, limited),
       'read a key': read(`/keys/${rich.keys[0]?.hash}`, ({ data }: { data: { disabled: boolean } }) => !data.disabled),
       'list keys': read(`/keys?workspace_id=${rich.workspaceId}`, ({ data }: { data: object[] }) => data.length === 2),
-      'look at budgets': read(
-        `/workspaces/${rich.workspaceId}/budgets`,
-        ({ data }: { data: { limit_usd: number }[] }) =>
-          data.length === 2 && data.every((one) => one.limit_usd === 1_000),
+      // Not its budgets: what is spent of them cannot be told while nothing can be booked.
+      'look at a workspace': read(
+        `/workspaces/${rich.workspaceId}`,
+        ({ data }: { data: { id: string } }) => data.id === rich.workspaceId,
       ),
       'look at a credential': read(
         `/byok/${rich.credentialId}`,
