@@ -8,9 +8,13 @@ export interface GatewayFetchOptions extends WithCaller<Request> {
 
 /** The part of `Bun.serve`'s server that we use: a structural type, so that Bun's types are no dependency. */
 export interface BunServer {
+  /** The port that the server listens on. */
   port?: number | undefined;
+  /** The host that the server listens on. */
   hostname?: string | undefined;
+  /** Sets how long a request may be silent, in seconds; 0: for ever. */
   timeout(request: Request, seconds: number): void;
+  /** Takes no more requests; `true`: ends those in flight, too. */
   stop(closeActiveConnections?: boolean): Promise<void>;
 }
 
@@ -37,6 +41,7 @@ export interface ServeOptions extends GatewayFetchOptions {
 export interface RunningServer {
   /** The base URL for clients, mount path included, such as `http://127.0.0.1:8787/v1`. */
   url: string;
+  /** The port that the server listens on. */
   port: number;
   /**
    * Accepts no new requests, lets open responses finish for `drainMs`, then cuts the others. The gateway stays open.

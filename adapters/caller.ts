@@ -1,6 +1,9 @@
 import type { FindHostCaller, HostCaller } from '../src/index.ts';
 
-/** Who asks, found from a request as the framework has it, such as by its session; nothing: nobody whom the host app knows. */
+/**
+ * Who asks, found from a request as the framework has it, such as by its session; nothing: nobody whom the host app
+ * knows.
+ */
 export type CallerOf<Request> = (request: Request) => Found | Promise<Found>;
 
 type Found = HostCaller | null | undefined;

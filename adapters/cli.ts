@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
-import { runCommand } from './serve-command.ts';
+import { runCommand } from './command.ts';
 
 // Variables that are set already keep their values.
 if (existsSync('.env')) process.loadEnvFile('.env');

@@ -2,7 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2Stream } from 'node:http2';
 import { FastResponse, NodeRequest } from 'srvx/node';
 import type { HandleContext, RequestHandler } from '../src/index.ts';
-import { awaitsContinue, discardRest, isUntouched, readText } from './request-body.ts';
+import { awaitsContinue, discardRest, isConsumed, isUntouched, readText } from './request-body.ts';
 
 /**
  * A request and its response, from node:http or a framework on top of it. A class, because an exchange lives for as
@@ -33,6 +33,7 @@ export async function respond(gateway: RequestHandler, exchange: NodeExchange, c
   try {
     const response = await gateway.handle(toRequest(exchange), {
       ...context,
+      bodyFailure: context.bodyFailure ?? (context.body === undefined && isConsumed(req) ? 'consumed' : undefined),
       path: plainPathOf(exchange),
       readText: isUntouched(req) ? (limit, done, failed) => readText(exchange, limit, done, failed) : undefined,
       beforeBody: awaitsContinue(exchange) ? () => res.writeContinue() : undefined,

@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HandleContext, RequestHandler } from '../src/index.ts';
 import { findCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
-import { locate, parsedBody } from './mount.ts';
+import { locate } from './mount.ts';
+import { parsedBody } from './request-body.ts';
 
 export interface GatewayMiddlewareOptions<Request extends ExpressRequest = ExpressRequest> extends WithCaller<Request> {
   /**
@@ -15,9 +16,13 @@ export interface GatewayMiddlewareOptions<Request extends ExpressRequest = Expre
 
 /** The part of an Express request that we use: a structural type, so that Express is no dependency. */
 export interface ExpressRequest extends IncomingMessage {
+  /** The path as the client sent it. */
   originalUrl: string;
+  /** The path that Express took off before. */
   baseUrl: string;
+  /** What is left of the path. */
   url: string;
+  /** The body, where a parser has read it. */
   body?: unknown;
 }
 
@@ -38,9 +43,9 @@ export type ExpressErrorMiddleware = (
 ) => void;
 
 /**
- * Error middleware for a gateway after `express.json()`: `app.use('/v1', gatewayMiddleware(gateway), gatewayErrors(gateway))`.
- * Requests to the gateway whose body the parser refused, such as JSON with a mistake, then get the gateway's error
- * instead of a page of Express. All other errors go on.
+ * Error middleware for a gateway after `express.json()`: `app.use('/v1', gatewayMiddleware(gateway),
+ * gatewayErrors(gateway))`. Requests to the gateway whose body the parser refused, such as JSON with a mistake, then
+ * get the gateway's error instead of a page of Express. All other errors go on.
  * @param options  as of `gatewayMiddleware`
  */
 export function gatewayErrors<Request extends ExpressRequest = ExpressRequest>(

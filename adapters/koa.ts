@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from '../src/index.ts';
 import { findCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
-import { findMount, locate, parsedBody } from './mount.ts';
+import { findMount, locate } from './mount.ts';
+import { parsedBody } from './request-body.ts';
 
 export interface GatewayMiddlewareOptions<Context extends KoaContext = KoaContext> extends WithCaller<Context> {
   /**
@@ -15,13 +16,19 @@ export interface GatewayMiddlewareOptions<Context extends KoaContext = KoaContex
 
 /** The part of a Koa context that we use: a structural type, so that Koa is no dependency. */
 export interface KoaContext {
+  /** Node's own request. */
   req: IncomingMessage;
+  /** Node's own response. */
   res: ServerResponse;
+  /** The path, without what a mount took off. */
   path: string;
+  /** The same with its query. */
   url: string;
+  /** The path as the client sent it. */
   originalUrl: string;
   /** A body parser stores `body` here. */
   request: object;
+  /** false: the gateway sends the response itself. */
   respond?: boolean;
 }
 

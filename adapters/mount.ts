@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from '../src/index.ts';
 
 /** The place where a framework has mounted a middleware. */
@@ -33,12 +32,6 @@ export function findMount(originalUrl: string, path: string): string {
   const original = withoutSlash(pathOf(originalUrl));
   const rest = withoutSlash(path);
   return original.endsWith(rest) ? original.slice(0, original.length - rest.length) : '';
-}
-
-/** The parsed body of a body parser; undefined: the body has still to be read. */
-export function parsedBody(req: IncomingMessage, body: unknown): unknown {
-  // Some parsers set `{}` without reading the body. The body counts as parsed only if the stream was read.
-  return req.readableDidRead || req.readableEnded ? body : undefined;
 }
 
 function pathOf(url: string): string {

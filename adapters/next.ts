@@ -8,6 +8,7 @@ export interface GatewayRouteOptions extends WithCaller<Request> {
 
 /** The context that Next 15 and later pass to a route handler. `params` holds one array: the caught segments. */
 export interface RouteContext {
+  /** Parameters of the route. */
   params: Promise<object>;
 }
 

@@ -3,20 +3,25 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { RequestHandler } from '../src/index.ts';
 import { findCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
+import { parsedBody } from './request-body.ts';
 
 export interface NodeHandlerOptions extends WithCaller<IncomingMessage> {
   /** The path the gateway is mounted at, without a trailing slash. Default: the gateway's own. */
   basePath?: string;
 }
 
-/** A listener for `http.createServer`: `createServer(toNodeHandler(gateway)).listen(8787)`. */
+/**
+ * A listener for `http.createServer`: `createServer(toNodeHandler(gateway)).listen(8787)`. Where something has read the
+ * body before and has put it in `req.body`, as text, bytes or parsed, the handler takes it from there.
+ */
 export function toNodeHandler(
   gateway: RequestHandler,
   options: NodeHandlerOptions = {},
 ): (req: IncomingMessage, res: ServerResponse) => void {
-  return (req, res) =>
+  return (req: IncomingMessage & { body?: unknown }, res) =>
     void respond(gateway, new NodeExchange(req, res), {
       basePath: options.basePath,
+      body: parsedBody(req, req.body),
       caller: findCaller(options, req),
     });
 }
@@ -35,6 +40,7 @@ export interface ServeOptions extends NodeHandlerOptions {
 export interface RunningServer {
   /** The base URL for clients, mount path included, such as `http://127.0.0.1:8787/v1`. */
   url: string;
+  /** The port that the server listens on. */
   port: number;
   /**
    * Accepts no new requests, lets open responses finish for `drainMs`, then cuts the others. Resolves when every

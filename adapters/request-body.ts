@@ -9,8 +9,8 @@ interface Exchange {
 }
 
 /**
- * How much of a body is still taken after its response was sent, and thrown away. Many clients read a response only once
- * they have sent their request, and a connection that is closed before may take the response with it.
+ * How much of a body is still taken after its response was sent, and thrown away. Many clients read a response only
+ * once they have sent their request, and a connection that is closed before may take the response with it.
  */
 const maxDiscardedBytes = 64 * 1024 * 1024;
 
@@ -19,6 +19,20 @@ export function isUntouched(req: IncomingMessage & { rawBody?: unknown }): boole
   const { readableFlowing, readableEncoding, readableDidRead, destroyed, rawBody, httpVersionMajor } = req;
   const isPlain = httpVersionMajor === 1 && readableEncoding === null && rawBody === undefined;
   return isPlain && readableFlowing === null && !readableDidRead && !destroyed;
+}
+
+/** Whether somebody has read a body, so that there is nothing left to read: waiting for it would never end. */
+export function isConsumed(req: IncomingMessage & { rawBody?: unknown }): boolean {
+  const { readableDidRead, readableEnded, rawBody, headers } = req;
+  // srvx reads what was kept as `rawBody`.
+  if ((!readableDidRead && !readableEnded) || rawBody !== undefined) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** The body of a body parser; undefined: the body has still to be read. */
+export function parsedBody(req: IncomingMessage, body: unknown): unknown {
+  // Some parsers set `{}` without reading the body. The body counts as parsed only if the stream was read.
+  return req.readableDidRead || req.readableEnded ? body : undefined;
 }
 
 /**
@@ -55,7 +69,10 @@ export function readText(
   });
 }
 
-/** Takes what a client goes on sending after its response, so that it reads the response and the connection stays usable. */
+/**
+ * Takes what a client goes on sending after its response, so that it reads the response and the connection stays
+ * usable.
+ */
 export function discardRest({ req }: Exchange): void {
   let size = 0;
   req.on('data', (buffer: Buffer) => {
@@ -65,7 +82,10 @@ export function discardRest({ req }: Exchange): void {
   req.resume();
 }
 
-/** Whether the client still waits for permission to send its body. Node gives it, unless the server listens for `checkContinue`. */
+/**
+ * Whether the client still waits for permission to send its body. Node gives it, unless the server listens for
+ * `checkContinue`.
+ */
 export function awaitsContinue({ req, res }: Exchange): boolean {
   const { expect } = req.headers;
   if (expect === undefined || req.httpVersion !== '1.1' || !/\b100-continue\b/i.test(expect)) return false;

@@ -1,98 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { createGateway, type Gateway, type GatewayOptions, type Logger, OptionsError } from '../src/index.ts';
-import { chat } from './chat-command.ts';
+import type { Gateway, GatewayOptions, Logger } from '../src/index.ts';
 import { CliError, defaultOptions, type Env, loadConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
-import { init } from './init-command.ts';
 import { type RunningServer, serve } from './node.ts';
+import { openGateway } from './open-gateway.ts';
 import type { Terminal } from './terminal.ts';
+import { version } from './version.ts';
 
-const help = `Usage: model-gateway serve [options]      serves the gateway over HTTP
-       model-gateway chat [options] TEXT   asks a model, and prints the response as it arrives
-       model-gateway init                  asks two questions, and writes gateway.config.mjs and .env
-
-serve
-  --port N         port to listen on, 0 for any free one (default: PORT, or 8787)
-  --host H         address to listen on (default: 127.0.0.1, which only this machine can reach)
-  --config FILE    .js, .mjs or .ts whose default export is the options of createGateway
-  --data DIR       folder of the database and of the secret that seals provider keys
-                   (default: MODEL_GATEWAY_DATA, or .model-gateway; not used with a config file that gives a store)
-  --cors ORIGINS   web sites whose pages may use it, separated by commas, or * for all (default: none)
-  --drain-ms N     how long a stop waits for open streams (default: 10000)
-
-chat
-  --model M        slug of a model (default: defaultModel or the first model of the config file, or sandbox/lorem)
-  --config FILE    as above; --data is not used: nothing is stored
-  --url U          address of a running gateway, such as http://127.0.0.1:8787/v1, asked with the key in GATEWAY_API_KEY
-
---help, --version
-
-Without a config file: the sandbox, every provider whose usual environment variable is set (OPENAI_API_KEY, …), and
-the OpenAI-compatible server at LOCAL_BASE_URL (with LOCAL_API_KEY, if it asks for one) as "local/<model>".
-A file .env in the current folder sets variables that are not set otherwise. Callers use the key in GATEWAY_API_KEY, or one that is made at the start and printed; it may also manage workspaces,
-budgets, provider keys and further keys.
-`;
-
-/**
- * Runs the command line until the server has stopped. A mistake is reported as one line on the error output.
- * @returns the exit code
- */
-export async function runCommand(terminal: Terminal): Promise<number> {
-  try {
-    const { values, positionals } = readArgs(terminal.args);
-    if (values.version) terminal.print(`${version()}\n`);
-    else if (values.help) terminal.print(help);
-    else await runNamed(terminal, positionals, values);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    terminal.printError(`${error.message}\n`);
-    return 1;
-  }
-}
-
-/** @throws CliError also for a flag that the command does not have: it would have no effect */
-async function runNamed(terminal: Terminal, [name, ...rest]: readonly string[], flags: Flags): Promise<void> {
-  if (name === undefined || !Object.hasOwn(flagsOf, name))
-    throw new CliError(
-      'Expected one of the commands serve, chat, init: model-gateway serve [options]; more with --help',
-    );
-  const command = name as keyof typeof flagsOf;
-  const foreign = Object.keys(flags).find((flag) => !flagsOf[command].includes(flag));
-  if (foreign !== undefined) throw new CliError(`The command ${command} has no option --${foreign}. More with --help.`);
-  if (rest.length > (command === 'chat' ? 1 : 0))
-    throw new CliError(
-      `Expected ${command === 'chat' ? 'one message in quotes' : `nothing after ${command}`}. More with --help.`,
-    );
-  if (command === 'serve') await serveUntilStopped(terminal, flags);
-  else if (command === 'init') await init(terminal);
-  else await chatOnce(terminal, rest[0], flags);
-}
-
-const flagsOf = {
-  serve: ['port', 'host', 'config', 'data', 'cors', 'drain-ms'],
-  chat: ['config', 'model', 'url'],
-  init: [] as string[],
-};
-
-async function chatOnce(terminal: Terminal, message: string | undefined, flags: Flags): Promise<void> {
-  const given = flags.config === undefined ? defaultOptions(terminal.env) : await loadConfig(flags.config);
-  // Nobody else asks, and nothing is kept.
-  const { apiKeys: _, store: _store, ...options } = given;
-  const gateway = open({ ...options, authenticate: 'host' });
-  try {
-    await chat(terminal, message, flags, given, gateway.as({ permissions: ['inference'] }).fetch);
-  } finally {
-    await gateway.close();
-  }
-}
-
-interface Flags {
-  model?: string;
-  url?: string;
+/** What the command line says about serving. */
+export interface ServeFlags {
   port?: string;
   host?: string;
   config?: string;
@@ -101,29 +18,8 @@ interface Flags {
   'drain-ms'?: string;
 }
 
-function readArgs(args: readonly string[]) {
-  const text = { type: 'string' } as const;
-  const flag = { type: 'boolean' } as const;
-  const options = {
-    port: text,
-    host: text,
-    config: text,
-    data: text,
-    cors: text,
-    'drain-ms': text,
-    model: text,
-    url: text,
-    help: flag,
-    version: flag,
-  };
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    throw new CliError(`${error instanceof Error ? error.message : error}. More with --help.`);
-  }
-}
-
-async function serveUntilStopped(terminal: Terminal, flags: Flags): Promise<void> {
+/** Serves the gateway until somebody asks it to stop. @throws CliError for a mistake of the person at the terminal */
+export async function serveUntilStopped(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const { env } = terminal;
   const port = integerOption('port', flags.port ?? (env.PORT || '8787'), 65_535);
   const drainMs = integerOption('drain-ms', flags['drain-ms'] ?? '10000', 2 ** 31 - 1);
@@ -133,7 +29,7 @@ async function serveUntilStopped(terminal: Terminal, flags: Flags): Promise<void
   for (const warning of data?.warnings ?? []) terminal.printError(`${warning}\n`);
   try {
     const { options, key } = withCallers(given, env);
-    const gateway = open({ logger: lineLogger(terminal), ...withCors(withData(options, data), flags.cors) });
+    const gateway = openGateway({ logger: lineLogger(terminal), ...withCors(withData(options, data), flags.cors) });
     const server = await listen(gateway, { port, hostname, drainMs });
     terminal.print(banner(server, options, key, data));
     await stopAsked(terminal, server);
@@ -201,15 +97,6 @@ function withCallers(options: GatewayOptions, env: Env): { options: GatewayOptio
   return { options: { ...options, apiKeys: [{ key: key.key, permissions: ['inference', 'management'] }] }, key };
 }
 
-function open(options: GatewayOptions): Gateway {
-  try {
-    return createGateway(options);
-  } catch (error) {
-    if (error instanceof OptionsError) throw new CliError(error.message);
-    throw error;
-  }
-}
-
 async function listen(
   gateway: Gateway,
   options: { port: number; hostname: string; drainMs: number },
@@ -273,10 +160,4 @@ function lineLogger({ printError }: Terminal): Logger {
       `${level} ${message} ${JSON.stringify(fields, (_key, value) => (value instanceof Error ? value.message : value))}\n`,
     );
   return { info: () => {}, warn: line('warn'), error: line('error') };
-}
-
-function version(): string {
-  // The package.json is one folder up, for the sources and for the built files.
-  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return manifest.version;
 }

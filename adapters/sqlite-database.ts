@@ -6,8 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 export type SqliteValue = string | number | bigint | null | Uint8Array;
 
 export interface SqliteStatement {
+  /** Runs the statement for what it changes. */
   run(...values: SqliteValue[]): { changes: number | bigint };
+  /** The first row; undefined without one. */
   get(...values: SqliteValue[]): Record<string, unknown> | undefined;
+  /** Every row. */
   all(...values: SqliteValue[]): Record<string, unknown>[];
 }
 
@@ -18,6 +21,7 @@ export interface SqliteStatement {
 export interface SqliteDatabase {
   /** Compiled once per text. For use within `read` and `transact`. */
   prepare(sql: string): SqliteStatement;
+  /** Runs statements without parameters. */
   exec(sql: string): void;
   /** Tables and indexes to create at the first use: complete `CREATE … IF NOT EXISTS` statements. */
   define(schema: readonly string[]): void;

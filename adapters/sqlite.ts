@@ -18,11 +18,13 @@ export interface SqliteStoreOptions {
 
 /** A storage adapter of Keyv 6. Its methods reject when SQLite fails: no failure looks like an absence. */
 export interface SqliteStore extends KeyvStorageAdapter {
+  /** Kept before each key, where Keyv sets it. */
   namespace: string | undefined;
   /** The connection, for tables of your own beside Keyv's. A gateway keeps its records and its ledger in it. */
   readonly database: SqliteDatabase;
   /** Closes the file. */
   disconnect(): Promise<void>;
+  /** Every entry of a namespace. */
   iterator<Value>(): AsyncGenerator<Array<string | Awaited<Value> | undefined>, void>;
 }
 

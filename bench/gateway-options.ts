@@ -58,7 +58,7 @@ export function tenantOptions(
 }
 
 /**
- * Cost of one request of `bodies.ts` at the first endpoint, calculated by hand: 84 prompt tokens at 1,500 nano-USD, 128
- * cached tokens at 75, 98 completion tokens at 60,000.
+ * Cost of one request of `bodies.ts` at the first endpoint, calculated by hand: 284 prompt tokens at 1,500 nano-USD,
+ * 128 cached tokens at 75, 98 completion tokens at 60,000.
  */
-export const costNanoUsd = 84 * 1500 + 128 * 75 + 98 * 60_000;
+export const costNanoUsd = 284 * 1500 + 128 * 75 + 98 * 60_000;

@@ -6,7 +6,17 @@ import process from 'node:process';
 import { cache, root } from './paths.mjs';
 
 const stampFile = join(cache, 'build.json');
-const inputs = ['src', 'adapters', 'package.json', 'package-lock.json', 'tsconfig.json', 'tsup.config.ts'];
+const makeDeclarations = 'scripts/make-declarations.ts';
+const inputs = [
+  'src',
+  'adapters',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+  'tsup.config.ts',
+  makeDeclarations,
+  'scripts/print-types.ts',
+];
 
 /**
  * Builds dist unless the build is up to date.
@@ -29,15 +39,28 @@ function build(hash, types) {
   const started = Date.now();
   // The stamp is written only after the build, so that an interrupted build does not count as complete.
   rmSync(stampFile, { force: true });
-  const tsup = join(root, 'node_modules', 'tsup', 'dist', 'cli-default.js');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [tsup, ...(types ? [] : ['--no-dts'])], {
-    cwd: root,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`);
+  if (types) runNode([makeDeclarations]);
+  runNode([join('node_modules', 'tsup', 'dist', 'cli-default.js'), ...(types ? [] : ['--no-dts'])]);
+  if (types) checkDeclarations();
   mkdirSync(cache, { recursive: true });
   writeFileSync(stampFile, JSON.stringify({ hash, types }));
   process.stdout.write(`Built in ${((Date.now() - started) / 1000).toFixed(1)} s.\n`);
+}
+
+/**
+ * zod is part of the build and not installed with it: where a declaration needed it, a host app's types would be `any`.
+ */
+function checkDeclarations() {
+  const dist = join(root, 'dist');
+  const wrong = readdirSync(dist)
+    .filter((name) => name.endsWith('.d.ts'))
+    .filter((name) => /\bfrom ['"]zod|\bimport\(?\s*['"]zod/.test(readFileSync(join(dist, name), 'utf8')));
+  if (wrong.length > 0) throw new Error(`These declarations need zod: ${wrong.join(', ')}. Give the type a name.`);
+}
+
+function runNode(args) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`The build failed:\n${stdout}${stderr}`);
 }
 
 /** Hashes contents, not modification times, because a checkout gives old content a new time. */

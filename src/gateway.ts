@@ -7,61 +7,85 @@ import { createHealth } from './catalog/health.ts';
 import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
 import { guardrails } from './guardrails/index.ts';
-import { type Authenticate, createAuthenticate, type HostCaller } from './http/authenticate.ts';
-import { createCors } from './http/cors.ts';
-import { createEdge, type HandleContext } from './http/edge.ts';
+import { type Authenticate, createAuthenticate } from './http/authenticate.ts';
+import type { HandleContext } from './http/context.ts';
+import { createCors, originRule } from './http/cors.ts';
+import { siteCheck } from './http/cross-site.ts';
+import { createEdge } from './http/edge.ts';
+import { type HostCaller, namedCaller } from './http/host-caller.ts';
+import { requestOf } from './http/request-of.ts';
 import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
 import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions } from './options.ts';
 import type { PipelineDeps } from './pipeline/deps.ts';
 import { createHedging } from './pipeline/hedging.ts';
+import { createOutputEstimates } from './pricing/output-estimates.ts';
 import { builtInProviders } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
+import type { Explanation } from './schema/explanation.ts';
 import { configureCatalog } from './setup/catalog.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
 import { allOperations, allPlugins } from './setup/extensions.ts';
+import { type HostApiKeys, withHostApiKeys } from './setup/host-api-keys.ts';
+import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
+import { missingKeys } from './setup/missing-keys.ts';
 import { configureModels } from './setup/models.ts';
-import { type Configured, configureProviders, SettingsError } from './setup/providers.ts';
+import { type Configured, configureProviders, type Environment, SettingsError } from './setup/providers.ts';
 import { rateDeps } from './setup/rate-limits.ts';
+import { scriptedTransports, withSandbox } from './setup/sandbox.ts';
 import { openStores, type Stores } from './setup/stores.ts';
+import { allowedModelsOf } from './stores/allowed-models.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
-import type { ApiKeys } from './stores/host-api-keys.ts';
 import { createSticky } from './stores/sticky.ts';
-import { logCompletion, logOperation, recordTo } from './telemetry/record.ts';
+import { writeLog } from './stores/storage/logger.ts';
+import { type Logger, logCompletion, operationLog, recordTo } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
 
 /** What an adapter needs of a gateway. */
 export interface RequestHandler {
-  /** Request in, Response out. Never rejects. Bound. */
+  /** Request in, Response out. Rejects with a GatewayError where an argument is wrong, and never otherwise. Bound. */
   handle(request: Request, context?: HandleContext): Promise<Response>;
   /** Where it expects requests unless told otherwise. Default `/v1`. */
   basePath?: string;
 }
 
-export interface Gateway extends RequestHandler {
+/** A gateway as one caller sees it. */
+export interface CallerGateway extends InProcessApi {
+  /** As `gateway.fetch`, in the name of the caller. */
+  fetch: Gateway['fetch'];
+  /** As `gateway.explain`, for the workspace and the permissions of the caller. */
+  explain(body: unknown): Promise<Explanation>;
+}
+
+/** The functions of `InProcessApi` act for the operator: in every workspace, with every permission. */
+export interface Gateway extends RequestHandler, Omit<InProcessApi, 'apiKeys' | 'credentials'> {
   /**
-   * As `handle`. Takes what `fetch` takes, so that it can be handed to a client as its `fetch`, and like it rejects with
-   * the reason of the signal, and breaks the body with it, once that is aborted. Bound.
+   * As `handle`. Takes what `fetch` takes, so that it can be handed to a client as its `fetch`, and like it rejects
+   * with the reason of the signal, and breaks the body with it, once that is aborted. Bound.
+   * @throws GatewayError invalid_request (400) where no request can be made of its arguments
    */
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
+  /** The path under which requests arrive. */
   basePath: string;
   /**
    * The gateway as one caller sees it, without a key: for requests that the host app makes itself. Its `fetch` is
-   * that of the gateway.
+   * that of the gateway, its functions are those of the gateway with the permissions of the caller checked.
+   * @throws GatewayError invalid_request (400) naming what is wrong with the caller
    */
-  as(caller: HostCaller): Pick<Gateway, 'fetch'>;
+  as(caller: HostCaller): CallerGateway;
   /** Keys callers authenticate with, in the store. */
-  apiKeys: ApiKeys;
+  apiKeys: HostApiKeys;
   /** The provider credentials that workspaces bring. */
-  credentials: {
+  credentials: InProcessApi['credentials'] & {
     /**
-     * Seals all of them with the current master key, after it was changed. Requests go on meanwhile; may be called again
-     * if it was interrupted.
+     * Seals all of them with the current master key, after it was changed. Requests go on meanwhile; may be called
+     * again if it was interrupted.
      * @param workspaces  ids of those that only `authenticate` names, for which nobody made a record here
      * @returns how many there are, how many were sealed anew, and the ids of those that no key opens
-     * @throws GatewayError unavailable (503) when there is no master key, or the store is out of reach
+     * @throws GatewayError unavailable (503) when there is no master key, or the store is out of reach;
+     *   invalid_request (400) for what is no id of a workspace
      */
     rotate(workspaces?: readonly string[]): Promise<Rotation>;
   };
@@ -91,7 +115,10 @@ export interface Gateway extends RequestHandler {
 export function createGateway(options: GatewayOptions): Gateway {
   const resolved = resolveOptions(options);
   const { clock = systemClock, random = Math.random, ids = randomIds, brand, limits, logger } = resolved;
-  const configured = asOptions(() => configureProviders(resolved.providers, builtInProviders, dialects));
+  const configured = asOptions(() =>
+    configureProviders(withSandbox(resolved.providers, resolved.sandbox), builtInProviders, dialects, environment()),
+  );
+  const builtInSlugs = new Set(builtInProviders.map(({ slug }) => slug));
   const network = lazily(
     () => resolved.transport ?? (resolved.fetch ? fetchTransport(resolved.fetch) : defaultTransport()),
   );
@@ -100,21 +127,23 @@ export function createGateway(options: GatewayOptions): Gateway {
     if (isConfigured && provider.createTransport)
       inProcess.set(provider.slug, provider.createTransport({ clock, random }));
   }
+  const scripted = asOptions(() => scriptedTransports(resolved.sandbox, clock, logger));
   const operatorsOwn = (slug: string) => {
     const found = configured.get(slug);
     return found?.isConfigured ? found.provider : null;
   };
+  const ownModels = asOptions(() =>
+    configureModels(resolved.models, operatorsOwn, () => Object.keys(resolved.providers)),
+  );
+  for (const { message, ...missing } of logger ? missingKeys(configured.values(), ownModels) : [])
+    writeLog(logger, 'warn', missing, message);
   const catalog = asOptions(() =>
     configureCatalog({
       settings: resolved.catalog,
-      models: [
-        ...mergeModels([
-          configureModels(resolved.models, operatorsOwn),
-          operatorsOwn('sandbox') ? sandboxModels : [],
-        ]).values(),
-      ],
+      aliases: resolved.aliases,
+      models: [...mergeModels([ownModels, operatorsOwn('sandbox') ? sandboxModels : []]).values()],
       providers: configured,
-      builtInProviders: new Set(builtInProviders.map(({ slug }) => slug)),
+      builtInProviders: builtInSlugs,
       transport: network,
       headerBytes: limits.upstreamHeaderBytes,
       clock,
@@ -148,6 +177,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
     isSandbox: (slug) => configured.get(slug)?.provider.isSandbox === true,
     hasOnlySandboxes: [...configured.values()].every((one) => !one.isConfigured || one.provider.isSandbox === true),
+    builtInProviders: builtInSlugs,
     defaultsOf: stores.defaultsOf,
     usableProviders: new Set(
       [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
@@ -156,13 +186,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     budgetsOf: (workspaceId) => stores.budgets(workspaceId).limits(),
     spending: stores.spending,
     budgets: resolved.budgets,
+    outputEstimates: resolved.budgets.estimate === 'p99' ? createOutputEstimates() : null,
     rates,
     openCredential: credentialOpener(
       (slug) => (configured.get(slug) as Configured).credential,
       stores.credentials,
       takesByok,
     ),
-    transportOf: (provider) => inProcess.get(provider.slug) ?? network(),
+    reportAuthFailure: (provider, reason) =>
+      writeLog(logger, 'warn', { provider, reason }, 'The auth of a provider failed'),
+    transportOf: (provider) => scripted?.(provider) ?? inProcess.get(provider.slug) ?? network(),
     limits: {
       bodyBytes: limits.upstreamBodyBytes,
       streamBytes: limits.upstreamStreamBytes,
@@ -182,21 +215,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     guardrails: [...guardrails, ...resolved.guardrails],
   };
   const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth, values: limits.jsonValues };
+  const ofInterface = operations({
+    ids,
+    clock,
+    brand,
+    bounds: limits,
+    presentation: presentationOf(resolved.compat),
+    ...stores,
+    byokProviders: new Map([...configured].filter(([, { provider }]) => provider.isSandbox !== true)),
+    pipeline,
+  });
   const edge = createEdge({
-    operations: asOptions(() =>
-      allOperations(
-        operations({
-          ids,
-          clock,
-          brand,
-          bounds: limits,
-          presentation: presentationOf(resolved.compat),
-          ...stores,
-          pipeline,
-        }),
-        resolved.operations,
-      ),
-    ),
+    operations: asOptions(() => allOperations(ofInterface, resolved.operations)),
     authenticate: authentication(resolved, stores, clock),
     clock,
     limits: bodyLimits,
@@ -204,29 +234,45 @@ export function createGateway(options: GatewayOptions): Gateway {
     totalMs: resolved.timeouts.totalMs,
     brand,
     basePath: resolved.basePath,
+    checkSite: siteCheck(trustedOrigins(resolved, logger ?? null)),
     cors: resolved.cors ? createCors(resolved.cors, brand, logger ?? null) : null,
     logger: logger ?? null,
-    record: recorderOf(resolved.onOperation, logger && ((record) => logOperation(logger, record))),
+    record: recorderOf(resolved.onOperation, logger && operationLog(logger)),
   });
   const fetchAs =
     (context?: HandleContext): Gateway['fetch'] =>
     async (input, init) => {
-      const request = input instanceof Request && init === undefined ? input : new Request(input, init);
+      const request = requestOf(input, init);
       const response = await edge.handle(request, context);
       if (!request.signal.aborted) return response;
       // Nobody will read it.
       await response.body?.cancel().catch(() => undefined);
       throw request.signal.reason;
     };
-  return {
+  const apiFor = createInProcess(ofInterface, edge.call);
+  const { explain, explainAs } = createExplainer(ofInterface, edge.call);
+  const api = apiFor(operator);
+  const apiKeys = lazily(() => withHostApiKeys(api.apiKeys, stores.hostApiKeys));
+  const credentials = lazily(() => ({ ...api.credentials, rotate: stores.rotateCredentials }));
+  return mergeApi(api, {
     fetch: fetchAs(),
-    as: (caller) => ({ fetch: fetchAs({ caller }) }),
+    as(given: HostCaller) {
+      const caller = namedCaller(given, '');
+      return mergeApi(apiFor(caller), {
+        fetch: fetchAs({ caller: given }),
+        explain: (body: unknown) => explainAs(body, caller),
+      });
+    },
     handle: edge.handle,
     basePath: resolved.basePath,
-    apiKeys: stores.hostApiKeys,
-    credentials: { rotate: stores.rotateCredentials },
+    get apiKeys() {
+      return apiKeys();
+    },
+    get credentials() {
+      return credentials();
+    },
     catalog: { refresh: catalog.refresh },
-    explain: createExplainer({ pipeline, ids, brand, bounds: limits }, clock, bodyLimits),
+    explain,
     async close() {
       catalog.close();
       edge.close();
@@ -234,7 +280,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await stores.close();
       if (network.isMade() && !resolved.transport) await network().close?.();
     },
-  };
+  });
 }
 
 /** A mistake that only shows when things are put together is a mistake in the options like any other. */
@@ -255,16 +301,30 @@ function recorderOf<AnyRecord>(
   return wanted.length === 0 ? null : recordTo(wanted);
 }
 
+/** The variables of the process, where there is one. */
+function environment(): Environment {
+  return (globalThis as { process?: { env?: Environment } }).process?.env ?? {};
+}
+
+/** `*` of `cors` is without cookies, and says nothing of who may act for a user. */
+function trustedOrigins({ cors, trustedOrigins }: ResolvedOptions, logger: Logger | null): (origin: string) => boolean {
+  const isTrusted = originRule(trustedOrigins, 'trustedOrigins', logger);
+  const isOfCors = cors && cors.origins !== '*' ? originRule(cors.origins, 'cors.origins', logger) : () => false;
+  return (origin) => isTrusted(origin) || isOfCors(origin);
+}
+
 function systemRandomBytes(size: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(size));
 }
 
 function authentication({ authenticate, apiKeys = [] }: ResolvedOptions, stores: Stores, clock: Clock): Authenticate {
   return createAuthenticate({
-    keys: apiKeys.map(({ key, permissions, workspace }) => ({
+    keys: apiKeys.map(({ key, permissions, workspaceId, models, tags }) => ({
       hash: sha256Hex(key),
       permissions,
-      workspaceId: workspace ?? null,
+      workspaceId: workspaceId ?? null,
+      models: allowedModelsOf(models),
+      tags: tags.length > 0 ? tags : undefined,
     })),
     findKey: stores.findApiKey,
     clock,

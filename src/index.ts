@@ -17,14 +17,14 @@ export { CatalogError } from './catalog/document.ts';
 export type { Dialect } from './dialects/dialect.ts';
 export type { ChatQuirks } from './dialects/openai-chat/quirks.ts';
 export { openaiChat } from './dialects/openai-chat.ts';
-export { createGateway, type Gateway, type RequestHandler } from './gateway.ts';
+export { type CallerGateway, createGateway, type Gateway, type RequestHandler } from './gateway.ts';
 export { blockedBy, defineGuardrail, type Guardrail } from './guardrails/guardrail.ts';
-export type { FindHostCaller, HostCaller } from './http/authenticate.ts';
-export type { HandleContext } from './http/edge.ts';
+export type { HandleContext } from './http/context.ts';
+export type { FindHostCaller, HostCaller } from './http/host-caller.ts';
 export { defineOperation, type Operation, type OperationInput } from './operations/operation.ts';
-export { type GatewayOptions, OptionsError } from './options.ts';
+export { type ApiKeyOptions, type GatewayOptions, OptionsError } from './options.ts';
 export { definePlugin, type Plugin } from './plugins/plugin.ts';
-export { builtInProviders } from './providers/index.ts';
+export { type BuiltInSlug, builtInProviders, type ProviderSlug } from './providers/index.ts';
 export {
   type Auth,
   bearer,
@@ -35,12 +35,39 @@ export {
   type OutgoingRequest,
   type Provider,
 } from './providers/provider.ts';
+export type { SaidAnswer, SandboxAnswer, ScriptRequest } from './providers/sandbox/answer.ts';
+export { type SandboxScript, type ScriptEntry, ScriptError, sandboxScript } from './providers/sandbox/script.ts';
 export type { NewApiKey, StoredApiKey } from './schema/api-key.ts';
 export type { ChatRequest, ChatResult, Usage } from './schema/chat.ts';
 export type { ChatChunk } from './schema/chunk.ts';
 export type { ErrorBody, ServiceMetadata } from './schema/envelope.ts';
 export type { Explanation } from './schema/explanation.ts';
 export type { Explain, ExplainFor } from './setup/explainer.ts';
+export type { HostApiKeys } from './setup/host-api-keys.ts';
+export type { InProcessApi } from './setup/in-process.ts';
+export type {
+  BudgetOptions,
+  CatalogOptions,
+  CorsOptions,
+  DataPolicyOptions,
+  EndpointOptions,
+  HealthOptions,
+  HedgeOptions,
+  KeepAliveOptions,
+  LimitOptions,
+  ModelOptions,
+  OverloadOptions,
+  PricingOptions,
+  RateLimitOptions,
+  RateLimitSetOptions,
+  RedisOptions,
+  RetryOptions,
+  SecretOptions,
+  StickyOptions,
+  StreamOptions,
+  TimeoutOptions,
+} from './setup/option-types.ts';
+export type { ProviderOptions, Providers } from './setup/provider-options.ts';
 export type { StoreOption } from './setup/stores.ts';
 export type { Rotation } from './stores/credentials/rotate.ts';
 export type { ApiKeys } from './stores/host-api-keys.ts';

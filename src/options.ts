@@ -1,17 +1,18 @@
 import * as z from 'zod';
 import type { Clock } from './base/clock.ts';
+import { GatewayError } from './base/errors.ts';
 import type { Ids } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
+import { textOf } from './base/refusal.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
-import { type DialectName, dialects, type QuirksOf } from './dialects/index.ts';
 import type { Guardrail } from './guardrails/guardrail.ts';
-import type { HostCaller } from './http/authenticate.ts';
+import type { HostCaller } from './http/host-caller.ts';
 import { brandOf, compatNames } from './operations/compat.ts';
 import type { Operation } from './operations/operation.ts';
 import type { Plugin } from './plugins/plugin.ts';
-import type { Provider } from './providers/provider.ts';
 import { permissionSchema } from './schema/api-key.ts';
 import { expectation } from './schema/expectations.ts';
+import { allowedModelPatterns, keyTags } from './schema/key-scope.ts';
 import { masterSecretsSchema } from './schema/master-secrets.ts';
 import {
   budgetSettingsSchema,
@@ -21,6 +22,7 @@ import {
   keepAliveSettingsSchema,
   limitSettingsSchema,
   milliseconds,
+  originsSchema,
   overloadSettingsSchema,
   rateLimitSettingsSchema,
   redisSettingsSchema,
@@ -30,7 +32,9 @@ import {
   timeoutSettingsSchema,
 } from './schema/settings.ts';
 import { validationIssues } from './schema/validate.ts';
-import { catalogOptions, dataPolicyOptions, modelOptions, slug } from './setup/model-options.ts';
+import { catalogOptions, modelAlias, modelOptions, modelTarget } from './setup/model-options.ts';
+import { providersOptions } from './setup/provider-options.ts';
+import { sandboxSettings } from './setup/sandbox.ts';
 import type { StoreOption } from './setup/stores.ts';
 import type { Ledger } from './stores/ledger/ledger.ts';
 import type { Sealer } from './stores/vault.ts';
@@ -50,15 +54,6 @@ const objectWith = <T>(methods: readonly string[], what: string) =>
     },
   );
 
-type AnyQuirks = QuirksOf<DialectName>;
-
-/** Of any dialect: once that of the provider is known, `configureProviders` checks them by its own schema. */
-const quirks = lazily((): z.ZodType<AnyQuirks, AnyQuirks> => {
-  const schemas = Object.values(dialects).map((dialect) => dialect.quirks());
-  const [only] = schemas;
-  return schemas.length === 1 && only ? only : z.union(schemas);
-});
-
 const withId = <T>(what: string) =>
   z.custom<T>(
     (value) =>
@@ -66,44 +61,33 @@ const withId = <T>(what: string) =>
     { error: expectation(`expected ${what}`) },
   );
 
-const providerOptions = lazily(() =>
-  z.strictObject({
-    /** The key. Undefined for a built-in provider: it is not used. Undefined with a `baseUrl`: none is sent. */
-    apiKey: z.string().min(1).optional(),
-    /** The other parts of the credential, by name, where the provider asks for some, such as a region or an account. */
-    credential: z.record(z.string(), z.string().min(1)).optional(),
-    baseUrl: z.url({ protocol: /^https?$/, error: expectation('expected an http or https URL') }).optional(),
-    /** Whether it is sent the credentials that workspaces bring. Default: only at its built-in address. */
-    byok: z.boolean().optional(),
-    /** Display name. Default: the built-in one, or the slug. */
-    name: z.string().min(1).optional(),
-    /** Sent with every request that uses your own credential, and with no other. */
-    headers: z
-      .record(
-        z.string().regex(/^[!#$%&'*+.^_`|~\w-]+$/, expectation('expected a header name')),
-        z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, expectation('expected a header value')),
-      )
-      .optional(),
-    /** The wire format it speaks. Default `openai-chat`. */
-    dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).optional(),
-    /** Those of its dialect. */
-    quirks: quirks().optional(),
-    dataPolicy: dataPolicyOptions().optional(),
-  }),
+const workspaceId = lazily(
+  () =>
+    z.custom<WorkspaceId>(
+      (value) => typeof value === 'string' && parseWorkspaceId(value) !== null,
+      expectation('expected the id of a workspace'),
+    ) as unknown as z.ZodType<WorkspaceId, string>,
 );
 
-const apiKeyOptions = lazily(() =>
+export const apiKeyOptions = lazily(() =>
   z.strictObject({
+    /** At least 8 characters; kept as a hash. */
     key: z.string().min(8),
-    /** Default `["inference"]`. */
+    /** What the key may do; chat needs `inference`; workspaces, budgets, credentials and keys need `management`. */
     permissions: z.array(permissionSchema()).min(1).default(['inference']),
-    /** Id of the workspace it is bound to: it sees no other. Default: none; it works for the default workspace and, with `management`, manages all. */
-    workspace: z
-      .custom<WorkspaceId>(
-        (value) => typeof value === 'string' && parseWorkspaceId(value) !== null,
-        expectation('expected the id of a workspace'),
-      )
-      .optional(),
+    /**
+     * Patterns of the models that the key may use, such as `openai/*`; 1 to 100; see
+     * docs/workspaces.md#models-of-a-key.
+     * @default all
+     */
+    models: allowedModelPatterns().optional(),
+    /** Labels that the records of its requests hold, such as `team-a`; at most 20 of 64 characters. */
+    tags: keyTags().default([]),
+    /**
+     * Id of the workspace that the key is bound to; the key sees no other workspace. Without it, the key works for
+     * the default workspace and manages all workspaces.
+     */
+    workspaceId: workspaceId().optional(),
   }),
 );
 
@@ -113,18 +97,25 @@ const sectionDefault = <T extends z.ZodType>(schema: T) => schema.prefault({} as
 export const optionsSchema = lazily(() =>
   z
     .strictObject({
-      /** By slug: a built-in provider, your own, or one made by `defineProvider`. */
-      providers: z
-        .record(slug(), z.union([providerOptions(), objectWith<Provider>(['auth'], 'a provider')]))
-        .default({}),
+      /** By slug: a built-in provider, your own server, or a provider made by `defineProvider`. */
+      providers: providersOptions().default({}),
+      /**
+       * Your models, with the endpoints that serve them; docs/catalogue.md lists the other sources of models.
+       */
       models: z.array(modelOptions()).default([]),
+      /**
+       * Further names that requests may use, each with the slug that it stands for: `{ 'gpt-4o': 'openai/gpt-4o' }`;
+       * see docs/routing.md#other-names-of-a-model.
+       */
+      aliases: z.record(modelAlias(), modelTarget()).default({}),
       /** Where further models and their prices come from. */
       catalog: sectionDefault(catalogOptions()),
-      /** Keys callers authenticate with. */
+      /** Keys that callers authenticate with. */
       apiKeys: z.array(apiKeyOptions()).optional(),
       /**
-       * Your own users: who asks, or null. It is asked about requests without a known key. `host`: the host app names the
-       * caller of each request, by `caller` of an adapter or by `gateway.as`.
+       * `(request) => caller`, or null: your own users; may be asynchronous. It is asked about requests without a
+       * known key. `'host'`: only your app names its users, request by request. Your own users
+       * (docs/options.md#your-own-users).
        */
       authenticate: z
         .union([
@@ -132,75 +123,140 @@ export const optionsSchema = lazily(() =>
           func<(request: Request) => HostCaller | null | Promise<HostCaller | null>>('(request) => caller or null'),
         ])
         .optional(),
-      /** Where workspaces, budgets, credentials and keys live. Any Keyv or Keyv adapter; default in memory. */
+      /**
+       * Where workspaces, budgets, credentials and keys are kept; see docs/storage.md.
+       * @default in memory
+       */
       store: objectWith<StoreOption>(['get', 'set', 'delete'], 'a Keyv or a Keyv adapter').optional(),
-      /** Holds and books money, instead of the store; for stores that have no atomic way. */
+      /**
+       * Holds and books money, for a store that has no atomic operations.
+       * @default the store's
+       */
       ledger: objectWith<Ledger>(
         ['hold', 'settle', 'release', 'renew', 'expire', 'add', 'read', 'forget'],
         'a ledger',
       ).optional(),
+      /** How budgets are held. */
       budgets: sectionDefault(budgetSettingsSchema()),
-      /** Master keys of the credentials that workspaces bring. Without, none can be stored. */
+      /** Encrypts BYOK credentials; without it none can be stored (503). */
       secrets: masterSecretsSchema().optional(),
-      /** Seals their data keys, such as by a KMS; wins over `secrets`. */
+      /** Encrypts BYOK credentials with a key service (KMS) instead; wins over `secrets`. */
       sealer: objectWith<Sealer>(['seal', 'open'], 'a sealer with seal and open').optional(),
+      /** How safe a Redis must be set up. */
       redis: sectionDefault(redisSettingsSchema()),
-      /** How long the store may take before a request fails with 503. */
+      /** How long a store call may take before the request fails with 503. */
       storeTimeoutMs: milliseconds().default(250),
-      /** How long what was read from the store is believed: a key revoked by another instance works on for so long. */
+      /** How long data from the store is cached: a key that another instance has revoked works for this time. */
       storeCacheMs: z.int().min(0).default(5_000),
-      /** For requests that name no model. */
+      /** The model of requests that name none; without it such a request is a 400. */
       defaultModel: z.string().min(1).optional(),
-      /** Names the header `X-{Brand}-Metadata` and the field `{brand}_metadata`. Default: that of `compat`, else `service`. */
+      /**
+       * Names the headers `X-{Brand}-Metadata` and `X-{Brand}-Timeout-Ms`, the field `{brand}_metadata` and the
+       * comment `: {BRAND} PROCESSING`; up to 31 lower-case letters and digits.
+       * @default that of `compat`, else `"service"`
+       */
       brand: z
         .string()
         .regex(/^[a-z][a-z0-9]{0,30}$/, expectation('expected up to 31 lower-case letters and digits'))
         .optional(),
-      /** Whose wire to follow where it differs from the interface. */
+      /** Whose wire format to follow where it differs from the interface; see docs/listings.md#compat. */
       compat: z.enum(compatNames).optional(),
-      /** Where requests come in, unless an adapter says otherwise. */
+      /** The path under which requests arrive, unless an adapter sets another. */
       basePath: z
         .string()
         .regex(/^(?:\/[^\s?#/]+)*$/, expectation('expected a path such as /v1'))
         .default('/v1'),
-      /** For browsers, where the host app has no cross-origin rules of its own. Default: none. */
+      /**
+       * Which web pages of other sites may use the gateway, where your server has no rules for that; see
+       * docs/options.md#cors and docs/hosts.md#web-pages-of-other-sites.
+       */
       cors: corsSettingsSchema().optional(),
+      /**
+       * Web sites, beside those of `cors`, whose pages may act for your own users: their origins, a function of an
+       * origin, or `*` for all, where your app itself guards against forged requests; see
+       * docs/hosts.md#forged-requests.
+       */
+      trustedOrigins: originsSchema(true).default([]),
       /** Shown in routing metadata. */
       region: z.string().min(1).nullable().default(null),
+      /** Maximum sizes. */
       limits: sectionDefault(limitSettingsSchema()),
+      /** Requests and tokens per minute, and requests in flight; see [rate limits](rate-limits.md). */
       rateLimits: sectionDefault(rateLimitSettingsSchema()),
+      /**
+       * When requests are refused because the process has too much to do; see [rate limits](rate-limits.md#overload).
+       */
       overload: sectionDefault(overloadSettingsSchema()),
+      /** Maximum durations. */
       timeouts: sectionDefault(timeoutSettingsSchema()),
+      /** What is retried, and when. */
       retry: sectionDefault(retrySettingsSchema()),
+      /** What a broken stream looks like. */
       streams: sectionDefault(streamSettingsSchema()),
+      /** Comments in silent streams. */
       keepAlive: sectionDefault(keepAliveSettingsSchema()),
+      /** When an endpoint that fails goes into cooldown; see docs/routing.md#health. */
       health: sectionDefault(cooldownSettingsSchema()),
+      /** A second attempt beside a stream whose first token is late; see docs/routing.md#hedging. */
       hedge: sectionDefault(hedgeSettingsSchema()),
+      /** How long a conversation keeps its endpoint; see docs/routing.md#conversations. */
       sticky: sectionDefault(stickySettingsSchema()),
-      /** One line per request, and unexpected errors. Fits pino. Default: none. */
+      /**
+       * `info`, `warn` and `error`, each `(fields, message)`, as in pino: one line per request, and unexpected
+       * errors.
+       */
       logger: objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
-      /** The host app's plugins, beside those that are built in. One may take an id of the interface that is not built in. */
+      /** Your plugins, made by `definePlugin`; see docs/plugins.md. */
       plugins: z.array(withId<Plugin>('a plugin: an object with an id')).default([]),
-      /** The host app's guardrails: they act whether a request asks for them or not. */
+      /**
+       * Your guardrails, made by `defineGuardrail`: they act whether a request asks for them or not; see
+       * docs/plugins.md#guardrails.
+       */
       guardrails: z.array(withId<Guardrail>('a guardrail: an object with an id')).default([]),
-      /** The host app's operations, served beside those of the interface. */
+      /**
+       * Your operations, made by `defineOperation`, served beside those of the interface; see
+       * docs/plugins.md#operations-of-your-own.
+       */
       operations: z
         .array(
           objectWith<Operation>(['run', 'result'], 'an operation: name, method, path, permissions, result and run'),
         )
         .default([]),
-      /** Takes a record of every finished request. */
+      /** Scripted answers for your own tests; see docs/sandbox.md#scripted-answers. */
+      sandbox: sandboxSettings().optional(),
+      /** `(record) => void`, called for every client call that ran, when it has ended; see docs/options.md#records. */
       onRecord: func<Recorder>('(record) => void').optional(),
-      /** Takes a record of every request that was refused before it was routed, and of every other operation. */
+      /**
+       * `(record) => void`, called for every refused request and for every other operation; see
+       * docs/options.md#records.
+       */
       onOperation: func<OperationRecorder>('(record) => void').optional(),
-      /** The network, by the web's own interface. Default: undici on Node, fetch elsewhere. */
+      /**
+       * The network, with the interface of the web's `fetch`.
+       * @default undici on Node, else the global `fetch`
+       */
       fetch: func<typeof fetch>('fetch').optional(),
-      /** The network, by ours; wins over `fetch`. */
+      /** The network, with our interface; wins over `fetch`. */
       transport: objectWith<Transport>(['send'], 'a transport with send').optional(),
-      /** Time, randomness and ids, for exact tests. */
+      /**
+       * Time, for exact tests.
+       * @default the system's
+       */
       clock: objectWith<Clock>(['now', 'after'], 'a clock with now and after').optional(),
+      /**
+       * `() => number` in [0, 1), for exact tests.
+       * @default `Math.random`
+       */
       random: func<() => number>('() => number in [0, 1)').optional(),
+      /**
+       * `{ uuid() }`, for exact tests.
+       * @default `crypto.randomUUID`
+       */
       ids: objectWith<Ids>(['uuid'], 'ids with uuid').optional(),
+      /**
+       * `(size) => Uint8Array`, the random bytes for new keys.
+       * @default `crypto.getRandomValues`
+       */
       randomBytes: func<(size: number) => Uint8Array>('(size) => Uint8Array').optional(),
     })
     .check((payload) => {
@@ -217,6 +273,9 @@ export const optionsSchema = lazily(() =>
     }),
 );
 
+/** A key that callers authenticate with. */
+export interface ApiKeyOptions extends z.input<ReturnType<typeof apiKeyOptions>> {}
+
 /** What `createGateway` takes. */
 export interface GatewayOptions extends z.input<ReturnType<typeof optionsSchema>> {}
 
@@ -226,13 +285,12 @@ export interface ResolvedOptions extends z.output<ReturnType<typeof optionsSchem
 }
 
 /** A mistake in the options: every one, by name, with what was expected. Never holds a value, which might be a key. */
-export class OptionsError extends Error {
+export class OptionsError extends GatewayError {
+  /** Every mistake in the options. */
   readonly issues: readonly { path: string; message: string }[];
 
   constructor(issues: readonly { path: string; message: string }[]) {
-    super(
-      `createGateway: ${issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')}`,
-    );
+    super('invalid_request', `createGateway: ${issues.map(textOf).join('; ')}`, { metadata: { issues } });
     this.name = 'OptionsError';
     this.issues = issues;
   }

@@ -3,8 +3,11 @@ import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { bundled } from '../tsup.config.ts';
 
-/** The picture "Floors" of the architecture, from the ground up. A folder imports itself and what is on lower floors. */
+/**
+ * The picture "Floors" of the architecture, from the ground up. A folder imports itself and what is on lower floors.
+ */
 const floors = [
   ['base'],
   ['schema'],
@@ -19,7 +22,9 @@ const floors = [
   ['index.ts', 'gateway.ts', 'options.ts'],
 ];
 
-/** Folders whose index.ts is a list of what they hold, and the file in each that is the contract, which is not listed. */
+/**
+ * Folders whose index.ts is a list of what they hold, and the file in each that is the contract, which is not listed.
+ */
 const listFolders: Record<string, string> = {
   dialects: 'dialect.ts',
   providers: 'provider.ts',
@@ -37,7 +42,8 @@ const root = join(import.meta.dirname, '..');
 const manifest: { dependencies: object; peerDependencies?: object } = JSON.parse(
   readFileSync(join(root, 'package.json'), 'utf8'),
 );
-const packages = new Set(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
+/** What an installation has, and what is part of the build. */
+const packages = new Set([...Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }), ...bundled]);
 
 describe('the source tree', () => {
   const files = { ...readTree('src'), ...readTree('adapters') };

@@ -70,7 +70,12 @@ export function crowdPlan(name: PreferenceSet): () => PlanInput {
     provider: preferences[name],
   };
   const usableProviders = new Set(slugs);
-  const view = { models: [model], model: (slug: string) => (slug === modelSlug ? model : null) };
+  const view = {
+    models: [model],
+    model: (slug: string) => (slug === modelSlug ? model : null),
+    aliasOf: () => null,
+    named: () => [],
+  };
   return () => {
     const facts: Facts = {
       health: health.view(startMs),

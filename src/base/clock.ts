@@ -5,7 +5,7 @@ export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
   /**
-   * Runs `callback` once, after `ms` milliseconds, unless the returned function is called first.
+   * Runs `callback` once, after `ms` milliseconds, unless the returned function is called first. Negative: at once.
    * @param options  `isIdle`: the timer alone does not keep the process alive
    */
   after(ms: number, callback: () => void, options?: { isIdle?: boolean }): () => void;
@@ -17,7 +17,7 @@ const longestMs = 2 ** 31 - 1;
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback, { isIdle = false } = {}) {
-    const timer: unknown = setTimeout(callback, Math.min(ms, longestMs));
+    const timer: unknown = setTimeout(callback, Math.min(Math.max(ms, 0), longestMs));
     // In browsers and similar runtimes the timer is a number: there is no process to keep alive.
     if (isIdle && typeof timer === 'object') (timer as { unref?: () => void }).unref?.();
     return () => clearTimeout(timer as number);

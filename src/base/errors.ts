@@ -47,12 +47,19 @@ const brand = Symbol.for('model-gateway.GatewayError');
  * secret.
  */
 export class GatewayError extends Error {
+  /** What went wrong, as code can tell it apart. */
   readonly kind: ErrorKind;
+  /** HTTP status of the response. */
   readonly status: number;
+  /** `error_type` of the body. */
   readonly errorType: string;
+  /** Shown to the caller as `error.metadata`. */
   readonly metadata: Record<string, unknown> | undefined;
+  /** Sent as `Retry-After`, rounded up to whole seconds. */
   readonly retryAfterMs: number | undefined;
+  /** Further response headers. */
   readonly headers: Record<string, string> | undefined;
+  /** Routing metadata for a caller who asked for it. */
   readonly route: unknown;
   readonly [brand] = true;
 

@@ -42,7 +42,9 @@ export function tryParseJson(text: string): unknown {
 const openers = ['{', '['] as const;
 const separators = ['{', '[', ','] as const;
 
-/** Whether signs occur more than `limit` times, inside strings or not. In most texts they occur too rarely to matter. */
+/**
+ * Whether signs occur more than `limit` times, inside strings or not. In most texts they occur too rarely to matter.
+ */
 function occurMore(text: string, signs: readonly string[], limit: number): boolean {
   let count = 0;
   for (const sign of signs) {
@@ -77,10 +79,16 @@ function checkLimits(text: string, maxDepth: number, maxValues: number): void {
   }
 }
 
-/** The same for a value that somebody else has parsed. @throws JsonError */
-export function checkParsed(value: unknown, maxDepth: number, maxValues = Number.POSITIVE_INFINITY): void {
+/**
+ * The same for a value that somebody else has parsed.
+ * @returns  how many characters its texts have together: the JSON that it came from had at least as many bytes
+ * @throws JsonError
+ */
+export function checkParsed(value: unknown, maxDepth: number, maxValues = Number.POSITIVE_INFINITY): number {
   let left = maxValues - 1;
+  let length = 0;
   const walk = (one: unknown, levels: number): void => {
+    if (typeof one === 'string') length += one.length;
     if (typeof one !== 'object' || one === null) return;
     if (levels === 0) throw nestsDeeper(maxDepth);
     const items = Array.isArray(one) ? one : Object.values(one);
@@ -89,6 +97,7 @@ export function checkParsed(value: unknown, maxDepth: number, maxValues = Number
     for (const item of items) walk(item, levels - 1);
   };
   walk(value, maxDepth);
+  return length;
 }
 
 function nestsDeeper(limit: number): JsonError {

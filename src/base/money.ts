@@ -58,6 +58,7 @@ export function picoToNano(pico: Pico): number {
 
 /** The largest limit, in USD: sums of nano-USD up to a limit stay exact integers. */
 export const largestLimitUsd = 9_000_000;
+export const largestLimitNanoUsd = largestLimitUsd * 1e9;
 
 /**
  * Reads a limit in USD by its decimal notation: 0.3 is 300,000,000 nano-USD, although 0.3 has no exact binary fraction.

@@ -39,8 +39,8 @@ function cutAtStars(pattern: string): Cut {
 }
 
 /**
- * Searches each literal between two stars once, after the end of the literal before. The first match leaves the most room
- * for the literals that follow. So no search is ever repeated, whatever pattern a caller sends.
+ * Searches each literal between two stars once, after the end of the literal before. The first match leaves the most
+ * room for the literals that follow. So no search is ever repeated, whatever pattern a caller sends.
  */
 function fits({ first, middle, last }: Cut, text: string): boolean {
   const end = text.length - last.length;

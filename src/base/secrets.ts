@@ -8,8 +8,12 @@ export const placeholder = '[redacted]';
 /** Removes secrets from texts. Keep a redactor: finding all spellings of a secret costs more than a search for them. */
 export interface Redactor {
   redact(text: string): string;
-  /** A text that holds none of these holds no secret in any spelling, but for characters that are escaped as `\u00…`. */
+  /**
+   * A text that holds none of these holds no secret in any spelling, but for characters that are escaped as `\u00…`.
+   */
   readonly spellings: readonly string[];
+  /** Characters of the longest of them; 0: there are none. */
+  readonly longest: number;
   /** The same in UTF-8. */
   readonly needles: readonly Uint8Array[];
   /** Indexed by byte: 1 where a needle begins with the byte. */
@@ -18,8 +22,8 @@ export interface Redactor {
 
 /**
  * Replaces every secret of at least 8 characters by `[redacted]`. The redactor also finds the secret in these
- * spellings: `Bearer …`, URL-encoded, escaped for JSON by any usual writer or character by character, and base64, alone or
- * inside a longer base64 text such as a Basic header.
+ * spellings: `Bearer …`, URL-encoded, escaped for JSON by any usual writer or character by character, and base64, alone
+ * or inside a longer base64 text such as a Basic header.
  */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const spellings = spellingsOf(secrets);
@@ -35,7 +39,8 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   return {
     redact(given) {
       let text = given;
-      // Only a text that holds an escaped secret is changed: elsewhere, what looks like an escape may be meant as it stands.
+      // Only a text that holds an escaped secret is changed: elsewhere, what looks like an escape may be meant as it
+      // stands.
       if (needles.length > 0 && text.includes('\\u00')) {
         const unescaped = withoutEscapes(text);
         if (isFoundIn(unescaped)) text = unescaped;
@@ -44,14 +49,15 @@ export function createRedactor(secrets: readonly string[]): Redactor {
       return spellings.reduce((clean, spelling) => clean.replaceAll(spelling, placeholder), text);
     },
     spellings: needles,
+    longest: Math.max(0, ...needles.map(({ length }) => length)),
     needles: bytes,
     startsNeedle,
   };
 }
 
 /**
- * Writes ASCII characters that are escaped as `\u00…`, in JSON or in JSON inside JSON, as they are. A quote and a backslash
- * stay, so that JSON stays JSON.
+ * Writes ASCII characters that are escaped as `\u00…`, in JSON or in JSON inside JSON, as they are. A quote and a
+ * backslash stay, so that JSON stays JSON.
  */
 function withoutEscapes(text: string): string {
   return text.replace(/(?<!\\)\\+u00([2-7][0-9a-f])/gi, (escaped, code: string) => {

@@ -137,7 +137,10 @@ export class EventFramer implements Framer {
   }
 }
 
-/** Reads one framed event: its data lines, joined by newlines. null: no data, as in comments, blank lines, or a name alone. */
+/**
+ * Reads one framed event: its data lines, joined by newlines. null: no data, as in comments, blank lines, or a name
+ * alone.
+ */
 export function readEvent(bytes: Uint8Array): FrameEvent | null {
   const text = decoder.decode(bytes);
   let data: string | null = null;

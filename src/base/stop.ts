@@ -1,9 +1,14 @@
 /** The part of AbortSignal that `StopSwitch` also has. */
 export interface StopSignal {
+  /** true: nobody waits any more. */
   readonly aborted: boolean;
+  /** Why. */
   readonly reason: unknown;
+  /** Throws the reason where nobody waits any more. */
   throwIfAborted(): void;
+  /** Calls the listener when nobody waits any more. */
   addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
+  /** The listener is no longer called. */
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 

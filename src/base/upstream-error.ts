@@ -43,14 +43,23 @@ export interface UpstreamErrorOptions {
  * is the provider's own text, if there is one: bounded, without control characters, with keys redacted.
  */
 export class UpstreamError extends Error {
+  /** What went wrong, as code can tell it apart. */
   readonly reason: UpstreamReason;
+  /** HTTP status of the provider's response. */
   readonly status: number;
+  /** Who can do something about it. */
   readonly fault: UpstreamFault;
+  /** The pause that the provider asks for. */
   readonly retryAfterMs: number | undefined;
+  /** A narrower `error_type` for the caller. */
   readonly errorType: string;
+  /** The provider's own code of the error. */
   readonly providerCode: string | undefined;
+  /** Tokens that the provider reported all the same. */
   readonly usage: object | null;
+  /** true: the request never reached the provider. */
   readonly isUnsent: boolean;
+  /** How long the provider was waited for. */
   readonly waitedMs: number | undefined;
 
   constructor(message: string, options: UpstreamErrorOptions) {

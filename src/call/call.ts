@@ -16,19 +16,36 @@ export interface KeyLimit {
   includesByok: boolean;
 }
 
+/** The models that a caller may use. */
+export interface AllowedModels {
+  /** Slugs; `*` stands for any characters. */
+  patterns: readonly string[];
+  /** Whether a slug, without suffixes, fits one of them. */
+  allows: (modelSlug: string) => boolean;
+}
+
 /** Who asks, as authentication found out. */
 export interface Caller {
+  /** What the caller may do. */
   permissions: readonly Permission[];
   /** SHA-256 of the api key, hex; null where the host app authenticates its own users. */
   apiKeyHash: string | null;
-  /** The workspace whose budgets and credentials the request uses. A management request that names none means this one. */
+  /**
+   * The workspace whose budgets and credentials the request uses. A management request that names none means this one.
+   */
   workspaceId: WorkspaceId;
   /** true: may manage every workspace. false: may manage this one, and sees no other. */
   managesAll: boolean;
+  /** true: its requests use BYOK credentials alone; absent: the workspace says so. */
+  isByokOnly?: boolean;
   /** The spending limit of this api key; null: only the workspace's budgets count. */
   keyLimit: KeyLimit | null;
   /** The rate limits of this api key; absent: those that the options give to every key. */
   rateLimits?: RateLimits | undefined;
+  /** The models that the caller may use; absent: all of them. */
+  models?: AllowedModels | undefined;
+  /** Labels of the api key, copied into records; absent: none. */
+  tags?: readonly string[] | undefined;
   /** The host app's id of the user, shown as `user_id` in error bodies; null for none. */
   userId: string | null;
 }
@@ -37,10 +54,13 @@ export interface Caller {
 export interface Call {
   /** `gen-…`: the id of the completion, also sent as `X-Generation-Id`. */
   id: string;
+  /** The request as it came. */
   request: ChatRequest;
+  /** Who asks. */
   caller: Caller;
   /** Aborted when the client leaves or the request's time is up; its reason is a `CallAborted`. */
   signal: StopSignal;
+  /** Epoch ms: when the request arrived. */
   receivedAtMs: number;
   /** When the caller was known, epoch ms. */
   authenticatedAtMs: number;

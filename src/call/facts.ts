@@ -51,12 +51,28 @@ export interface Facts {
   defaultSort: string | null;
   /** Providers that need no credential, or for which the operator has one. */
   usableProviders: ReadonlySet<string>;
+  /** Providers that the operator keeps to other workspaces, where this one uses BYOK credentials alone. */
+  withheldProviders?: ReadonlySet<string> | undefined;
   /** In the order in which the credentials are used. */
   byokCredentials: readonly ByokCredential[];
   workspaceId: WorkspaceId;
   apiKeyHash: string | null;
+  /** Whether the caller may use a model, by its slug; null: all of them. */
+  mayUseModel?: ((modelSlug: string) => boolean) | null;
   nowMs: number;
 }
+
+/** Which providers a workspace may use with the operator's credentials. */
+export function operatorsProviders(
+  usable: ReadonlySet<string>,
+  isByokOnly: boolean,
+): Pick<Facts, 'usableProviders' | 'withheldProviders'> {
+  return isByokOnly
+    ? { usableProviders: noProviders, withheldProviders: usable }
+    : { usableProviders: usable, withheldProviders: undefined };
+}
+
+const noProviders: ReadonlySet<string> = new Set();
 
 /** Names an endpoint with a credential: a cooldown of one credential does not affect other credentials. */
 export function healthKey(endpoint: Endpoint, credential: CredentialRef): string {

@@ -14,22 +14,27 @@ export type ResponseEnd =
 
 /** A response that is here completely. */
 export interface CompleteResponse {
+  /** A response that is complete. */
   kind: 'complete';
+  /** Its id, and when it began. */
   head: ResponseHead;
+  /** The response itself. */
   result: ChatResult;
 }
 
 /** A response that is pulled, chunk by chunk. Whoever gets one reads it to its end or cancels it. */
 export interface StreamedResponse {
+  /** A response that arrives in chunks. */
   kind: 'stream';
+  /** Its id, and when it began. */
   head: ResponseHead;
   /** Set once the latest pull was the last; what that pull returned still counts. */
   readonly end: ResponseEnd | null;
   /** The next chunks, possibly none. Never rejects: a failure becomes `end`. Not while a pull is pending. */
   pull(): Promise<readonly ChatChunk[]>;
   /**
-   * As `pull`, where the upstream's bytes may be forwarded: complete frames in the client's format. Absent: they may not.
-   * Whoever takes this way takes it from the first pull on.
+   * As `pull`, where the upstream's bytes may be forwarded: complete frames in the client's format. Absent: they may
+   * not. Whoever takes this way takes it from the first pull on.
    */
   pullBytes?(encoder: ResponseEncoder): Promise<Uint8Array<ArrayBuffer>>;
   /** Stops the upstream and settles what was used. Safe to call more than once. */
@@ -43,6 +48,7 @@ export type ModelResponse = CompleteResponse | StreamedResponse;
 export interface CostParts {
   /** Tokens and images of the prompt. */
   promptNanoUsd: number;
+  /** The response, in integer nano-USD. */
   completionNanoUsd: number;
   /** The price per request, and searches. */
   otherNanoUsd: number;
@@ -52,6 +58,7 @@ export interface CostParts {
 export interface Receipt {
   /** Tokens as the provider counted them, or counted here when `isEstimated`, with the cost in USD. */
   usage: Usage;
+  /** true: the provider reported no usage, and the gateway counted it. */
   isEstimated: boolean;
   /** All of it, failed attempts included, integer nano-USD; null when the endpoint has no known price. */
   costNanoUsd: number | null;
@@ -63,13 +70,17 @@ export interface Receipt {
 
 /** When the stages of a generation were reached, epoch ms. null: not reached. */
 export interface GenerationTimes {
+  /** Epoch ms: when the generation began. */
   startedAtMs: number;
+  /** Epoch ms: when the route was planned. */
   plannedAtMs: number | null;
+  /** Epoch ms: when the money was held. */
   heldAtMs: number | null;
   /** When the request of the first attempt was sent. */
   sentAtMs: number | null;
   /** When the first token, or the complete response, was there. */
   firstTokenAtMs: number | null;
+  /** Epoch ms: when the generation had ended. */
   endedAtMs: number | null;
 }
 
@@ -78,21 +89,27 @@ export type GenerationOutcome = 'ok' | 'failed' | 'cut' | 'cancelled';
 
 /** What is known of one upstream response: its plan, its attempts, its money. Grows until the generation is settled. */
 export interface GenerationLog {
+  /** The request that this generation was made of. */
   readonly request: ChatRequest;
   /** null: the generation was refused before it was planned. */
   readonly plan: Plan | null;
   /** The target that serves; null: none does, or not yet. */
   readonly target: Target | null;
+  /** Every attempt so far, in order. */
   readonly attempts: readonly AttemptTrace[];
+  /** When each stage was reached. */
   readonly times: Readonly<GenerationTimes>;
   /** The worst case that was held for it, integer nano-USD; 0 where nothing is limited. */
   readonly heldNanoUsd: number;
+  /** Why the response ended, as the client saw it. */
   readonly finishReason: FinishReason | null;
+  /** The same, as the provider named it. */
   readonly nativeFinishReason: string | null;
   /** null: it has not ended. */
   readonly outcome: GenerationOutcome | null;
   /** HTTP status of its end; 499 where it was cancelled. null: it has not ended. */
   readonly status: number | null;
+  /** What it cost; null before it is settled. */
   readonly receipt: Receipt | null;
 }
 

@@ -5,13 +5,16 @@ import type { Call } from './call.ts';
 import type { Generation, ModelResponse, ResponseEnd } from './generation.ts';
 import type { Target } from './plan.ts';
 
-/** Calls a model: plans a route, holds the money, calls the targets. The generation is settled exactly once, however it ends. */
+/**
+ * Calls a model: plans a route, holds the money, calls the targets. The generation is settled exactly once, however it
+ * ends.
+ */
 export type Generate = (request: ChatRequest) => Promise<Generation>;
 
 /**
- * Stands between the generations and the client. Sees every chunk in order, may hold chunks back and release them later.
- * A complete response goes through the same step, as chunks. What a step throws ends the response with an error: a
- * GatewayError as it is, anything else as an internal error.
+ * Stands between the generations and the client. Sees every chunk in order, may hold chunks back and release them
+ * later. A complete response goes through the same step, as chunks. What a step throws ends the response with an error:
+ * a GatewayError as it is, anything else as an internal error.
  */
 export interface Step {
   /** Takes one chunk. @returns what goes on to the client now, possibly nothing. Must not change the chunk. */
@@ -35,6 +38,7 @@ export interface Expense {
 export interface PluginContext<Options = unknown> {
   /** What the request says of this plugin, checked by `options`; `{}` where it says nothing. */
   readonly options: Options;
+  /** The client call: its id, the request as it came, the caller, and a signal. */
   readonly call: Call;
   /** Shows a stage in `service_metadata.pipeline` and in the record. */
   addStage(stage: PipelineStage): void;

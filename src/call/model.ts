@@ -54,10 +54,14 @@ export interface DataPolicy {
   trains: boolean | null;
 }
 
+/** Request fields, as of a chat request; `schema/model-defaults` says which. */
+export type ModelDefaults = Readonly<Record<string, unknown>>;
+
 /** One model at one provider. An absent field is not known. */
 export interface Endpoint {
   /** The gateway's slug of the model, `author/model`. */
   modelSlug: string;
+  /** Slug of the provider. */
   providerSlug: string;
   /** `base` or `base/variant`; `order`, `only` and `ignore` match this slug. */
   tag: string;
@@ -65,13 +69,17 @@ export interface Endpoint {
   upstreamModel: string;
   /** null: not known. */
   pricing: Pricing | null;
+  /** Tokens of prompt and response together; null: not known. */
   contextLength: number | null;
   /** The longest prompt in tokens, if shorter than the context. */
   maxPromptTokens?: number;
+  /** The largest output, in tokens; null: not known. */
   maxCompletionTokens: number | null;
+  /** How the weights are stored. */
   quantization: string | null;
   /** Request fields that the endpoint supports; null: not known. */
   supportedParameters: readonly string[] | null;
+  /** What the provider does with the data of requests. */
   dataPolicy: DataPolicy;
   /** The endpoint's tier, more expensive or slower; used only for requests that ask for the tier. */
   serviceTier?: 'flex' | 'priority';
@@ -79,6 +87,8 @@ export interface Endpoint {
   implicitCaching?: boolean;
   /** true: the endpoint is listed but never used. */
   isDisabled?: boolean;
+  /** Request fields of the model with the values for requests that do not set them. */
+  defaults?: ModelDefaults;
   /** Share of the requests that the endpoint gets of those of all weighted endpoints of its model; positive. */
   weight?: number;
 }
@@ -115,6 +125,10 @@ export interface Model {
   /** ISO 8601 dates. */
   knowledgeCutoff?: string;
   expirationDate?: string;
+  /** Further names of the model. */
+  aliases?: readonly string[];
+  /** Slugs of the models that are called after this one, for requests that name no other models. */
+  fallbacks?: readonly string[];
   /** true: the model is not in the catalogue; it was made from a slug that starts with a provider's slug. */
   isPassThrough?: boolean;
 }

@@ -9,15 +9,19 @@ export type CredentialRef =
 
 /** An endpoint that could serve, with the credential it would be called with. */
 export interface Candidate {
+  /** The endpoint that is called. */
   endpoint: Endpoint;
   /** Display name of the endpoint's provider. */
   providerName: string;
+  /** The credential that is used. */
   credential: CredentialRef;
+  /** true: the credential is a workspace's own. */
   isByok: boolean;
 }
 
 /** Why an endpoint is not a candidate. */
 export interface Exclusion {
+  /** Slug of the model. */
   model: string;
   /** Tag of the endpoint: provider, or provider/variant. */
   provider: string;
@@ -25,14 +29,21 @@ export interface Exclusion {
   filter: string;
 }
 
-/** An endpoint and a credential to call it with, as planned. Becomes several attempts when transient failures are retried. */
+/**
+ * An endpoint and a credential to call it with, as planned. Becomes several attempts when transient failures are
+ * retried.
+ */
 export interface Target extends Candidate {
   /** For whom it is planned. */
   workspaceId: WorkspaceId;
-  /** Place of the model in the list the caller gave: after a refusal that is the caller's fault the next model is tried. */
+  /**
+   * Place of the model in the list the caller gave: after a refusal that is the caller's fault the next model is tried.
+   */
   modelIndex: number;
   /** The most this target can cost, integer nano-USD; absent where nothing is held for it. */
   ceilingNanoUsd?: number;
+  /** What is held, where that is less than the ceiling (`budgets.estimate`). Integer nano-USD. */
+  holdNanoUsd?: number | undefined;
   /** The tokens the ceiling is made of. An estimate of usage never exceeds them. */
   mostTokens?: { promptTokens: number; completionTokens: number };
   /** The largest output to ask for, where the caller named none or more than is affordable. */
@@ -45,9 +56,11 @@ export interface Target extends Candidate {
 export interface Plan {
   /** Slug as sent. */
   requested: string;
+  /** How the targets were ordered. */
   strategy: 'direct' | 'auto' | 'free' | 'latest' | 'alias' | 'fallback' | 'pareto' | 'bodybuilder' | 'fusion';
   /** In the order they are called. Empty where the call was refused before a target was found. */
   targets: readonly Target[];
+  /** Endpoints that may not serve, and why. */
   excluded: readonly Exclusion[];
   /** What a router or the preferences decided by; shown in the metadata. */
   params?: Readonly<Record<string, unknown>> | undefined;

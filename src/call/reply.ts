@@ -20,7 +20,9 @@ export interface ReplyStream extends ByteSource {
 
 /** A success, as an operation returns it to `http/edge`. */
 export type Reply = {
+  /** HTTP status. */
   status: number;
+  /** Further response headers. */
   headers?: Record<string, string>;
 } & (
   | { kind: 'json'; body: unknown }

@@ -4,6 +4,7 @@ import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
 
 /** What the end of a response reports. */
 export interface ReportedEnd {
+  /** Tokens and cost; null: nothing is known. */
   usage: Usage;
   /** Present when the caller asked for it. */
   metadata?: ServiceMetadata;
@@ -11,7 +12,9 @@ export interface ReportedEnd {
 
 /** The head that all chunks of one response share. */
 export interface ResponseHead {
+  /** `gen-…`, as the client sees it. */
   id: string;
+  /** Unix seconds. */
   created: number;
   /** The gateway's slug of the model that serves. */
   model: string;

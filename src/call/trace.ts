@@ -2,9 +2,11 @@
 export interface AttemptTrace {
   /** Display name of the provider. */
   provider: string;
+  /** Slug of the provider. */
   providerSlug: string;
   /** The gateway's slug of the model. */
   model: string;
+  /** Epoch ms: when it was called. */
   startedAtMs: number;
   /** When the attempt was decided, epoch ms: its first token or its complete response was there, or it failed. */
   decidedAtMs: number;
@@ -12,10 +14,16 @@ export interface AttemptTrace {
   status: number;
   /** null when the attempt succeeded. */
   errorType: string | null;
+  /**
+   * Why the attempt failed, in the provider's words where it had some: one line, cut at 500 characters, without keys.
+   * null when the attempt succeeded, or was no longer wanted.
+   */
+  message: string | null;
+  /** true: the attempt used a BYOK credential. */
   isByok: boolean;
   /**
-   * What a failed attempt costs all the same, integer nano-USD: what the provider reported; or what it may charge, where the
-   * request was on its way and the provider did not refuse it.
+   * What a failed attempt costs all the same, integer nano-USD: what the provider reported; or what it may charge,
+   * where the request was on its way and the provider did not refuse it.
    */
   costNanoUsd: number;
   /** Request fields that were not sent, because this provider refuses them. */

@@ -1,11 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { isClean } from '../base/clean-text.ts';
 import type { Clock } from '../base/clock.ts';
+import { lazily } from '../base/lazily.ts';
 import type { DataPolicy, Endpoint, Model } from '../call/model.ts';
 import { type ListPrices, mayHaveListPrice } from '../pricing/list-prices.ts';
-import { type StoreLogger, writeLog } from '../stores/storage/logger.ts';
+import type { StoreLogger } from '../stores/storage/logger.ts';
 import type { CatalogDocument } from './document.ts';
 import { fillEndpoint, mergeModels } from './merge.ts';
+import { aliasesOf, noNames, slugsByName } from './names.ts';
+import { readOnce } from './read-once.ts';
 
 /** All models at one moment. A view never changes, so a plan that is made with it stays true for the request. */
 export interface CatalogView {
@@ -15,6 +18,13 @@ export interface CatalogView {
    * @returns null: unknown
    */
   model(slug: string): Model | null;
+  /**
+   * What a further name of a model stands for: the slug that the host app or the document says; null: it is no such
+   * name.
+   */
+  aliasOf(name: string): string | null;
+  /** The listed models that have this name after their author. None for names with a slash. */
+  named(bareName: string): readonly Model[];
   /** All listed models: the host app's, the document's and the built-in ones. Endpoints are only at known providers. */
   readonly models: readonly Model[];
 }
@@ -50,6 +60,10 @@ export interface CatalogSources {
   /** The host app's own models. A slug occurs once. */
   models: readonly Model[];
   document?: CatalogDocument | null;
+  /** What names stand for, in addition to the aliases of the models. */
+  aliases?: ReadonlyMap<string, string>;
+  /** false: no model is found by its name without the author. Default true. */
+  hasBareNames?: boolean;
   /** Reads the built-in models; null: there are none. */
   loadBuiltIn?: (() => Promise<readonly Model[]>) | null;
   /** Reads the list prices that providers publish; null: there are none. */
@@ -73,11 +87,15 @@ const none: readonly Model[] = [];
 interface Merged {
   document: readonly Model[];
   bySlug: ReadonlyMap<string, Model>;
+  aliases: ReadonlyMap<string, string>;
+  /** Slugs by the name after the author. */
+  byBareName: () => ReadonlyMap<string, readonly string[]>;
 }
 
 export function createCatalog(sources: CatalogSources): Catalog {
   const { models: own, document = null, loadBuiltIn = null, loadPrices = null, providers, clock } = sources;
   const ownSlugs = new Set(own.map(({ slug }) => slug));
+  const ownAliases = aliasesOf(own, sources.aliases ?? new Map());
   const builtIn = readOnce(loadBuiltIn, [], 'models', sources.logger);
   const prices = readOnce<ListPrices | null>(loadPrices, null, 'prices', sources.logger);
   let known: ReadonlyMap<string, Endpoint> | null = null;
@@ -88,7 +106,14 @@ export function createCatalog(sources: CatalogSources): Catalog {
     const listed = document?.models() ?? none;
     if (merged === null || merged.document !== listed) {
       const unnamed = (builtIn.value ?? []).filter(({ slug }) => !isOwnProviders(slug, providers));
-      merged = { document: listed, bySlug: mergeModels([own, listed, unnamed]) };
+      const bySlug = mergeModels([own, listed, unnamed]);
+      merged = {
+        document: listed,
+        bySlug,
+        // A name of the document does not take the place of a model.
+        aliases: aliasesOf(listed, ownAliases, (name) => bySlug.has(name)),
+        byBareName: sources.hasBareNames === false ? noNames : lazily(() => slugsByName(bySlug)),
+      };
       known ??= endpointsByName(builtIn.value ?? []);
       current = null;
     }
@@ -96,9 +121,9 @@ export function createCatalog(sources: CatalogSources): Catalog {
   }
 
   function viewAt(nowMs: number): View {
-    const { bySlug } = mergedNow();
+    const mergedModels = mergedNow();
     if (current === null || current.prices !== prices.value || !current.holdsAt(nowMs)) {
-      current = createView(bySlug, known as ReadonlyMap<string, Endpoint>, providers, prices.value, nowMs);
+      current = createView(mergedModels, known as ReadonlyMap<string, Endpoint>, providers, prices.value, nowMs);
     }
     return current;
   }
@@ -107,7 +132,10 @@ export function createCatalog(sources: CatalogSources): Catalog {
   function wantsPrices(slugs: readonly string[]): boolean {
     if (prices.isRead) return false;
     const view = viewAt(clock.now());
-    const isUnpriced = (model: Model | null) => model?.endpoints.some(mayBePriced) === true;
+    const isUnpriced = (model: Model | null): boolean =>
+      model !== null &&
+      (model.endpoints.some(mayBePriced) ||
+        model.fallbacks?.some((one) => view.model(withoutSuffixes(one))?.endpoints.some(mayBePriced)) === true);
     return slugs.some((slug) => {
       const base = withoutSuffixes(slug);
       const model = view.model(slug);
@@ -118,7 +146,11 @@ export function createCatalog(sources: CatalogSources): Catalog {
     });
   }
 
-  const isOwn = (slug: string) => ownSlugs.has(slug) || ownSlugs.has(withoutSuffixes(slug));
+  const isOwn = (slug: string) => {
+    const base = withoutSuffixes(slug);
+    const meant = withoutSuffixes(ownAliases.get(slug) ?? ownAliases.get(base) ?? base);
+    return ownSlugs.has(slug) || ownSlugs.has(meant);
+  };
 
   /** The read of the document that these slugs need, if any. @throws GatewayError when the document cannot be read */
   function awaitDocument(slugs: readonly string[]): Promise<void> | null {
@@ -161,7 +193,7 @@ interface View extends CatalogView {
 }
 
 function createView(
-  bySlug: ReadonlyMap<string, Model>,
+  { bySlug, aliases, byBareName }: Merged,
   known: ReadonlyMap<string, Endpoint>,
   providers: ReadonlyMap<string, CatalogProvider>,
   prices: ListPrices | null,
@@ -204,6 +236,11 @@ function createView(
       if (slug.length <= maxRememberedLength) passed.set(slug, found);
       return found;
     },
+    aliasOf: (name) => aliases.get(name) ?? null,
+    named: (bareName) =>
+      bareName.includes('/')
+        ? none
+        : (byBareName().get(bareName) ?? []).map((slug) => listed(bySlug.get(slug) as Model)),
     get models() {
       models ??= [...bySlug.values()].map(listed);
       return models;
@@ -262,39 +299,4 @@ function passThroughModel(
 function withoutSuffixes(slug: string): string {
   const colon = slug.indexOf(':');
   return colon < 0 ? slug : slug.slice(0, colon);
-}
-
-/** Reads a value at its first use. If the value cannot be read, the catalog works without it. */
-function readOnce<T>(
-  load: (() => Promise<T>) | null,
-  without: T,
-  what: string,
-  logger: CatalogSources['logger'],
-): { readonly isRead: boolean; readonly value: T; read(): Promise<void> } {
-  let value = without;
-  let isRead = load === null;
-  let reading: Promise<void> | null = null;
-  return {
-    get isRead() {
-      return isRead;
-    },
-    get value() {
-      return value;
-    },
-    read() {
-      if (isRead || load === null) return Promise.resolve();
-      reading ??= load()
-        .then(
-          (read) => {
-            value = read;
-          },
-          (error: unknown) =>
-            writeLog(logger, 'warn', { err: error }, `the built-in ${what} cannot be read and are not used`),
-        )
-        .then(() => {
-          isRead = true;
-        });
-      return reading;
-    },
-  };
 }

@@ -1,15 +1,16 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
+import { textOf } from '../base/refusal.ts';
 import type { Model } from '../call/model.ts';
 import { type StoreLogger, writeLog } from '../stores/storage/logger.ts';
 
 /** The document cannot be read or used. Says what is wrong and where, and quotes no value of the document. */
-export class CatalogError extends Error {
+export class CatalogError extends GatewayError {
+  /** Every mistake in the document. */
   readonly issues: readonly { path: string; message: string }[];
 
   constructor(issues: readonly { path: string; message: string }[], cause?: unknown) {
-    const text = issues.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ');
-    super(`catalog: ${text}`, cause === undefined ? undefined : { cause });
+    super('unavailable', `catalog: ${issues.map(textOf).join('; ')}`, { metadata: { issues }, cause });
     this.name = 'CatalogError';
     this.issues = issues;
   }

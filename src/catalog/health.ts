@@ -73,9 +73,9 @@ export interface EndpointStatistics {
  * The health of endpoints as this gateway sees it, and the cooldowns. Entries are by key (see `healthKey`). Their
  * number is bounded: the least recently used keys are forgotten.
  *
- * The `workspaceId` of a method is that of the attempt, where the key is of the operator's credential: what one workspace
- * meets leaves an endpoint alone for that workspace. What two workspaces meet, or what no request can provoke, does so for
- * all. Null, the default: the key is of a workspace's own credential, so that all of it counts.
+ * The `workspaceId` of a method is that of the attempt, where the key is of the operator's credential: what one
+ * workspace meets leaves an endpoint alone for that workspace. What two workspaces meet, or what no request can
+ * provoke, does so for all. Null, the default: the key is of a workspace's own credential, so that all of it counts.
  */
 export interface Health {
   view(nowMs: number, workspaceId?: WorkspaceId | null): HealthView;

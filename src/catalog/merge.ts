@@ -36,6 +36,8 @@ function fillModel(first: Model, later: Model): Model {
     huggingFaceId: first.huggingFaceId ?? later.huggingFaceId,
     knowledgeCutoff: first.knowledgeCutoff ?? later.knowledgeCutoff,
     expirationDate: first.expirationDate ?? later.expirationDate,
+    aliases: first.aliases ?? later.aliases,
+    fallbacks: first.fallbacks ?? later.fallbacks,
   };
 }
 
@@ -67,5 +69,6 @@ export function fillEndpoint(first: Endpoint, later: Endpoint): Endpoint {
     quantization: first.quantization ?? later.quantization,
     supportedParameters: first.supportedParameters ?? later.supportedParameters,
     implicitCaching: first.implicitCaching ?? later.implicitCaching,
+    defaults: first.defaults ?? later.defaults,
   };
 }

@@ -1,14 +1,15 @@
-import type { ZodType } from 'zod';
 import type { Framing } from '../base/framing/framing.ts';
 import type { UpstreamError } from '../base/upstream-error.ts';
 import type { ChatRequest, ChatResult, Usage } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
+import type { Schema } from '../schema/schema.ts';
 
 export interface DialectRequest<Quirks extends object = object> {
   /** As the caller sent it, validated. Not to be changed. */
   request: ChatRequest;
   /** The provider's own name for the model. */
   upstreamModel: string;
+  /** How the provider differs from its dialect. */
   quirks: Quirks;
 }
 
@@ -16,9 +17,11 @@ export interface DialectRequest<Quirks extends object = object> {
 export interface EncodedRequest {
   /** Appended to the provider's base URL. */
   path: string;
+  /** Headers that the dialect needs. */
   headers: Record<string, string>;
   /** The body as an object: for the debug chunk. `body` is its serialisation. */
   payload: Record<string, unknown>;
+  /** The body as text. */
   body: string;
   /** How many choices the body asks for. */
   choices: number;
@@ -28,7 +31,9 @@ export interface EncodedRequest {
 
 /** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is the provider's. */
 export interface DecodedResult {
+  /** The response in our wire shape. */
   result: ChatResult;
+  /** As the provider counts; null: it reported none. */
   usage: Usage | null;
 }
 
@@ -39,8 +44,8 @@ export type StreamPart =
   /** Replaces what an earlier part reported: some providers count up. */
   | { kind: 'usage'; usage: Usage }
   /**
-   * The stream broke off. `isReported`: the provider reports an error of the response itself, which the client must learn
-   * of even where the response looks complete. Without it, only the end of the stream is broken.
+   * The stream broke off. `isReported`: the provider reports an error of the response itself, which the client must
+   * learn of even where the response looks complete. Without it, only the end of the stream is broken.
    */
   | { kind: 'error'; error: UpstreamError; isReported?: boolean }
   /** The provider reports that the stream is complete. */
@@ -84,21 +89,27 @@ export interface Counting {
  * }
  */
 export interface Dialect<Quirks extends object = object> {
+  /** Name of the dialect, as the option `dialect` has it. */
   name: string;
+  /** How a stream is cut into events. */
   framing: Framing;
   /** true: its stream events are our chunks but for id, model and details, and may be passed through. */
   nativeChunks: boolean;
   /** What the option `quirks` of a provider that speaks this dialect is checked by. Closed: no unknown keys. */
-  quirks: () => ZodType<Quirks, Quirks>;
-  /** The smallest largest output that the provider takes: `encodeRequest` raises a smaller one to it. 0: it takes any. */
+  quirks: () => Schema<Quirks>;
+  /**
+   * The smallest largest output that the provider takes: `encodeRequest` raises a smaller one to it. 0: it takes any.
+   */
   minMaxTokens(quirks: Quirks): number;
   /** Default: nothing is known. */
   counting?(quirks: Quirks): Counting;
   /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
   generatesOn?(quirks: Quirks): boolean;
+  /** Makes the provider's request. */
   encodeRequest(input: DialectRequest<Quirks>): EncodedRequest;
   /** @throws UpstreamError bad_response when the body is no result of this dialect; when it is an error, that error */
   decodeResult(body: unknown, quirks: Quirks): DecodedResult;
+  /** Makes a decoder for one stream. */
   streamDecoder(quirks: Quirks): StreamDecoder;
   /** Reads the provider's error shape. `body` is bounded text of any kind: JSON, HTML, empty. */
   decodeError(status: number, headers: Record<string, string>, body: string, nowMs: number): UpstreamError;

@@ -1,4 +1,4 @@
-import type { ZodType } from 'zod';
+import type { Schema } from '../schema/schema.ts';
 import type { Dialect } from './dialect.ts';
 import { openaiChat } from './openai-chat.ts';
 
@@ -9,4 +9,4 @@ export type DialectName = keyof typeof dialects;
 
 /** The quirks of one of them. */
 export type QuirksOf<Name extends DialectName> =
-  ReturnType<(typeof dialects)[Name]['quirks']> extends ZodType<infer Quirks> ? Quirks : never;
+  ReturnType<(typeof dialects)[Name]['quirks']> extends Schema<infer Quirks> ? Quirks : never;

@@ -4,6 +4,7 @@ import type { PluginContext, PluginHooks } from '../call/hooks.ts';
 
 /** A policy that acts on requests whether they ask for it or not. Has the hooks of a plugin. */
 export interface Guardrail extends PluginHooks {
+  /** The name that responses and records show; unique. */
   id: string;
   /** What it was assigned to, shown as `guardrail_scope`, such as `workspace`. Default `gateway`. */
   scope?: string;
@@ -11,6 +12,7 @@ export interface Guardrail extends PluginHooks {
   appliesTo?(caller: Caller): boolean;
 }
 
+/** Keeps the types of a guardrail together. */
 export function defineGuardrail(guardrail: Guardrail): Guardrail {
   return guardrail;
 }

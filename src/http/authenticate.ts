@@ -3,10 +3,11 @@ import { andThen } from '../base/and-then.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import { constantTimeEqual, sha256Hex } from '../base/secrets.ts';
-import type { Caller, KeyLimit, Permission } from '../call/call.ts';
-import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
+import type { AllowedModels, Caller, KeyLimit, Permission } from '../call/call.ts';
+import { defaultWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import { storedKeyPrefix } from '../schema/api-key.ts';
 import type { RateLimits } from '../schema/rate-limits.ts';
+import { type FindHostCaller, foundCaller, type HostCaller } from './host-caller.ts';
 
 /** Number of authorization headers whose hashes are cached. */
 const maxRemembered = 1000;
@@ -15,24 +16,10 @@ const longestRemembered = 500;
 
 /**
  * Finds the caller of a request.
- * @param host  the caller as the host app knows it: the caller itself, or a function that finds it
+ * @param host  the caller whom the host app names, or its function that finds one of its users
  * @throws GatewayError unauthenticated (401)
  */
-export type Authenticate = (request: Request, host?: HostCaller | FindHostCaller) => Caller | Promise<Caller>;
-
-/** Finds the host app's own user; null: nobody. */
-export type FindHostCaller = () => HostCaller | null | Promise<HostCaller | null>;
-
-/** A caller as a host app with its own users describes it. */
-export interface HostCaller {
-  permissions: readonly Permission[];
-  /** Id of the caller's workspace, the only one that it may manage. Default: the default workspace. */
-  workspaceId?: string;
-  /** true: the permission `management` covers every workspace. Default: true only without `workspaceId`. */
-  managesAll?: boolean;
-  /** Shown as `user_id` in error bodies. */
-  userId?: string | null;
-}
+export type Authenticate = (request: Request, host?: Caller | FindHostCaller) => Caller | Promise<Caller>;
 
 /** A key from the options, as a hash. */
 export interface KnownKey {
@@ -41,6 +28,8 @@ export interface KnownKey {
   permissions: readonly Permission[];
   /** null: the key is bound to no workspace. */
   workspaceId: WorkspaceId | null;
+  models: AllowedModels | undefined;
+  tags: readonly string[] | undefined;
 }
 
 /** Finds a key in the store by its hash; null: there is no such key. */
@@ -57,6 +46,10 @@ export interface StoredKey {
   limit: KeyLimit | null;
   /** undefined: none of its own. */
   rateLimits: RateLimits | undefined;
+  /** undefined: all of them. */
+  models: AllowedModels | undefined;
+  /** undefined: none. */
+  tags: readonly string[] | undefined;
 }
 
 export interface AuthenticateDeps {
@@ -76,7 +69,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const byKey = keyLookup(deps);
   const { byHostApp } = deps;
   return (request, host) => {
-    if (typeof host === 'object') return hostCaller(host);
+    if (typeof host === 'object') return host;
     const header = request.headers.get('authorization') ?? '';
     const found = byKey(header);
     if (found !== null && !(found instanceof Promise)) return found;
@@ -86,7 +79,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   /** A request without a known key. */
   async function ownUser(request: Request, header: string, find: FindHostCaller | undefined): Promise<Caller> {
     const own = (await find?.()) ?? (await byHostApp?.(request));
-    if (own) return hostCaller(own);
+    if (own) return foundCaller(own);
     if (find || byHostApp) throw unauthenticated('The request could not be authenticated');
     throw unauthenticated(faultOf(header));
   }
@@ -123,15 +116,25 @@ function keyLookup({ keys, findKey, clock }: AuthenticateDeps) {
   /** @throws GatewayError unauthenticated (401) for a key that is known, and not valid any more */
   function callerBy(record: StoredKey | null, hash: string): Caller | null {
     if (!record || !constantTimeEqual(record.hash, hash)) return null;
-    if (record.disabled) throw unauthenticated('The API key is disabled');
+    if (record.disabled) throw unauthenticated('The API key is disabled', hash);
     if (record.expiresAtMs !== null && record.expiresAtMs <= clock.now())
-      throw unauthenticated('The API key has expired');
-    const { permissions, workspaceId, limit, rateLimits } = record;
-    return { permissions, apiKeyHash: hash, workspaceId, managesAll: false, keyLimit: limit, rateLimits, userId: null };
+      throw unauthenticated('The API key has expired', hash);
+    const { permissions, workspaceId, limit: keyLimit, rateLimits, models, tags } = record;
+    return {
+      permissions,
+      apiKeyHash: hash,
+      workspaceId,
+      managesAll: false,
+      keyLimit,
+      rateLimits,
+      models,
+      tags,
+      userId: null,
+    };
   }
 }
 
-function callerOf({ hash, permissions, workspaceId }: KnownKey): Caller {
+function callerOf({ hash, permissions, workspaceId, models, tags }: KnownKey): Caller {
   return {
     permissions,
     apiKeyHash: hash,
@@ -139,23 +142,10 @@ function callerOf({ hash, permissions, workspaceId }: KnownKey): Caller {
     managesAll: workspaceId === null,
     keyLimit: null,
     rateLimits: undefined,
+    models,
+    tags,
     userId: null,
   };
-}
-
-/** @throws GatewayError internal (500) for a caller whose workspace is no id */
-function hostCaller({
-  permissions,
-  workspaceId: named,
-  managesAll = named === undefined,
-  userId = null,
-}: HostCaller): Caller {
-  const workspaceId = named === undefined ? defaultWorkspaceId : parseWorkspaceId(named);
-  if (workspaceId === null)
-    throw new GatewayError('internal', 'Something went wrong inside the gateway', {
-      cause: new Error('The host app named a workspace of its caller that is no id: letters, digits, - and _ only'),
-    });
-  return { permissions, apiKeyHash: null, workspaceId, managesAll, keyLimit: null, rateLimits: undefined, userId };
 }
 
 /** @throws GatewayError permission_denied (403) */
@@ -179,6 +169,17 @@ function faultOf(header: string): string {
   return 'The API key is not valid';
 }
 
-function unauthenticated(message: string): GatewayError {
-  return new GatewayError('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' } });
+/** @param keyHash  of a key that is known, for the record and the log */
+function unauthenticated(message: string, keyHash?: string): GatewayError {
+  const cause = keyHash === undefined ? undefined : new RefusedKey(keyHash);
+  return new GatewayError('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' }, cause });
+}
+
+/** The cause of a refusal: a key that is known, and not valid any more. */
+export class RefusedKey {
+  readonly hash: string;
+
+  constructor(hash: string) {
+    this.hash = hash;
+  }
 }

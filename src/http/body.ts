@@ -1,10 +1,10 @@
-import type { ZodError, ZodType } from 'zod';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { checkParsed, JsonError, parseJson } from '../base/json.ts';
 import { type Pending, pendingOf } from '../base/pending.ts';
+import { refusal } from '../base/refusal.ts';
 import type { Operation } from '../operations/operation.ts';
-import type { BodyCheck } from '../schema/compiled.ts';
-import { validationIssues } from '../schema/validate.ts';
+import { checked as checkedBy } from '../schema/checked.ts';
+import { type BodyCheck, checkBy, type Schema } from '../schema/schema.ts';
 import { checkContentEncoding } from './content-type.ts';
 
 export interface BodyLimits {
@@ -21,46 +21,27 @@ export interface BodyLimits {
  */
 export function checkBody(given: unknown, operation: Operation, limits: BodyLimits, headers: Headers): unknown {
   const value = isText(given) ? parse(decoded(given, limits), limits) : shallow(given, limits);
-  const checked = (operation.body as () => BodyCheck<unknown>)().safeParse(value);
-  if (!checked.success) throw invalid(checked.error);
-  const issues = operation.issues?.(checked.data, headers);
+  const checked = checkBy((operation.body as () => Schema | BodyCheck<unknown>)(), value);
+  if (checked.issues !== null) throw refusal('invalid_request', checked.issues);
+  const issues = operation.issues?.(checked.value, headers);
   if (issues !== undefined && issues.length > 0) throw refusal('invalid_request', issues);
-  const contradicted = operation.contradictions?.(checked.data) ?? [];
+  const contradicted = operation.contradictions?.(checked.value) ?? [];
   if (contradicted.length > 0) throw refusal('unprocessable', contradicted);
-  return checked.data;
+  return checked.value;
 }
 
 /** Parameters that clients add to every address: they say what the client is, and change nothing. */
 const ofClients = ['api-version', 'client_version'];
 
 /** Reads the query of a URL. @throws GatewayError invalid_request (400) */
-export function checkQuery(url: string, schema: ZodType): unknown {
+export function checkQuery(url: string, schema: Schema): unknown {
   const given = new Map(new URL(url).searchParams);
   for (const name of ofClients) given.delete(name);
-  const checked = schema.safeParse(Object.fromEntries(given));
-  if (!checked.success) throw invalid(checked.error);
-  return checked.data;
+  return checkedBy(schema, Object.fromEntries(given));
 }
 
-function invalid(error: ZodError): GatewayError {
-  return refusal('invalid_request', validationIssues(error));
-}
-
-/** The message describes the first issue; the metadata holds all issues. */
-export function refusal(
-  kind: 'invalid_request' | 'unprocessable',
-  issues: readonly { path: string; message: string }[],
-): GatewayError {
-  const [first] = issues;
-  const message = first
-    ? first.path === ''
-      ? first.message
-      : `${first.path}: ${first.message}`
-    : 'The body is not valid';
-  return new GatewayError(kind, message, { metadata: { issues } });
-}
-
-function isText(body: unknown): body is string | Uint8Array {
+/** Whether a body still has to be parsed. */
+export function isText(body: unknown): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
 
@@ -77,14 +58,15 @@ function parse(text: string, { depth, values }: BodyLimits): unknown {
   }
 }
 
-/** Checks a parsed body, because the host's parser may have no limits. */
-function shallow(parsed: unknown, { depth, values }: BodyLimits): unknown {
+/** Checks a parsed body, because the host's parser may have no limits, or larger ones. */
+function shallow(parsed: unknown, { bytes, depth, values }: BodyLimits): unknown {
+  let length: number;
   try {
-    checkParsed(parsed, depth, values);
+    length = checkParsed(parsed, depth, values);
   } catch (error) {
     throw shownJsonError(error, values);
   }
-  return parsed;
+  return length > bytes ? tooLarge(bytes) : parsed;
 }
 
 function shownJsonError(error: unknown, values: number): unknown {
@@ -96,8 +78,14 @@ function shownJsonError(error: unknown, values: number): unknown {
 }
 
 function decoded(given: string | Uint8Array, { bytes: limit }: BodyLimits): string {
-  if (given.length > limit) tooLarge(limit);
+  if (given.length > limit || isLonger(given, limit)) tooLarge(limit);
   return typeof given === 'string' ? given : decodeUtf8(() => new TextDecoder('utf-8', { fatal: true }).decode(given));
+}
+
+/** Whether a text of a host has more bytes than characters, and too many of them. A character has three at most. */
+function isLonger(given: string | Uint8Array, limit: number): boolean {
+  if (typeof given !== 'string' || given.length * 3 <= limit) return false;
+  return new TextEncoder().encode(given).length > limit;
 }
 
 /** @throws GatewayError invalid_request (400): a decoder that is fatal has thrown */
@@ -109,8 +97,11 @@ function decodeUtf8(decode: () => string): string {
   }
 }
 
-/** Why a host could not read a body: it was no JSON, larger than the host takes, or of a coding that it does not know. */
-export type BodyFailure = 'malformed' | 'too_large' | 'unsupported';
+/**
+ * Why a host could not read a body: it was no JSON, larger than the host takes, of a coding that it does not know, or
+ * something in the host had read it before.
+ */
+export type BodyFailure = 'malformed' | 'too_large' | 'unsupported' | 'consumed';
 
 /** The error for a body that the host could not read. */
 export function bodyFailed(failure: BodyFailure): GatewayError {
@@ -121,16 +112,22 @@ export function bodyFailed(failure: BodyFailure): GatewayError {
       'unsupported_media_type',
       'The body has a coding or a charset that this server does not take',
     );
+  if (failure === 'consumed') return new GatewayError('internal', consumedMessage);
   return refusal('invalid_request', [{ path: '', message: 'The body is not valid JSON' }]);
 }
+
+/** A mistake of the host app. The client has done nothing wrong, and its developer is the one who reads this. */
+const consumedMessage =
+  'The body could not be read: something in this server has read it before the gateway. ' +
+  'Mount the gateway before it, or give the gateway what it has read, as req.body or gateway.handle(request, { body })';
 
 /** How a host reads a body, where it has its own way. */
 export interface BodyReader {
   /** Called when the body is about to be read, and not for a request that is refused without it. */
   beforeBody?: () => void;
   /**
-   * Reads the body, where the host has a better way than the request's own. Stops when it has more bytes than the limit,
-   * and gives them. Gives bytes where these are no UTF-8. Nobody need be called once the client has left.
+   * Reads the body, where the host has a better way than the request's own. Stops when it has more bytes than the
+   * limit, and gives them. Gives bytes where these are no UTF-8. Nobody need be called once the client has left.
    */
   readText?: (limitBytes: number, ...then: Parameters<Pending<string | Uint8Array>>) => void;
 }
@@ -146,6 +143,7 @@ export function readBody(
   { beforeBody, readText }: BodyReader,
 ): Pending<string | Uint8Array> {
   checkContentEncoding(request);
+  if (!readText && request.bodyUsed) throw bodyFailed('consumed');
   const declared = request.headers.get('content-length');
   // A number with fewer digits than the limit is smaller, so it needs no parsing.
   if (declared !== null && declared.length >= String(limit).length && Number(declared) > limit) return tooLarge(limit);
@@ -161,7 +159,9 @@ export function readBody(
 export function unreadable(error: unknown): GatewayError {
   return isGatewayError(error)
     ? error
-    : new GatewayError('invalid_request', 'The body could not be read', { cause: error });
+    : new GatewayError('invalid_request', 'The body could not be read to its end; send the request again', {
+        cause: error,
+      });
 }
 
 async function countedText(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {

@@ -1,4 +1,4 @@
-import type { CorsSettings } from '../schema/settings.ts';
+import type { CorsSettings, Origins } from '../schema/settings.ts';
 import type { Logger } from '../telemetry/record.ts';
 
 /** Adds what a browser needs to a response, before that is sent. */
@@ -38,18 +38,7 @@ export function createCors(settings: CorsSettings, brand: string, logger: Logger
   const prefixes = [...requestPrefixes, `x-${brand}-`];
   const exposed = [...responseHeaders, ...lowerCase(settings.exposedHeaders)];
   const isAny = origins === '*';
-  const list = new Set(Array.isArray(origins) ? origins : []);
-
-  function isAllowed(origin: string): boolean {
-    if (typeof origins !== 'function') return isAny || list.has(origin);
-    try {
-      // A promise would be as good as true.
-      return origins(origin) === true;
-    } catch (error) {
-      logger?.error({ error }, 'the option cors.origins has thrown');
-      return false;
-    }
-  }
+  const isAllowed = originRule(origins, 'cors.origins', logger);
 
   /** The named headers, and what the browser asks for of the others. */
   function allowedHeaders(asked: string | null): string {
@@ -84,6 +73,23 @@ export function createCors(settings: CorsSettings, brand: string, logger: Logger
       headers.set('access-control-expose-headers', [...exposed, ...limits].join(', '));
     }
     return response;
+  };
+}
+
+/** Whether an origin is one of those that an option names. */
+export function originRule(origins: Origins, option: string, logger: Logger | null): (origin: string) => boolean {
+  if (typeof origins !== 'function') {
+    const list = new Set(Array.isArray(origins) ? origins : []);
+    return (origin) => origins === '*' || list.has(origin);
+  }
+  return (origin) => {
+    try {
+      // A promise would be as good as true.
+      return origins(origin) === true;
+    } catch (error) {
+      logger?.error({ error }, `the option ${option} has thrown`);
+      return false;
+    }
   };
 }
 

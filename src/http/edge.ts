@@ -2,58 +2,25 @@ import { cleanName } from '../base/clean-text.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { idHeader } from '../base/ids.ts';
-import { InFlight, type Place } from '../base/in-flight.ts';
-import { type Pending, pendingOf } from '../base/pending.ts';
-import { StopSwitch } from '../base/stop.ts';
+import { InFlight } from '../base/in-flight.ts';
+import { pendingOf } from '../base/pending.ts';
+import { refusal } from '../base/refusal.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { OverloadSettings } from '../schema/settings.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
-import { type Authenticate, type FindHostCaller, type HostCaller, requirePermission } from './authenticate.ts';
-import {
-  type BodyFailure,
-  type BodyLimits,
-  type BodyReader,
-  bodyFailed,
-  checkBody,
-  checkQuery,
-  readBody,
-  refusal,
-  unreadable,
-} from './body.ts';
+import { argumentsOf } from './arguments.ts';
+import { type Authenticate, RefusedKey, requirePermission } from './authenticate.ts';
+import { type BodyLimits, bodyFailed, checkBody, checkQuery, isText, readBody, unreadable } from './body.ts';
 import { checkContentType } from './content-type.ts';
+import { checkHandled, type HandleContext } from './context.ts';
 import type { AddCors } from './cors.ts';
+import type { CheckSite } from './cross-site.ts';
 import { loadShedder } from './overload.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter, type Matched } from './router.ts';
-
-/** What an adapter knows of a request beyond the request itself. */
-export interface HandleContext extends BodyReader {
-  /** The path the gateway is mounted at, without a trailing slash, such as `/v1` or `/api/llm`. Default `/v1`. */
-  basePath?: string;
-  /**
-   * The path that was asked for, without query and as a URL parser would leave it, where the host has it at hand. Default:
-   * that of the request's URL, which many hosts only then put together.
-   */
-  path?: string;
-  /**
-   * Who asks, as the host app knows it: the caller, who then needs no key; or a function that finds one of the host app's
-   * own users, which is asked where the request holds no known key. Default: a key, or the option `authenticate`.
-   */
-  caller?: HostCaller | FindHostCaller;
-  /** The body, where the host has already read and parsed it; the request's own body is then not read. */
-  body?: unknown;
-  /** Why the host could not read or parse the body, where it has tried; the request is refused for that. */
-  bodyFailure?: BodyFailure;
-  /**
-   * How the host tells that the client has left; the request's signal is then not looked at. Calls back at most once, and
-   * no more once the function it returns was called. A signal costs more than a response from memory.
-   */
-  onLeave?: (callback: () => void) => () => void;
-  /** A host's faster Response class, with the constructor of the standard one. */
-  Response?: typeof Response;
-}
+import { neverLeaves, Watch } from './watch.ts';
 
 export interface EdgeDeps {
   operations: readonly Operation[];
@@ -67,20 +34,32 @@ export interface EdgeDeps {
   basePath: string;
   /** null: the host app has cross-origin rules, or wants none. */
   cors: AddCors | null;
+  checkSite: CheckSite;
   logger: Logger | null;
   /** Takes a record of requests that no operation records itself; null: nobody wants to know. */
   record: OperationRecorder | null;
 }
 
 export interface Edge {
-  /** Never rejects. */
+  /** Rejects with a GatewayError where an argument is wrong, and never otherwise. */
   handle(request: Request, context?: HandleContext): Promise<Response>;
+  /**
+   * Runs an operation for the host app itself: without HTTP, with the same checks and records.
+   * @param given  path parameters, and fields of the body or of the query, in one object; see `argumentsOf`
+   * @returns what a response would hold; a copy, which is the host app's to change
+   * @throws GatewayError as a response would tell of
+   */
+  call(operation: Operation, given: unknown, caller: Caller): Promise<unknown>;
   /** Stops everything that is in flight, and takes nothing new. */
   close(): void;
 }
 
 function itself(error: unknown): unknown {
   return error;
+}
+
+function shuttingDown(): GatewayError {
+  return new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 });
 }
 
 /** The outermost layer: every request comes in here, and every error becomes a response here. */
@@ -94,6 +73,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   let closing = false;
 
   async function handle(request: Request, context: HandleContext = {}): Promise<Response> {
+    const host = checkHandled(request, context);
     const ResponseOf = context.Response ?? Response;
     let caller: Caller | null = null;
     let isHead = request.method === 'HEAD';
@@ -103,7 +83,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     const note = (error: GatewayError | null, status: number, id: string | null) =>
       deps.record?.(recordOf(request.method, found, id, caller, isRunning, status, error, receivedAtMs, clock.now()));
     try {
-      if (closing) throw new GatewayError('unavailable', 'The gateway is shutting down', { retryAfterMs: 1000 });
+      if (closing) throw shuttingDown();
       const basePath = context.basePath ?? deps.basePath;
       const route = find(request.method, pathBelow(context.path ?? pathOf(request.url), basePath));
       if ('allow' in route) return new ResponseOf(null, { status: 204, headers: { allow: route.allow } });
@@ -112,7 +92,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       shedLoad?.(route.operation, receivedAtMs);
       const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
-        const authenticated = deps.authenticate(request, context.caller);
+        const authenticated = deps.authenticate(request, host);
         caller =
           authenticated instanceof Promise
             ? await watch.unlessStopped(pendingOf(authenticated), itself)
@@ -120,6 +100,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         const authenticatedAtMs = clock.now();
         const { operation, params } = route;
         requirePermission(caller, operation.permissions);
+        deps.checkSite(request, caller);
         const query = operation.query ? checkQuery(request.url, operation.query()) : null;
         const body =
           operation.body === null
@@ -147,7 +128,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         throw error;
       }
     } catch (error) {
-      const known = shown(error, request);
+      const known = shown(error, request.method, () => new URL(request.url).pathname);
       // What ran has an id already.
       const id = isRunning ? null : (found?.operation.generationId?.(receivedAtMs) ?? null);
       if (!isRunning || !found?.operation.recordsItself) note(known, known.status, id);
@@ -156,16 +137,52 @@ export function createEdge(deps: EdgeDeps): Edge {
     }
   }
 
+  async function call(operation: Operation, given: unknown, caller: Caller): Promise<unknown> {
+    const receivedAtMs = clock.now();
+    let isRunning = false;
+    const note = (error: GatewayError | null, status: number) => {
+      const found = { operation, params: {}, isHead: false };
+      deps.record?.(
+        recordOf(operation.method, found, null, caller, isRunning, status, error, receivedAtMs, clock.now()),
+      );
+    };
+    try {
+      if (closing) throw shuttingDown();
+      requirePermission(caller, operation.permissions);
+      const { params, query, body } = argumentsOf(operation, given, deps.limits);
+      isRunning = true;
+      const watch = new Watch(open, clock, deps.totalMs, null, neverLeaves);
+      try {
+        const reply = await operation.run({
+          body,
+          query,
+          params,
+          basePath: deps.basePath,
+          caller,
+          headers: new Headers(),
+          signal: watch.signal,
+          receivedAtMs,
+          authenticatedAtMs: receivedAtMs,
+        });
+        note(null, reply.status);
+        // Parts of it belong to what is kept here, such as the permissions of a key that is in use.
+        return structuredClone(reply.body);
+      } finally {
+        watch.ended();
+      }
+    } catch (error) {
+      const known = shown(error, operation.method, () => operation.path);
+      note(known, known.status);
+      throw known;
+    }
+  }
+
   /** The body, read by the host or here. */
   function bodyOf(request: Request, operation: Operation, context: HandleContext, watch: Watch): unknown {
     const { body, bodyFailure } = context;
     if (bodyFailure !== undefined) throw bodyFailed(bodyFailure);
-    checkContentType(
-      request,
-      operation,
-      body !== undefined && typeof body !== 'string' && !(body instanceof Uint8Array),
-    );
-    if (body !== undefined) return body;
+    checkContentType(request, operation, body !== undefined && !isText(body) && !(body instanceof ArrayBuffer));
+    if (body !== undefined) return body instanceof ArrayBuffer ? new Uint8Array(body) : body;
     return watch.unlessStopped(readBody(request, deps.limits, context), unreadable);
   }
 
@@ -183,14 +200,11 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   /** The error as the caller may see it. An unexpected error is logged, and shown as a bare 500. */
-  function shown(error: unknown, request: Request): GatewayError {
+  function shown(error: unknown, method: string, pathname: () => string): GatewayError {
     if (error instanceof CallAborted) return abortError(error);
     if (isGatewayError(error) && error.kind !== 'internal') return error;
     try {
-      logger?.error(
-        { error: causeOf(error), method: request.method, path: cleanName(new URL(request.url).pathname) },
-        'unexpected error',
-      );
+      logger?.error({ error: causeOf(error), method, path: cleanName(pathname()) }, 'unexpected error');
     } catch {
       // Telemetry fails open.
     }
@@ -200,6 +214,7 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   return {
     handle: cors === null ? handle : async (request, context) => cors(request, await handle(request, context)),
+    call,
     close() {
       closing = true;
       for (const watch of open.all()) watch.stop('closing');
@@ -207,78 +222,9 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-/** A request that is in flight: one signal for all that may stop it, the client, the clock, the gateway. */
-class Watch {
-  /** Aborted when the request is stopped. */
-  readonly signal = new StopSwitch();
-  readonly #open: InFlight<Watch>;
-  readonly #place: Place<Watch>;
-  readonly #request: Request;
-  readonly #hasHost: boolean;
-  readonly #stopListening: () => void;
-  readonly #stopClock: () => void;
-  #waiting: ((reason: CallAborted) => void) | null = null;
-
-  constructor(
-    open: InFlight<Watch>,
-    clock: Clock,
-    allowedMs: number,
-    request: Request,
-    onLeave: HandleContext['onLeave'],
-  ) {
-    this.#open = open;
-    this.#request = request;
-    this.#hasHost = onLeave !== undefined;
-    const leave = () => this.abort();
-    this.#stopListening = onLeave ? onLeave(leave) : onSignal(request.signal, leave);
-    this.#stopClock = clock.after(allowedMs, () => this.stop('deadline'));
-    this.#place = open.add(this);
-  }
-
-  stop(why: CallAborted['why'], cause?: unknown): void {
-    const reason = new CallAborted(why, cause);
-    this.signal.abort(reason);
-    this.#waiting?.(reason);
-  }
-
-  /** The client has left. */
-  abort(): void {
-    this.stop('client_left', this.#hasHost ? undefined : this.#request.signal.reason);
-  }
-
-  /** The client has left a stream, which is its end. */
-  left(): void {
-    this.abort();
-    this.ended();
-  }
-
-  /** The request has ended. */
-  ended(): void {
-    this.#stopClock();
-    this.#stopListening();
-    this.#open.delete(this.#place);
-  }
-
-  /** Waits for one thing, no longer than until the request is stopped. A slot: a listener measured more than its work. */
-  unlessStopped<T>(pending: Pending<T>, failed: (error: unknown) => unknown): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (this.signal.aborted) return reject(this.signal.reason);
-      this.#waiting = reject;
-      pending(
-        (value) => {
-          this.#waiting = null;
-          resolve(value);
-        },
-        (error) => {
-          this.#waiting = null;
-          reject(failed(error));
-        },
-      );
-    });
-  }
-}
-
-/** The record of a request that was refused before its operation ran, or of an operation that records nothing itself. */
+/**
+ * The record of a request that was refused before its operation ran, or of an operation that records nothing itself.
+ */
 function recordOf(
   method: string,
   found: Matched | null,
@@ -297,20 +243,14 @@ function recordOf(
     method: cleanName(method, 20),
     path: found?.operation.path ?? null,
     workspaceId: caller?.workspaceId ?? null,
-    apiKeyHash: caller?.apiKeyHash ?? null,
+    apiKeyHash: caller?.apiKeyHash ?? (error?.cause instanceof RefusedKey ? error.cause.hash : null),
     userId: caller?.userId ? cleanName(caller.userId) : null,
+    tags: caller?.tags ?? [],
     status,
     error: error && { type: error.errorType, message: error.message },
     receivedAtMs,
     totalMs: nowMs - receivedAtMs,
   };
-}
-
-/** @returns what stops listening */
-function onSignal(signal: AbortSignal, leave: () => void): () => void {
-  if (signal.aborted) leave();
-  else signal.addEventListener('abort', leave, { once: true });
-  return () => signal.removeEventListener('abort', leave);
 }
 
 /** Of an error that says nothing, why it came to it. */

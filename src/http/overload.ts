@@ -14,8 +14,8 @@ export interface OverloadDeps extends OverloadSettings {
 }
 
 /**
- * Refuses requests before anything is done for them, while this process has too much to do. Operations that only managers may
- * use are let through: they are what helps.
+ * Refuses requests before anything is done for them, while this process has too much to do. Operations that only
+ * managers may use are let through: they are what helps.
  * @throws GatewayError unavailable (503)
  */
 export type ShedLoad = (operation: Operation, nowMs: number) => void;

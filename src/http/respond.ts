@@ -6,8 +6,8 @@ import type { Reply, ReplyStream } from '../call/reply.ts';
 export type ResponseClass = typeof Response;
 
 /**
- * What a caller gets is for that caller alone: listings too show what its keys and credentials reach. An operation of the
- * host app may say otherwise.
+ * What a caller gets is for that caller alone: listings too show what its keys and credentials reach. An operation of
+ * the host app may say otherwise.
  */
 const noStore = 'no-store';
 

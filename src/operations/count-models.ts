@@ -1,13 +1,16 @@
 import * as z from 'zod';
-import { type ModelsCountQuery, modelsCountQuery } from '../schema/model.ts';
+import { type ModelsCountFields, type ModelsCountQuery, modelsCountQuery } from '../schema/model.ts';
 import { filterModels } from './listings/filter-models.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 
 /** Counts the models that GET /models lists for the same output modalities. */
-export function countModels(deps: ListingDeps): Operation<unknown, ModelsCountQuery> {
+export function countModels(
+  deps: ListingDeps,
+): ApiOperation<'models.count', ModelsCountFields, { data: { count: number } }, unknown, ModelsCountQuery> {
   return {
     name: 'listModelsCount',
+    api: 'models.count',
     method: 'GET',
     path: '/models/count',
     permissions: ['inference', 'management'],

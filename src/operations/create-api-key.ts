@@ -2,11 +2,18 @@ import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import { limitToNano } from '../base/money.ts';
-import { apiKeySchema, type CreateApiKey, createApiKeySchema } from '../schema/api-key.ts';
+import {
+  type ApiKey,
+  type ApiKeyFields,
+  apiKeySchema,
+  type CreateApiKey,
+  createApiKeySchema,
+} from '../schema/api-key.ts';
 import { reachableWorkspace, setBy } from '../stores/access.ts';
+import { checkModelsWithin } from '../stores/allowed-models.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { type ReadsSpending, showApiKey } from './tenants/api-key-response.ts';
 
 export interface CreateApiKeyDeps {
@@ -17,10 +24,13 @@ export interface CreateApiKeyDeps {
 }
 
 /** No other response contains the key itself. What limits a caller's own key limits the keys that it makes. */
-export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
+export function createApiKey(
+  deps: CreateApiKeyDeps,
+): ApiOperation<'apiKeys.create', ApiKeyFields, { data: ApiKey; key: string }, CreateApiKey> {
   const { workspaces, apiKeys, spending, clock } = deps;
   return {
     name: 'createKeys',
+    api: 'apiKeys.create',
     method: 'POST',
     path: '/keys',
     permissions: ['management'],
@@ -29,6 +39,7 @@ export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
     async run({ body, caller }) {
       const expiresAtMs = body.expires_at === null ? null : Date.parse(body.expires_at);
       if (expiresAtMs !== null && expiresAtMs <= clock.now()) throw alreadyExpired();
+      checkModelsWithin(body.allowed_models, caller.models?.patterns ?? null);
       const workspaceId = await reachableWorkspace(workspaces, caller, body.workspace_id);
       const input = {
         name: body.name,
@@ -39,6 +50,8 @@ export function createApiKey(deps: CreateApiKeyDeps): Operation<CreateApiKey> {
         requestsPerMinute: body.requests_per_minute,
         tokensPerMinute: body.tokens_per_minute,
         requestsInFlight: body.requests_in_flight,
+        allowedModels: body.allowed_models,
+        tags: body.tags,
         creatorUserId: body.creator_user_id === undefined ? caller.userId : body.creator_user_id,
         expiresAtMs,
       };

@@ -1,22 +1,35 @@
 import type { WorkspaceId } from '../call/workspace.ts';
-import { type CreateCredential, createCredentialSchema, credentialAnswerSchema } from '../schema/credential.ts';
+import {
+  type CreateCredential,
+  type CredentialFields,
+  createCredentialSchema,
+  credentialAnswerSchema,
+  type ShownCredential,
+} from '../schema/credential.ts';
 import { type FindsWorkspaces, reachableWorkspace } from '../stores/access.ts';
 import { shownCredential } from '../stores/credentials/record.ts';
 import type { Credentials } from '../stores/credentials.ts';
 import type { Owners } from '../stores/owners.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
+import { type ByokProviders, checkByokProvider } from './tenants/byok-provider.ts';
 
 /** Dependencies of the operations on provider credentials. */
 export interface CredentialDeps {
   credentials: (workspaceId: WorkspaceId) => Credentials;
   owners: Owners;
   workspaces: FindsWorkspaces;
+  byokProviders: ByokProviders;
 }
 
 /** @see interface document, "POST /byok" */
-export function createCredential({ credentials, workspaces }: CredentialDeps): Operation<CreateCredential> {
+export function createCredential({
+  credentials,
+  workspaces,
+  byokProviders,
+}: CredentialDeps): ApiOperation<'credentials.create', CredentialFields, { data: ShownCredential }, CreateCredential> {
   return {
     name: 'createBYOKKey',
+    api: 'credentials.create',
     method: 'POST',
     path: '/byok',
     permissions: ['management'],
@@ -24,6 +37,7 @@ export function createCredential({ credentials, workspaces }: CredentialDeps): O
     result: credentialAnswerSchema,
     async run({ body: { workspace_id, ...input }, caller }) {
       const workspaceId = await reachableWorkspace(workspaces, caller, workspace_id);
+      checkByokProvider(input.provider, byokProviders);
       const made = await credentials(workspaceId).create(input);
       return jsonReply({ data: shownCredential(made) }, 201);
     },

@@ -1,8 +1,14 @@
 import * as z from 'zod';
 import { GatewayError } from '../base/errors.ts';
-import { createWorkspaceSchema, type WorkspaceSettings, workspaceSchema } from '../schema/workspace.ts';
+import {
+  createWorkspaceSchema,
+  type Workspace,
+  type WorkspaceFields,
+  type WorkspaceSettings,
+  workspaceSchema,
+} from '../schema/workspace.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { creatorOf, showWorkspace } from './tenants/workspace-response.ts';
 
 export interface CreateWorkspaceDeps {
@@ -10,9 +16,12 @@ export interface CreateWorkspaceDeps {
 }
 
 /** @see interface document, "POST /workspaces" */
-export function createWorkspace({ workspaces }: CreateWorkspaceDeps): Operation<WorkspaceSettings> {
+export function createWorkspace({
+  workspaces,
+}: CreateWorkspaceDeps): ApiOperation<'workspaces.create', WorkspaceFields, { data: Workspace }, WorkspaceSettings> {
   return {
     name: 'createWorkspace',
+    api: 'workspaces.create',
     method: 'POST',
     path: '/workspaces',
     permissions: ['management'],

@@ -2,16 +2,20 @@ import * as z from 'zod';
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Owners } from '../stores/owners.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 
 export interface DeleteApiKeyDeps {
   apiKeys: ApiKeyStore;
   owners: Owners;
 }
 
-export function deleteApiKey({ apiKeys, owners }: DeleteApiKeyDeps): Operation {
+export function deleteApiKey({
+  apiKeys,
+  owners,
+}: DeleteApiKeyDeps): ApiOperation<'apiKeys.delete', { hash: string }, { deleted: true }> {
   return {
     name: 'deleteKeys',
+    api: 'apiKeys.delete',
     method: 'DELETE',
     path: '/keys/:hash',
     permissions: ['management'],

@@ -1,8 +1,9 @@
 import * as z from 'zod';
+import type { Interval } from '../base/windows.ts';
 import { reachWorkspace, setBy } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { intervalOf } from './tenants/budget-response.ts';
 
 export interface DeleteBudgetDeps {
@@ -11,9 +12,13 @@ export interface DeleteBudgetDeps {
 }
 
 /** Responds 200 even if there is no such budget. A caller bound to the workspace removes its own limit alone. */
-export function deleteBudget({ workspaces, budgets }: DeleteBudgetDeps): Operation {
+export function deleteBudget({
+  workspaces,
+  budgets,
+}: DeleteBudgetDeps): ApiOperation<'budgets.delete', { id: string; interval: Interval }, { deleted: true }> {
   return {
     name: 'deleteWorkspaceBudget',
+    api: 'budgets.delete',
     method: 'DELETE',
     path: '/workspaces/:id/budgets/:interval',
     permissions: ['management'],

@@ -1,12 +1,20 @@
 import { credentialDeletedSchema } from '../schema/credential.ts';
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import type { CredentialDeps } from './create-credential.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 
 /** Deletes the complete record, the sealed key included. */
-export function deleteCredential({ credentials, owners }: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation {
+export function deleteCredential({
+  credentials,
+  owners,
+}: Pick<CredentialDeps, 'credentials' | 'owners'>): ApiOperation<
+  'credentials.delete',
+  { id: string },
+  { deleted: true }
+> {
   return {
     name: 'deleteBYOKKey',
+    api: 'credentials.delete',
     method: 'DELETE',
     path: '/byok/:id',
     permissions: ['management'],

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { reachWorkspace } from '../stores/access.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 
 export interface DeleteWorkspaceDeps {
   workspaces: Workspaces;
@@ -11,9 +11,12 @@ export interface DeleteWorkspaceDeps {
  * Deletes a workspace with its budgets, credentials, and keys that are no longer valid. The default workspace and a
  * workspace with valid keys cannot be deleted.
  */
-export function deleteWorkspace({ workspaces }: DeleteWorkspaceDeps): Operation {
+export function deleteWorkspace({
+  workspaces,
+}: DeleteWorkspaceDeps): ApiOperation<'workspaces.delete', { id: string }, { deleted: true }> {
   return {
     name: 'deleteWorkspace',
+    api: 'workspaces.delete',
     method: 'DELETE',
     path: '/workspaces/:id',
     permissions: ['management'],

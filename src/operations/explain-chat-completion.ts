@@ -9,6 +9,7 @@ import { healthKey } from '../call/facts.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
 import { type Explained, type ExplainedTarget, explain } from '../pipeline/explain.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
+import { defaultedFields } from '../routing/model-defaults.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { chatRequestCheck } from '../schema/compiled.ts';
 import { type Explanation, explanationSchema } from '../schema/explanation.ts';
@@ -16,7 +17,7 @@ import { checkWithPlugins } from '../schema/plugin-check.ts';
 import { checkWithBounds, type RequestBounds } from '../schema/request-bounds.ts';
 import { contradictions } from '../schema/validate.ts';
 import { chatCalls, chatIssues } from './chat/call-of.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 
 export interface ExplainChatCompletionDeps {
   pipeline: PipelineDeps;
@@ -31,11 +32,12 @@ export function explainChatCompletion({
   ids,
   brand,
   bounds,
-}: ExplainChatCompletionDeps): Operation<ChatRequest> {
+}: ExplainChatCompletionDeps): ApiOperation<'explain', unknown, { data: Explanation }, ChatRequest> {
   const callOf = chatCalls(ids, brand);
   const check = lazily(() => checkWithBounds(checkWithPlugins(chatRequestCheck, pipeline.plugins), bounds));
   return {
     name: 'explainChatCompletion',
+    api: 'explain',
     method: 'POST',
     path: '/chat/completions/explain',
     permissions: ['inference', 'management'],
@@ -58,7 +60,7 @@ function show(deps: PipelineDeps, { request }: Call, explained: Explained): Expl
     strategy: plan?.strategy ?? strategyOf(slugs, deps.brand),
     ...(plan?.params ? { params: { ...plan.params } } : {}),
     region: deps.region,
-    candidates: explained.targets.map((one) => showTarget(deps, one)),
+    candidates: explained.targets.map((one) => showTarget(deps, request, one)),
     excluded: [...explained.excluded],
     error: refusal && {
       code: refusal.status,
@@ -84,15 +86,18 @@ function show(deps: PipelineDeps, { request }: Call, explained: Explained): Expl
 
 function showTarget(
   { health, clock }: PipelineDeps,
+  request: ChatRequest,
   { target, standing, ceiling }: ExplainedTarget,
 ): Explanation['candidates'][number] {
   const key = healthKey(target.endpoint, target.credential);
   const seen = health.view(clock.now());
+  const defaulted = defaultedFields(request, target.endpoint);
   return {
     model: target.endpoint.modelSlug,
     provider: target.endpoint.tag,
     provider_name: target.providerName,
     is_byok: target.isByok,
+    ...(defaulted.length > 0 ? { defaulted: [...defaulted] } : {}),
     ceiling_usd: ceiling === null ? null : nanoToUsd(ceiling.nanoUsd),
     max_prompt_tokens: ceiling?.promptTokens ?? null,
     max_completion_tokens: ceiling?.completionTokens ?? null,

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
-import { apiKeySchema } from '../schema/api-key.ts';
+import { type ApiKey, apiKeySchema } from '../schema/api-key.ts';
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Owners } from '../stores/owners.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { type ReadsSpending, showApiKey } from './tenants/api-key-response.ts';
 
 export interface GetApiKeyDeps {
@@ -14,9 +14,15 @@ export interface GetApiKeyDeps {
   clock: Clock;
 }
 
-export function getApiKey({ apiKeys, owners, spending, clock }: GetApiKeyDeps): Operation {
+export function getApiKey({
+  apiKeys,
+  owners,
+  spending,
+  clock,
+}: GetApiKeyDeps): ApiOperation<'apiKeys.get', { hash: string }, { data: ApiKey }> {
   return {
     name: 'getKey',
+    api: 'apiKeys.get',
     method: 'GET',
     path: '/keys/:hash',
     permissions: ['management'],

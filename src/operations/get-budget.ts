@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { GatewayError } from '../base/errors.ts';
-import { budgetSchema } from '../schema/budget.ts';
+import type { Interval } from '../base/windows.ts';
+import { type Budget, budgetSchema } from '../schema/budget.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { intervalOf, type ShowBudgetDeps, showBudget } from './tenants/budget-response.ts';
 
 export interface GetBudgetDeps extends ShowBudgetDeps {
@@ -12,10 +13,13 @@ export interface GetBudgetDeps extends ShowBudgetDeps {
   budgets: BudgetsOf;
 }
 
-export function getBudget(deps: GetBudgetDeps): Operation {
+export function getBudget(
+  deps: GetBudgetDeps,
+): ApiOperation<'budgets.get', { id: string; interval: Interval }, { data: Budget }> {
   const { workspaces, budgets } = deps;
   return {
     name: 'getWorkspaceBudget',
+    api: 'budgets.get',
     method: 'GET',
     path: '/workspaces/:id/budgets/:interval',
     permissions: ['management'],

@@ -1,13 +1,21 @@
-import { credentialAnswerSchema } from '../schema/credential.ts';
+import { credentialAnswerSchema, type ShownCredential } from '../schema/credential.ts';
 import { notOwned, ownerReachable } from '../stores/access.ts';
 import { shownCredential } from '../stores/credentials/record.ts';
 import type { CredentialDeps } from './create-credential.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 
 /** @see interface document, "GET /byok/{id}" */
-export function getCredential({ credentials, owners }: Pick<CredentialDeps, 'credentials' | 'owners'>): Operation {
+export function getCredential({
+  credentials,
+  owners,
+}: Pick<CredentialDeps, 'credentials' | 'owners'>): ApiOperation<
+  'credentials.get',
+  { id: string },
+  { data: ShownCredential }
+> {
   return {
     name: 'getBYOKKey',
+    api: 'credentials.get',
     method: 'GET',
     path: '/byok/:id',
     permissions: ['management'],

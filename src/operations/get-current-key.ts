@@ -1,64 +1,120 @@
 import * as z from 'zod';
+import { cleanName } from '../base/clean-text.ts';
 import { type Clock, isoTime } from '../base/clock.ts';
-import { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
 import { limitedAccounts, type RateDeps } from '../pipeline/admission.ts';
 import { type CurrentApiKey, currentApiKeySchema } from '../schema/api-key.ts';
+import type { NoFields } from '../schema/page.ts';
 import type { RateLimitState } from '../schema/rate-limits.ts';
+import type { BudgetSettings } from '../schema/settings.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/api-keys.ts';
-import { jsonReply, type Operation } from './operation.ts';
-import { limitAndUsage, type ReadsSpending } from './tenants/api-key-response.ts';
+import type { BudgetLimit, BudgetsOf } from '../stores/budgets.ts';
+import { workspaceAccount } from '../stores/spending/windows.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
+import {
+  type AccountSpent,
+  type Limit,
+  type LimitOfKey,
+  limitAndUsage,
+  type ReadsSpending,
+  showLimitAndUsage,
+  spentOf,
+} from './tenants/api-key-response.ts';
 
 export interface GetCurrentKeyDeps {
   apiKeys: ApiKeyStore;
+  budgets: BudgetsOf;
   spending: ReadsSpending;
   clock: Clock;
-  pipeline: { rates: RateDeps };
+  pipeline: { rates: RateDeps; budgets: Pick<BudgetSettings, 'includeByok'> };
 }
 
 type Described = Pick<
   ApiKeyRecord,
-  | 'workspaceId'
-  | 'hash'
-  | 'label'
-  | 'permissions'
-  | 'limitNanoUsd'
-  | 'limitReset'
-  | 'includeByokInLimit'
-  | 'creatorUserId'
-  | 'expiresAtMs'
+  'workspaceId' | 'label' | 'permissions' | 'allowedModels' | 'tags' | 'creatorUserId' | 'expiresAtMs'
 >;
 
-/** Returns the request's own key. */
-export function getCurrentKey({ apiKeys, spending, clock, pipeline }: GetCurrentKeyDeps): Operation {
+/**
+ * Returns the request's own key. For a caller without one, such as a user of the host app, it returns the workspace in
+ * the same form: its budget of which the least is left, and what all of its callers have spent.
+ */
+export function getCurrentKey({
+  apiKeys,
+  budgets,
+  spending,
+  clock,
+  pipeline,
+}: GetCurrentKeyDeps): ApiOperation<'apiKeys.current', NoFields, { data: CurrentApiKey }> {
   return {
     name: 'getCurrentKey',
+    api: 'apiKeys.current',
     method: 'GET',
     path: '/key',
     permissions: ['inference', 'management'],
     body: null,
     result: () => z.object({ data: currentApiKeySchema() }),
     async run({ caller }) {
-      const { apiKeyHash: hash, workspaceId } = caller;
-      if (hash === null) throw new GatewayError('not_found', 'The request was let in without an API key');
-      const key = (await apiKeys.get(workspaceId, hash)) ?? describe(caller, hash);
       const { limiter } = pipeline.rates;
-      const [spent, rateLimits] = await Promise.all([
-        limitAndUsage(spending, key, clock.now()),
-        limiter.read(workspaceId, limitedAccounts(pipeline.rates, caller)),
+      const [{ shown, spent }, rateLimits] = await Promise.all([
+        caller.apiKeyHash === null ? ofWorkspace(caller) : ofKey(caller, caller.apiKeyHash),
+        limiter.read(caller.workspaceId, limitedAccounts(pipeline.rates, caller)),
       ]);
-      return jsonReply({ data: show(key, spent, rateLimits) });
+      return jsonReply({ data: show(shown, spent, rateLimits) });
     },
   };
+
+  async function ofKey(caller: Caller, hash: string) {
+    const key = (await apiKeys.get(caller.workspaceId, hash)) ?? describe(caller, hash);
+    return { shown: key, spent: await limitAndUsage(spending, key, clock.now()) };
+  }
+
+  async function ofWorkspace({ workspaceId, permissions, userId, models, tags }: Caller) {
+    const [limits, spent] = await Promise.all([
+      budgets(workspaceId).limits(),
+      spentOf(spending, workspaceId, workspaceAccount, clock.now()),
+    ]);
+    const label = userId === null ? `workspace:${workspaceId}` : `user:${cleanName(userId)}`;
+    return {
+      shown: {
+        workspaceId,
+        label,
+        permissions: [...permissions],
+        allowedModels: models ? [...models.patterns] : null,
+        tags: [...(tags ?? [])],
+        creatorUserId: userId,
+        expiresAtMs: null,
+      },
+      spent: showLimitAndUsage(
+        { ...tightest(limits, spent.counted), includeByokInLimit: pipeline.budgets.includeByok },
+        spent,
+      ),
+    };
+  }
+}
+
+/** The budget of which the least is left; of several, the one of the longest interval. */
+function tightest(limits: readonly BudgetLimit[], spent: AccountSpent['counted']): Omit<Limit, 'includeByokInLimit'> {
+  let [found, least]: [BudgetLimit | null, number] = [null, Number.POSITIVE_INFINITY];
+  for (const limit of limits) {
+    const left = Math.max(0, limit.limitNanoUsd - spent[limit.interval].spentNanoUsd);
+    if (left <= least) [found, least] = [limit, left];
+  }
+  if (found === null) return { limitNanoUsd: null, limitReset: null };
+  return { limitNanoUsd: found.limitNanoUsd, limitReset: found.interval === 'lifetime' ? null : found.interval };
 }
 
 /** Describes a key from the gateway's options, which has no record in the store. */
-function describe({ workspaceId, permissions, keyLimit, userId }: Caller, hash: string): Described {
+function describe(
+  { workspaceId, permissions, keyLimit, userId, models, tags }: Caller,
+  hash: string,
+): Described & LimitOfKey {
   return {
     workspaceId,
     hash,
     label: `key:${hash.slice(0, 8)}`,
     permissions: [...permissions],
+    allowedModels: models ? [...models.patterns] : null,
+    tags: [...(tags ?? [])],
     limitNanoUsd: keyLimit?.limitNanoUsd ?? null,
     limitReset: keyLimit === null || keyLimit.interval === 'lifetime' ? null : keyLimit.interval,
     includeByokInLimit: keyLimit?.includesByok ?? false,
@@ -69,15 +125,18 @@ function describe({ workspaceId, permissions, keyLimit, userId }: Caller, hash: 
 
 function show(
   key: Described,
-  spent: Awaited<ReturnType<typeof limitAndUsage>>,
+  spent: ReturnType<typeof showLimitAndUsage>,
   rateLimits: RateLimitState[],
 ): CurrentApiKey {
   const requests = rateLimits.find(({ name }) => name === 'requests_per_minute')?.limit;
   const isManagement = key.permissions.includes('management');
   return {
     label: key.label,
+    workspace_id: key.workspaceId,
     permissions: key.permissions,
     ...spent,
+    allowed_models: key.allowedModels && [...key.allowedModels],
+    tags: [...key.tags],
     creator_user_id: key.creatorUserId,
     expires_at: key.expiresAtMs === null ? null : isoTime(key.expiresAtMs),
     is_free_tier: false,

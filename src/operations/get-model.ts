@@ -1,15 +1,18 @@
 import * as z from 'zod';
 import { GatewayError } from '../base/errors.ts';
-import { modelSchema } from '../schema/model.ts';
+import { modelSchema, type ShownModel } from '../schema/model.ts';
 import { showModel } from './listings/model-response.ts';
 import type { ListingDeps } from './listings/reach.ts';
 import { resolveModel } from './listings/resolve-model.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 
 /** Returns one model in the form of GET /models. */
-export function getModel(deps: ListingDeps): Operation {
+export function getModel(
+  deps: ListingDeps,
+): ApiOperation<'models.get', { author: string; slug: string }, { data: ShownModel }> {
   return {
     name: 'getModel',
+    api: 'models.get',
     method: 'GET',
     path: '/model/:author/:slug',
     permissions: ['inference', 'management'],

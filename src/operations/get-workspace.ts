@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { workspaceSchema } from '../schema/workspace.ts';
+import { type Workspace, workspaceSchema } from '../schema/workspace.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { showWorkspace } from './tenants/workspace-response.ts';
 
 export interface GetWorkspaceDeps {
@@ -10,9 +10,12 @@ export interface GetWorkspaceDeps {
 }
 
 /** @see interface document, "GET /workspaces/{id}" */
-export function getWorkspace({ workspaces }: GetWorkspaceDeps): Operation {
+export function getWorkspace({
+  workspaces,
+}: GetWorkspaceDeps): ApiOperation<'workspaces.get', { id: string }, { data: Workspace }> {
   return {
     name: 'getWorkspace',
+    api: 'workspaces.get',
     method: 'GET',
     path: '/workspaces/:id',
     permissions: ['management'],

@@ -45,8 +45,17 @@ export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps 
   presentation: Presentation;
 }
 
-/** Every operation of the interface. */
+/** Every operation of the interface, in the form that mounts them. */
 export function operations(deps: OperationDeps): Operation[] {
+  return operationTable(deps as never).map(withQuery);
+}
+
+/** The same, each with its own types, from which those of the functions in process are made. */
+export type OperationTable = typeof operationTable extends (given: never) => infer Table ? Table : never;
+
+/** @param given  `OperationDeps`; its type would put all stores into the declarations of the package */
+function operationTable(given: never) {
+  const deps: OperationDeps = given;
   const listings = { ...deps.pipeline, presentation: deps.presentation };
   return [
     createChatCompletion(deps),
@@ -78,7 +87,7 @@ export function operations(deps: OperationDeps): Operation[] {
     listModelEndpoints(listings),
     listZdrEndpoints(listings),
     listProviders(listings),
-  ].map(withQuery);
+  ] as const;
 }
 
 /**

@@ -1,10 +1,16 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
-import { apiKeySchema, type ListApiKeysQuery, listApiKeysQuery } from '../schema/api-key.ts';
+import {
+  type ApiKey,
+  apiKeySchema,
+  type ListApiKeysFields,
+  type ListApiKeysQuery,
+  listApiKeysQuery,
+} from '../schema/api-key.ts';
 import { reachableWorkspace } from '../stores/access.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { type ReadsSpending, showApiKeys } from './tenants/api-key-response.ts';
 
 export interface ListApiKeysDeps {
@@ -15,10 +21,13 @@ export interface ListApiKeysDeps {
 }
 
 /** Lists the keys of one workspace in the order of creation. Default: the caller's workspace. */
-export function listApiKeys(deps: ListApiKeysDeps): Operation<unknown, ListApiKeysQuery> {
+export function listApiKeys(
+  deps: ListApiKeysDeps,
+): ApiOperation<'apiKeys.list', ListApiKeysFields, { data: ApiKey[] }, unknown, ListApiKeysQuery> {
   const { workspaces, apiKeys, spending, clock } = deps;
   return {
     name: 'list',
+    api: 'apiKeys.list',
     method: 'GET',
     path: '/keys',
     permissions: ['management'],

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { budgetSchema } from '../schema/budget.ts';
+import { type Budget, budgetSchema } from '../schema/budget.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { type ShowBudgetDeps, showBudgets } from './tenants/budget-response.ts';
 
 export interface ListBudgetsDeps extends ShowBudgetDeps {
@@ -12,10 +12,11 @@ export interface ListBudgetsDeps extends ShowBudgetDeps {
 }
 
 /** Lists budgets from the shortest interval to the longest. */
-export function listBudgets(deps: ListBudgetsDeps): Operation {
+export function listBudgets(deps: ListBudgetsDeps): ApiOperation<'budgets.list', { id: string }, { data: Budget[] }> {
   const { workspaces, budgets } = deps;
   return {
     name: 'listWorkspaceBudgets',
+    api: 'budgets.list',
     method: 'GET',
     path: '/workspaces/:id/budgets',
     permissions: ['management'],

@@ -1,16 +1,31 @@
-import { credentialListSchema, type ListCredentialsQuery, listCredentialsQuery } from '../schema/credential.ts';
+import {
+  credentialListSchema,
+  type ListCredentialsFields,
+  type ListCredentialsQuery,
+  listCredentialsQuery,
+  type ShownCredential,
+} from '../schema/credential.ts';
 import { reachableWorkspace } from '../stores/access.ts';
 import { shownCredential } from '../stores/credentials/record.ts';
 import type { CredentialDeps } from './create-credential.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
+import { checkKnownProvider } from './tenants/byok-provider.ts';
 
 /** Lists the credentials of one workspace. Default: the caller's workspace. */
 export function listCredentials({
   credentials,
   workspaces,
-}: Pick<CredentialDeps, 'credentials' | 'workspaces'>): Operation<unknown, ListCredentialsQuery> {
+  byokProviders,
+}: Pick<CredentialDeps, 'credentials' | 'workspaces' | 'byokProviders'>): ApiOperation<
+  'credentials.list',
+  ListCredentialsFields,
+  { data: ShownCredential[]; total_count: number },
+  unknown,
+  ListCredentialsQuery
+> {
   return {
     name: 'listBYOKKeys',
+    api: 'credentials.list',
     method: 'GET',
     path: '/byok',
     permissions: ['management'],
@@ -19,6 +34,7 @@ export function listCredentials({
     result: credentialListSchema,
     async run({ query: { workspace_id, ...query }, caller }) {
       const workspaceId = await reachableWorkspace(workspaces, caller, workspace_id);
+      if (query.provider !== undefined) checkKnownProvider(query.provider, byokProviders);
       const { records, total } = await credentials(workspaceId).list(query);
       return jsonReply({ data: records.map(shownCredential), total_count: total });
     },

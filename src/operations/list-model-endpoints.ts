@@ -1,14 +1,17 @@
-import { modelEndpointsSchema } from '../schema/model.ts';
+import { type ModelEndpoints, modelEndpointsSchema } from '../schema/model.ts';
 import { showArchitecture } from './listings/architecture.ts';
 import { showEndpoint } from './listings/endpoint-response.ts';
 import type { ListingDeps } from './listings/reach.ts';
 import { resolveModel } from './listings/resolve-model.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 
 /** Lists the endpoints of one model with their health, disabled endpoints included. */
-export function listModelEndpoints(deps: ListingDeps): Operation {
+export function listModelEndpoints(
+  deps: ListingDeps,
+): ApiOperation<'models.listEndpoints', { author: string; slug: string }, ModelEndpoints> {
   return {
     name: 'listEndpoints',
+    api: 'models.listEndpoints',
     method: 'GET',
     path: '/models/:author/:slug/endpoints',
     permissions: ['inference', 'management'],

@@ -1,14 +1,17 @@
-import { type ModelsQuery, modelListSchema, modelsQuery } from '../schema/model.ts';
+import { type ModelsFields, type ModelsQuery, modelListSchema, modelsQuery, type ShownModel } from '../schema/model.ts';
 import { filterModels } from './listings/filter-models.ts';
 import { showModel } from './listings/model-response.ts';
 import { type ListingDeps, reachedModels } from './listings/reach.ts';
 import { sortModels } from './listings/sort-models.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 
 /** Lists the models that the caller could use. Default: only models that produce text. */
-export function listModels(deps: ListingDeps): Operation<unknown, ModelsQuery> {
+export function listModels(
+  deps: ListingDeps,
+): ApiOperation<'models.list', ModelsFields, { data: ShownModel[] }, unknown, ModelsQuery> {
   return {
     name: 'getModels',
+    api: 'models.list',
     method: 'GET',
     path: '/models',
     permissions: ['inference', 'management'],

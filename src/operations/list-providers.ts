@@ -1,23 +1,27 @@
 import * as z from 'zod';
+import type { NoFields } from '../schema/page.ts';
 import { providerSchema, type ShownProvider } from '../schema/provider.ts';
-import type { ListingDeps } from './listings/reach.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ListingDeps, operatorsFor } from './listings/reach.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 
 /** Lists the providers that could serve the caller's requests, sorted by slug. */
-export function listProviders({
-  provider,
-  usableProviders,
-  byokCredentials,
-}: Pick<ListingDeps, 'provider' | 'usableProviders' | 'byokCredentials'>): Operation {
+export function listProviders(
+  deps: Pick<ListingDeps, 'provider' | 'usableProviders' | 'byokCredentials' | 'defaultsOf'>,
+): ApiOperation<'providers.list', NoFields, { data: ShownProvider[] }> {
+  const { provider, byokCredentials } = deps;
   return {
     name: 'listProviders',
+    api: 'providers.list',
     method: 'GET',
     path: '/providers',
     permissions: ['inference', 'management'],
     body: null,
     result: () => z.object({ data: z.array(providerSchema()) }),
     async run({ caller }) {
-      const byok = await byokCredentials(caller.workspaceId);
+      const [byok, { usableProviders }] = await Promise.all([
+        byokCredentials(caller.workspaceId),
+        operatorsFor(deps, caller),
+      ]);
       const slugs = new Set([...usableProviders, ...byok.filter((one) => !one.isRefused).map((one) => one.provider)]);
       const shown: ShownProvider[] = [];
       for (const slug of [...slugs].sort()) {

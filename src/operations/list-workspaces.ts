@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { type PageQuery, pageQuery } from '../schema/page.ts';
-import { workspaceSchema } from '../schema/workspace.ts';
+import { type PageFields, type PageQuery, pageQuery } from '../schema/page.ts';
+import { type Workspace, workspaceSchema } from '../schema/workspace.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { showWorkspace } from './tenants/workspace-response.ts';
 
 export interface ListWorkspacesDeps {
@@ -10,9 +10,18 @@ export interface ListWorkspacesDeps {
 }
 
 /** Lists workspaces in the order of creation. A caller bound to one workspace sees only that one. */
-export function listWorkspaces({ workspaces }: ListWorkspacesDeps): Operation<unknown, PageQuery> {
+export function listWorkspaces({
+  workspaces,
+}: ListWorkspacesDeps): ApiOperation<
+  'workspaces.list',
+  PageFields,
+  { data: Workspace[]; total_count: number },
+  unknown,
+  PageQuery
+> {
   return {
     name: 'listWorkspaces',
+    api: 'workspaces.list',
     method: 'GET',
     path: '/workspaces',
     permissions: ['management'],

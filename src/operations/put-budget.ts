@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { limitToNano } from '../base/money.ts';
-import { budgetSchema, type PutBudget, putBudgetSchema } from '../schema/budget.ts';
+import type { Interval } from '../base/windows.ts';
+import { type Budget, budgetSchema, type PutBudget, putBudgetSchema } from '../schema/budget.ts';
 import { reachWorkspace, setBy } from '../stores/access.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { intervalOf, type ShowBudgetDeps, showBudget } from './tenants/budget-response.ts';
 
 export interface PutBudgetDeps extends ShowBudgetDeps {
@@ -14,11 +15,17 @@ export interface PutBudgetDeps extends ShowBudgetDeps {
   spending: Pick<Spending, 'flush' | 'read'>;
 }
 
-/** The spent amount does not change. A caller bound to the workspace stays below what an operator set. @see interface document, "PUT /workspaces/{id}/budgets/{interval}" */
-export function putBudget(deps: PutBudgetDeps): Operation<PutBudget> {
+/**
+ * The spent amount does not change. A caller bound to the workspace stays below what an operator set.
+ * @see interface document, "PUT /workspaces/{id}/budgets/{interval}"
+ */
+export function putBudget(
+  deps: PutBudgetDeps,
+): ApiOperation<'budgets.put', { id: string; interval: Interval } & PutBudget, { data: Budget }, PutBudget> {
   const { workspaces, budgets, spending } = deps;
   return {
     name: 'upsertWorkspaceBudget',
+    api: 'budgets.put',
     method: 'PUT',
     path: '/workspaces/:id/budgets/:interval',
     permissions: ['management'],

@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { limitToNano } from '../base/money.ts';
-import { apiKeySchema, type UpdateApiKey, updateApiKeySchema } from '../schema/api-key.ts';
+import { type ApiKey, apiKeySchema, type UpdateApiKey, updateApiKeySchema } from '../schema/api-key.ts';
 import { notOwned, ownerReachable, setBy } from '../stores/access.ts';
+import { checkModelsWithin } from '../stores/allowed-models.ts';
 import type { ApiKeySettings, ApiKeyStore } from '../stores/api-keys.ts';
 import type { Owners } from '../stores/owners.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { type ReadsSpending, showApiKey } from './tenants/api-key-response.ts';
 
 export interface UpdateApiKeyDeps {
@@ -16,9 +17,15 @@ export interface UpdateApiKeyDeps {
 }
 
 /** A caller bound to the workspace does not lift what an operator set. */
-export function updateApiKey({ apiKeys, owners, spending, clock }: UpdateApiKeyDeps): Operation<UpdateApiKey> {
+export function updateApiKey({
+  apiKeys,
+  owners,
+  spending,
+  clock,
+}: UpdateApiKeyDeps): ApiOperation<'apiKeys.update', { hash: string } & UpdateApiKey, { data: ApiKey }, UpdateApiKey> {
   return {
     name: 'updateKeys',
+    api: 'apiKeys.update',
     method: 'PATCH',
     path: '/keys/:hash',
     permissions: ['management'],
@@ -27,6 +34,7 @@ export function updateApiKey({ apiKeys, owners, spending, clock }: UpdateApiKeyD
     async run({ params, body, caller }) {
       const hash = (params.hash as string).toLowerCase();
       const workspaceId = await ownerReachable(owners, caller, 'api-key', hash);
+      checkModelsWithin(body.allowed_models, caller.models?.patterns ?? null);
       const record = await apiKeys.update(workspaceId, hash, settingsOf(body), setBy(caller));
       if (!record) throw notOwned('api-key');
       return jsonReply({ data: await showApiKey(spending, record, clock.now()) });
@@ -37,6 +45,7 @@ export function updateApiKey({ apiKeys, owners, spending, clock }: UpdateApiKeyD
 function settingsOf(body: UpdateApiKey): Partial<ApiKeySettings> {
   const { name, permissions, disabled, limit, limit_reset: limitReset, include_byok_in_limit: includesByok } = body;
   const { requests_per_minute: requests, tokens_per_minute: tokens, requests_in_flight: inFlight } = body;
+  const { allowed_models: allowedModels, tags } = body;
   return {
     ...(name === undefined ? {} : { name }),
     ...(permissions === undefined ? {} : { permissions }),
@@ -47,5 +56,7 @@ function settingsOf(body: UpdateApiKey): Partial<ApiKeySettings> {
     ...(requests === undefined ? {} : { requestsPerMinute: requests }),
     ...(tokens === undefined ? {} : { tokensPerMinute: tokens }),
     ...(inFlight === undefined ? {} : { requestsInFlight: inFlight }),
+    ...(allowedModels === undefined ? {} : { allowedModels }),
+    ...(tags === undefined ? {} : { tags }),
   };
 }

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { GatewayError } from '../base/errors.ts';
-import { type UpdateWorkspace, updateWorkspaceSchema, workspaceSchema } from '../schema/workspace.ts';
+import { type UpdateWorkspace, updateWorkspaceSchema, type Workspace, workspaceSchema } from '../schema/workspace.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
-import { jsonReply, type Operation } from './operation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
 import { showWorkspace } from './tenants/workspace-response.ts';
 
 export interface UpdateWorkspaceDeps {
@@ -11,12 +11,21 @@ export interface UpdateWorkspaceDeps {
 }
 
 /**
- * A caller that sees one workspace alone does not change its slug: of one that is taken, the refusal would tell of another.
+ * A caller that sees one workspace alone does not change its slug: of one that is taken, the refusal would tell of
+ * another. Nor whose credentials it uses: that is the operator's money.
  * @see interface document, "PATCH /workspaces/{id}"
  */
-export function updateWorkspace({ workspaces }: UpdateWorkspaceDeps): Operation<UpdateWorkspace> {
+export function updateWorkspace({
+  workspaces,
+}: UpdateWorkspaceDeps): ApiOperation<
+  'workspaces.update',
+  { id: string } & UpdateWorkspace,
+  { data: Workspace },
+  UpdateWorkspace
+> {
   return {
     name: 'updateWorkspace',
+    api: 'workspaces.update',
     method: 'PATCH',
     path: '/workspaces/:id',
     permissions: ['management'],
@@ -24,15 +33,19 @@ export function updateWorkspace({ workspaces }: UpdateWorkspaceDeps): Operation<
     result: () => z.object({ data: workspaceSchema() }),
     async run({ params, body, caller }) {
       const { id, settings } = await reachWorkspace(workspaces, caller, params.id as string);
-      if (!caller.managesAll && body.slug !== undefined && body.slug !== settings.slug) throw slugIsFixed();
+      if (!caller.managesAll) {
+        if (body.slug !== undefined && body.slug !== settings.slug) throw isFixed('slug', 'no other slug');
+        if (body.is_byok_only !== undefined && body.is_byok_only !== settings.is_byok_only)
+          throw isFixed('is_byok_only', String(settings.is_byok_only));
+      }
       return jsonReply({ data: showWorkspace(await workspaces.update(id, body)) });
     },
   };
 }
 
-function slugIsFixed(): GatewayError {
-  const message = 'expected no other slug: only a caller that manages all workspaces can change it';
-  return new GatewayError('permission_denied', `slug: ${message}`, {
-    metadata: { issues: [{ path: 'slug', message }] },
+function isFixed(field: string, expected: string): GatewayError {
+  const message = `expected ${expected}: only a caller that manages all workspaces can change it`;
+  return new GatewayError('permission_denied', `${field}: ${message}`, {
+    metadata: { issues: [{ path: field, message }] },
   });
 }

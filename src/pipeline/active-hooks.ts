@@ -13,8 +13,8 @@ export interface ActiveHook {
 const none: readonly ActiveHook[] = [];
 
 /**
- * Which guardrails and plugins act on a call, in the order they are asked: guardrails first, then plugins in the order of
- * the request, then the plugins that act by default.
+ * Which guardrails and plugins act on a call, in the order they are asked: guardrails first, then plugins in the order
+ * of the request, then the plugins that act by default.
  */
 export function activeHooks(
   { plugins, guardrails }: Pick<PipelineDeps, 'plugins' | 'guardrails'>,

@@ -88,8 +88,8 @@ export function tokensUsed(generations: readonly Pick<GenerationLog, 'receipt' |
 }
 
 /**
- * The tokens that are held: an estimate of the prompt, and the largest output. An assumed output alone makes no request too
- * large. What is used in the end replaces all of it.
+ * The tokens that are held: an estimate of the prompt, and the largest output. An assumed output alone makes no request
+ * too large. What is used in the end replaces all of it.
  */
 function tokensOf(
   { assumedOutputTokens }: RateDeps,

@@ -4,9 +4,11 @@ import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import { affordableTokens, type Ceiling, type CeilingOptions, ceilingOf, unknownPart } from '../pricing/ceiling.ts';
 import { boundPrompt, type PromptBound } from '../pricing/prompt-bound.ts';
+import { withDefaults } from '../routing/model-defaults.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { BudgetLimit, HoldScope, Refusal } from '../stores/spending/spending.ts';
 import type { MoneyDeps } from './deps.ts';
+import { holdOf, withExpectedCost } from './expected-cost.ts';
 
 /** Limits that count the same targets. Those of the workspace and of the api key may differ on BYOK credentials. */
 export interface BudgetScope {
@@ -35,8 +37,8 @@ export interface Afforded<T> {
 }
 
 /**
- * Finds the targets of a plan that can be paid for, and asks for the money of the dearest. Without a promise where `hold`
- * answers without: docs/performance.md, "Values instead of promises".
+ * Finds the targets of a plan that can be paid for, and asks for the money of the dearest. Without a promise where
+ * `hold` answers without: docs/performance.md, "Values instead of promises".
  * @param hold  asks for an amount in each budget scope: all or none
  * @throws GatewayError payment_required (402) when no target fits; invalid_request (400) when a price that is needed is
  *         not known; whatever `hold` throws
@@ -56,13 +58,22 @@ export function afford<T>(
     return andThen(hold(amounts), (asked) => {
       if ('held' in asked) return { plan: withTargets(plan, targets), held: asked.held, amounts };
       const { budgetScope, refusal } = asked;
-      const fitting = fittingTargets(deps, request, targets, budgetScope, prompt, refusal.availableNanoUsd);
-      // The error names what the cheapest target lacks, not what the dearest would have needed.
-      if (fitting.length === 0)
-        throw refusal.errorFor(
-          Math.min(...targets.map((target) => costIn(budgetScope, withCap(deps, request, target, prompt)))),
-          Math.max(...targets.map((target) => fittingMaxTokens(deps, request, target, prompt, refusal))),
+      const { availableNanoUsd } = refusal;
+      const fitting = fittingTargets(deps, request, targets, budgetScope, prompt, availableNanoUsd);
+      if (fitting.length === 0) {
+        // The error names what the cheapest target lacks, not what the dearest would have needed.
+        const costs = targets.map((target) => costIn(budgetScope, withCap(deps, request, target, prompt)));
+        const maxTokens = targets.map((target) =>
+          affordableTokens(
+            withDefaults(request, target.endpoint),
+            prompt,
+            target.endpoint,
+            availableNanoUsd,
+            boundsOf(deps, target),
+          ),
         );
+        throw refusal.errorFor(Math.min(...costs), Math.max(...maxTokens));
+      }
       if (round === maxRounds) throw refusal.error;
       return ask(round + 1, fitting);
     });
@@ -88,19 +99,9 @@ function fittingTargets(
  */
 function withCap(deps: MoneyDeps, request: ChatRequest, target: Target, prompt: PromptBound): Target {
   if (target.maxTokens !== undefined || !target.ceilingNanoUsd) return target;
-  const ceiling = ceilingOf(request, prompt, target.endpoint, { ...boundsOf(deps, target), alwaysSend: true });
+  const own = withDefaults(request, target.endpoint);
+  const ceiling = ceilingOf(own, prompt, target.endpoint, { ...boundsOf(deps, target), alwaysSend: true });
   return ceiling?.mustSend && ceiling.nanoUsd < target.ceilingNanoUsd ? atMost(target, ceiling, true) : target;
-}
-
-/** The largest output with which a target would fit; 0: with none. */
-function fittingMaxTokens(
-  deps: MoneyDeps,
-  request: ChatRequest,
-  { endpoint }: Target,
-  prompt: PromptBound,
-  { availableNanoUsd }: Refusal,
-): number {
-  return affordableTokens(request, prompt, endpoint, availableNanoUsd, boundsOf(deps, { endpoint }));
 }
 
 /** What the dearest target may cost in each budget scope, integer nano-USD. */
@@ -120,8 +121,8 @@ export function isLimited({ caller }: Call, budgets: readonly BudgetLimit[]): bo
 }
 
 /**
- * One budget scope, where all limits count the same; two where the workspace's budgets and the api key's limit differ on
- * BYOK credentials.
+ * One budget scope, where all limits count the same; two where the workspace's budgets and the api key's limit differ
+ * on BYOK credentials.
  * @param mayRepeat  more plans may follow, of which nobody knows yet whether they use BYOK credentials
  */
 export function budgetScopesOf(
@@ -161,7 +162,7 @@ function priced(
     }
     if (refusesFields) continue;
     const ceiling = ceilingFor(deps, request, prompt, target);
-    if (ceiling) targets.push(atMost(target, ceiling, ceiling.mustSend));
+    if (ceiling) targets.push(expected(deps, request, atMost(target, ceiling, ceiling.mustSend)));
     else if (deps.budgets.unknownPrice === 'allow') targets.push({ ...target, ceilingNanoUsd: 0 });
     else unpriced.push(unpricedOf(deps, request, prompt, target));
   }
@@ -175,6 +176,10 @@ function priced(
   );
 }
 
+function expected({ outputEstimates }: MoneyDeps, request: ChatRequest, target: Target): Target {
+  return outputEstimates === null ? target : withExpectedCost(outputEstimates, request, target);
+}
+
 function unknownFieldsError({ unknownFields }: PromptBound): GatewayError {
   const names = [...unknownFields];
   return new GatewayError(
@@ -186,7 +191,8 @@ function unknownFieldsError({ unknownFields }: PromptBound): GatewayError {
 
 /** The most a target can cost; null: its price, or that of the tier it is asked in, is not known. */
 export function ceilingFor(deps: MoneyDeps, request: ChatRequest, prompt: PromptBound, target: Target): Ceiling | null {
-  return isDearTier(request, target) ? null : ceilingOf(request, prompt, target.endpoint, boundsOf(deps, target));
+  if (isDearTier(request, target)) return null;
+  return ceilingOf(withDefaults(request, target.endpoint), prompt, target.endpoint, boundsOf(deps, target));
 }
 
 /**
@@ -217,10 +223,7 @@ function atMost(
     : { ...target, ceilingNanoUsd: nanoUsd, mostTokens };
 }
 
-function boundsOf(
-  { budgets: { defaultMaxTokens }, provider }: MoneyDeps,
-  { endpoint }: Pick<Target, 'endpoint'>,
-): CeilingOptions {
+function boundsOf({ budgets: { defaultMaxTokens }, provider }: MoneyDeps, { endpoint }: Target): CeilingOptions {
   const serving = provider(endpoint.providerSlug);
   if (serving === null) return { defaultMaxTokens };
   const { dialect, quirks } = serving;
@@ -228,7 +231,7 @@ function boundsOf(
 }
 
 export function costIn({ countsByok }: BudgetScope, target: Target): number {
-  return target.isByok && !countsByok ? 0 : (target.ceilingNanoUsd ?? 0);
+  return target.isByok && !countsByok ? 0 : holdOf(target);
 }
 
 /** The targets with the largest output that the amount pays for, without those whose prompt alone is dearer. */
@@ -243,10 +246,11 @@ function shrunk(
   return targets.flatMap((target) => {
     if (costIn(budgetScope, target) <= amountNanoUsd) return [target];
     const bounds = boundsOf(deps, target);
-    const maxTokens = affordableTokens(request, prompt, target.endpoint, amountNanoUsd, bounds);
+    const own = withDefaults(request, target.endpoint);
+    const maxTokens = affordableTokens(own, prompt, target.endpoint, amountNanoUsd, bounds);
     if (maxTokens < 1) return [];
     const ceiling = ceilingOf(
-      { ...request, max_tokens: null, max_completion_tokens: maxTokens },
+      { ...own, max_tokens: null, max_completion_tokens: maxTokens },
       prompt,
       target.endpoint,
       bounds,

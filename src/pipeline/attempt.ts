@@ -7,8 +7,9 @@ import type { Target } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
 import { send } from '../transport/send.ts';
+import { authenticated } from './attempt/authenticate.ts';
 import { AttemptContext } from './attempt/context.ts';
-import { authenticated, plannedRequest, Sent } from './attempt/outgoing.ts';
+import { plannedRequest, Sent } from './attempt/outgoing.ts';
 import { withoutKeys } from './attempt/redaction.ts';
 import { type Attempted, readError, readResponse } from './attempt/response.ts';
 import type { AttemptDeps } from './deps.ts';
@@ -53,12 +54,13 @@ export async function attempt(
     watchdog.stop();
   };
   let credential: Credential | null = null;
+  let provider: Provider | null = null;
   try {
     const opened = deps.openCredential(target.credential);
     credential = opened instanceof Promise ? await opened : opened;
     call.signal.throwIfAborted();
     call.signal.addEventListener('abort', onCallAbort, { once: true });
-    const provider = deps.provider(target.endpoint.providerSlug) as Provider;
+    provider = deps.provider(target.endpoint.providerSlug) as Provider;
     const encoded = provider.dialect.encodeRequest({
       request: plannedRequest(call.request, target),
       upstreamModel: target.endpoint.upstreamModel,
@@ -66,7 +68,8 @@ export async function attempt(
     });
     observer.show(encoded);
     const context = new AttemptContext(deps, provider, credential, encoded, watchdog);
-    const signed = authenticated(context, target);
+    const signed = authenticated(context, target, controller, deps.reportAuthFailure);
+    if (signed instanceof Promise) watchdog.arm(deps.timeouts.headersMs, 'what authenticates the request');
     const request = signed instanceof Promise ? await signed : signed;
     const isStream = call.request.stream === true;
     watchdog.arm(isStream ? deps.timeouts.headersMs : deps.timeouts.jsonHeadersMs, 'response headers');
@@ -87,7 +90,7 @@ export async function attempt(
     release();
     // Closes what is still open, such as an error body that nobody reads on.
     controller.abort(error);
-    const cleaned = credential === null ? error : withoutKeys(error, credential);
+    const cleaned = credential && provider ? withoutKeys(error, credential, provider.baseUrl) : error;
     observer.failed(cleaned);
     throw cleaned;
   }

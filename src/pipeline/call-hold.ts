@@ -47,6 +47,17 @@ export class CallHold implements ShareHold {
     return most;
   }
 
+  /**
+   * What is booked beyond what was held, in the budget scope where that is most; 0 where nothing is limited. Integer
+   * nano-USD.
+   */
+  get overrunNanoUsd(): number {
+    let most = 0;
+    for (const [at, { isLimited, nanoUsd }] of (this.#reservations ?? []).entries())
+      if (isLimited) most = Math.max(most, inScope(this.#scopes[at] as BudgetScope, this.#spent) - nanoUsd);
+    return most;
+  }
+
   /** The call was settled: what is held now would never be booked. */
   get isOver(): boolean {
     return this.#isSettled;
@@ -60,8 +71,8 @@ export class CallHold implements ShareHold {
   /**
    * Holds the worst case of one generation, that of its dearest target, against every budget of the workspace and the
    * limit of the api key: all or none. Targets that do not fit are left out of the plan.
-   * @throws GatewayError payment_required (402) when no target fits; invalid_request (400) when a price that is needed is
-   *         not known; unavailable (503) when the store cannot tell. Nothing is then held for this generation
+   * @throws GatewayError payment_required (402) when no target fits; invalid_request (400) when a price that is needed
+   *   is not known; unavailable (503) when the store cannot tell. Nothing is then held for this generation
    */
   admit(request: ChatRequest, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
     // Of several generations that start at once, the first opens the hold, and the others wait for it.

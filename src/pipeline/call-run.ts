@@ -28,8 +28,8 @@ type Annotation = { type: string; [field: string]: unknown };
 const none: readonly BoundHook[] = [];
 
 /**
- * One client call on its way through the pipeline: its hold, its generations, what plugins did, and one record at its end.
- * The call is over when it was finished and the last of its generations is settled.
+ * One client call on its way through the pipeline: its hold, its generations, what plugins did, and one record at its
+ * end. The call is over when it was finished and the last of its generations is settled.
  */
 export class CallRun {
   readonly deps: PipelineDeps;

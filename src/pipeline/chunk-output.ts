@@ -10,7 +10,10 @@ import { learnTemplate, matchTemplate, newMatch, noteOpens, type Template, write
 /** Takes the chunks of an upstream's stream, on one of two ways: as objects, or as bytes in the client's format. */
 export interface ChunkOutput {
   chunk(chunk: ChatChunk): void;
-  /** Forwards the event that the framer stands at as bytes. @returns bytes of output text in it; -1: the event has to be decoded */
+  /**
+   * Forwards the event that the framer stands at as bytes.
+   * @returns bytes of output text in it; -1: the event has to be decoded
+   */
   forward(framer: Framer): number;
   /** The event that was just decoded is exactly this chunk: the next one like it may be forwarded. */
   learn(reader: EventReader, chunk: ChatChunk): void;
@@ -46,8 +49,9 @@ export class ChunkCollector implements ChunkOutput {
 const maxLearned = 8;
 
 /**
- * Passthrough: forwards events as bytes. Within a stream, nearly all events differ in one string only. The output learns
- * the constant bytes around that string from an event that was decoded. Events that match are compared and copied.
+ * Passthrough: forwards events as bytes. Within a stream, nearly all events differ in one string only. The output
+ * learns the constant bytes around that string from an event that was decoded. Events that match are compared and
+ * copied.
  */
 export class Passthrough implements ChunkOutput {
   readonly #head: ResponseHead;

@@ -54,8 +54,8 @@ const idle: State = { kind: 'idle' };
 const ended: State = { kind: 'ended' };
 
 /**
- * The body of a streamed reply: pulled, nothing buffered ahead. While the upstream is silent, comments keep the connection
- * alive.
+ * The body of a streamed reply: pulled, nothing buffered ahead. While the upstream is silent, comments keep the
+ * connection alive.
  */
 export class ClientSource implements ReplyStream {
   readonly #input: ClientSourceInput;
@@ -203,8 +203,8 @@ export class ClientSource implements ReplyStream {
   }
 
   /**
-   * Nobody reads. At the deadline the client is cut off: it may never read again. When the gateway is closed it may only be
-   * slow, and is told what has happened.
+   * Nobody reads. At the deadline the client is cut off: it may never read again. When the gateway is closed it may
+   * only be slow, and is told what has happened.
    */
   #cut(reason: CallAborted): void {
     const delivered = this.#delivered;

@@ -77,7 +77,10 @@ function profits({ endpoint: { pricing } }: Target, usage: Usage | null): boolea
   return pricing?.cacheReadPicoUsd !== undefined && pricing.cacheReadPicoUsd < pricing.promptPicoUsd;
 }
 
-/** The first system or developer message and the first other one: they stay the same for as long as a conversation goes on. */
+/**
+ * The first system or developer message and the first other one: they stay the same for as long as a conversation goes
+ * on.
+ */
 function openingTexts({ messages }: ChatRequest): string[] {
   const texts: string[] = [];
   addTexts(texts, messages.find(isInstruction)?.content);

@@ -1,6 +1,7 @@
 import type { UpstreamError } from '../base/upstream-error.ts';
 import type { Endpoint } from '../call/model.ts';
 import type { Target } from '../call/plan.ts';
+import { takesReasoning } from '../pricing/ceiling.ts';
 import { estimateUsage } from '../pricing/estimate.ts';
 import { isPlausiblePrompt } from '../pricing/plausible.ts';
 import { type Cost, pricesUpTo, priceUsage } from '../pricing/price.ts';
@@ -16,8 +17,8 @@ export function costAt({ pricing }: Endpoint, usage: Usage, request: ChatRequest
 }
 
 /**
- * The most that an attempt at a held target costs when it has made no more than so many tokens: the hold, less the price
- * of the output that was not made. So everything else stays at its bound: prompt, media, cache writes, searches.
+ * The most that an attempt at a held target costs when it has made no more than so many tokens: the hold, less the
+ * price of the output that was not made. So everything else stays at its bound: prompt, media, cache writes, searches.
  * @returns integer nano-USD
  */
 export function mostCost({ ceilingNanoUsd = 0, mostTokens, endpoint }: Target, completionTokens: number): number {
@@ -28,7 +29,9 @@ export function mostCost({ ceilingNanoUsd = 0, mostTokens, endpoint }: Target, c
   return Math.max(ceilingNanoUsd - Number((BigInt(unused) * BigInt(cheapest)) / 1000n), 0);
 }
 
-/** Statuses with which a proxy says that it waited for the provider in vain: the provider may have gone on, and charges. */
+/**
+ * Statuses with which a proxy says that it waited for the provider in vain: the provider may have gone on, and charges.
+ */
 const gaveUpWaiting = new Set([408, 504, 524]);
 
 /**
@@ -53,19 +56,16 @@ export function costOfFailure(
   const reported = error?.usage as Usage | null | undefined;
   const reportedNanoUsd = reported ? (costAt(target.endpoint, reported, request)?.totalNanoUsd ?? 0) : 0;
   // What a stream reports before its first token says nothing of what comes after it.
-  if (
-    reported &&
-    isPlausiblePrompt(reported, request) &&
-    (request.stream !== true || !isWhole || error?.reason === 'bad_response')
-  )
-    return reportedNanoUsd;
-  if (!isOnItsWay || error?.isUnsent === true || isRefused) return reportedNanoUsd;
-  const counted = target.ceilingNanoUsd
-    ? isWhole
-      ? target.ceilingNanoUsd
-      : mostCost(target, 0)
-    : (costAt(target.endpoint, estimateUsage(request, 0), request)?.totalNanoUsd ?? 0);
-  return Math.max(reportedNanoUsd, counted);
+  const isFinal = request.stream !== true || !isWhole || error?.reason === 'bad_response';
+  const isKnown = reported ? isFinal && isPlausiblePrompt(reported, request) : false;
+  if (isKnown || !isOnItsWay || error?.isUnsent === true || isRefused) return reportedNanoUsd;
+  return Math.max(reportedNanoUsd, unreportedCost(target, request, isWhole));
+}
+
+function unreportedCost(target: Target, request: ChatRequest, isWhole: boolean): number {
+  const { ceilingNanoUsd, endpoint } = target;
+  if (!ceilingNanoUsd) return costAt(endpoint, estimateUsage(request, 0), request)?.totalNanoUsd ?? 0;
+  return isWhole ? ceilingNanoUsd : mostCost(target, 0);
 }
 
 /** Whether a provider goes on generating when the connection of a stream is closed. */
@@ -74,15 +74,14 @@ export function generatesOn({ provider }: Pick<AttemptDeps, 'provider'>, { endpo
   return serving?.dialect.generatesOn?.(serving.quirks) ?? false;
 }
 
-const reasoningParameters: ReadonlySet<string> = new Set(['reasoning', 'reasoning_effort', 'include_reasoning']);
-
-/** Whether a target may make reasoning tokens that it does not show: the request, its parameters or its prices say so. */
+/**
+ * Whether a target may make reasoning tokens that it does not show: the request, its parameters or its prices say so.
+ */
 export function mayReason(
   { endpoint, reasons }: Target,
   { reasoning, reasoning_effort: effort }: ChatRequest,
 ): boolean {
-  if (reasons || endpoint.pricing?.reasoningPicoUsd !== undefined) return true;
-  if (endpoint.supportedParameters?.some((name) => reasoningParameters.has(name))) return true;
+  if (reasons || endpoint.pricing?.reasoningPicoUsd !== undefined || takesReasoning(endpoint)) return true;
   const asked = effort ?? reasoning?.effort ?? null;
   return asked === null ? reasoning !== undefined : asked !== 'none';
 }

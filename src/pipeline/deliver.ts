@@ -72,7 +72,9 @@ export class Delivery {
   readonly #run: CallRun;
   readonly #response: StreamedResponse;
   readonly #steps: StepChain;
-  /** Bytes pass through untouched where the upstream's events are the client's chunks, and no step needs to see them. */
+  /**
+   * Bytes pass through untouched where the upstream's events are the client's chunks, and no step needs to see them.
+   */
   readonly #passesThrough: boolean;
   #state: 'opened' | 'flowing' | 'closed' = 'opened';
 

@@ -6,6 +6,7 @@ import type { Catalog } from '../catalog/catalog.ts';
 import type { Health } from '../catalog/health.ts';
 import type { Guardrail } from '../guardrails/guardrail.ts';
 import type { Plugin } from '../plugins/plugin.ts';
+import type { OutputEstimates } from '../pricing/output-estimates.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
 import type {
   BudgetSettings,
@@ -20,6 +21,7 @@ import type { Sticky } from '../stores/sticky.ts';
 import type { Recorder } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { RateDeps } from './admission.ts';
+import type { ReportAuthFailure } from './attempt/authenticate.ts';
 import type { Hedging } from './hedging.ts';
 
 /** What a workspace uses where a request names nothing. null: it names nothing either. */
@@ -28,6 +30,8 @@ export interface WorkspaceDefaults {
   textModel: string | null;
   /** How endpoints are sorted. */
   sort: string | null;
+  /** true: the operator's credentials are not for it. */
+  isByokOnly: boolean;
 }
 
 /** For what is decided before a provider is called. */
@@ -48,6 +52,8 @@ export interface RoutingDeps {
   isSandbox: (providerSlug: string) => boolean;
   /** The operator has set up no provider but sandboxes. */
   hasOnlySandboxes: boolean;
+  /** Slugs of the built-in providers, which preferences may name. */
+  builtInProviders?: ReadonlySet<string> | undefined;
   /** Providers for which the operator has a credential, or that need none. */
   usableProviders: ReadonlySet<string>;
   /** The workspace's BYOK credentials, in the order they are used. @throws GatewayError unavailable (503) */
@@ -64,6 +70,8 @@ export interface MoneyDeps {
   provider: (slug: string) => Provider | null;
   spending: Spending;
   budgets: BudgetSettings;
+  /** What requests have cost before; null: the worst case is held. */
+  outputEstimates: OutputEstimates | null;
   /** The workspace's budgets. @throws GatewayError unavailable (503) */
   budgetsOf: (workspaceId: WorkspaceId) => readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
 }
@@ -79,6 +87,8 @@ export interface AttemptDeps {
    */
   openCredential: (ref: CredentialRef) => Credential | Promise<Credential>;
   transportOf: (provider: Provider) => Transport;
+  /** Is told why the `auth` of a provider failed; the client is not. */
+  reportAuthFailure?: ReportAuthFailure | undefined;
   limits: UpstreamLimitSettings;
   timeouts: TimeoutSettings;
 }

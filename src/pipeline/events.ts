@@ -42,7 +42,10 @@ export function decodeFrame({ framer, decoder }: EventReader, redactor: Redactor
   return decoder.decode(redactor === null ? event.data : redactor.redact(event.data), event.name);
 }
 
-/** `framer.next`, in the words of the pipeline. @throws UpstreamError bad_response for bytes that are no event, or too large a one */
+/**
+ * `framer.next`, in the words of the pipeline.
+ * @throws UpstreamError bad_response for bytes that are no event, or too large a one
+ */
 export function nextFrame(framer: Framer): boolean {
   try {
     return framer.next();

@@ -4,6 +4,7 @@ import { GatewayError } from '../base/errors.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
+import { withDefaults } from '../routing/model-defaults.ts';
 import type { Attempted, AttemptWatcher } from './attempt.ts';
 import type { ExecuteDeps } from './deps.ts';
 import type { Execution, Prepared } from './execution.ts';
@@ -35,8 +36,8 @@ export async function execute(deps: ExecuteDeps, execution: Execution): Promise<
       shouldRetry: ({ error }) => walk.moveOn(error),
       // p-retry asks of a signal what ours can do.
       signal: execution.signal as AbortSignal,
-      // p-retry knows no Retry-After, no endpoints and no clock of ours: `moveOn` moves on, and waits. These are the other
-      // options, all of them: where one is missing, p-retry's copy of the options takes 12 µs instead of 0.6.
+      // p-retry knows no Retry-After, no endpoints and no clock of ours: `moveOn` moves on, and waits. These are the
+      // other options, all of them: where one is missing, p-retry's copy of the options takes 12 µs instead of 0.6.
       minTimeout: 0,
       maxTimeout: 0,
       maxRetryTime: Number.POSITIVE_INFINITY,
@@ -46,7 +47,8 @@ export async function execute(deps: ExecuteDeps, execution: Execution): Promise<
       shouldConsumeRetry: always,
     });
   } catch (error) {
-    // p-retry looks at the signal once more after a success. A response that is here is on the bill, and must be settled.
+    // p-retry looks at the signal once more after a success. A response that is here is on the bill, and must be
+    // settled.
     if (walk.attempted !== null) return walk.executed(walk.attempted);
     if (error instanceof UpstreamError && !execution.signal.aborted) throw failureOf(walk.errors, execution.attempts);
     throw error;
@@ -81,7 +83,8 @@ class Walk implements AttemptWatcher {
   executed(attempted: Attempted): Executed {
     const { request, plan } = this.#execution;
     if (this.#prepared !== null) return { attempted, ...this.#prepared };
-    return { attempted, request, target: plan.targets[this.at] as Target };
+    const target = plan.targets[this.at] as Target;
+    return { attempted, request: withDefaults(request, target.endpoint), target };
   }
 
   /** @param number  of the attempt, from 1 */
@@ -92,9 +95,10 @@ class Walk implements AttemptWatcher {
     this.#attempts++;
     const { hedging } = this.#deps;
     if (hedging !== null && request.stream === true) this.attempted = await this.#hedged();
-    else if (this.#execution.prepare === null)
-      this.attempted = await traced(this.#deps, { request, signal }, target, attempts, this);
-    else {
+    else if (this.#execution.prepare === null) {
+      const own = withDefaults(request, target.endpoint);
+      this.attempted = await traced(this.#deps, { request: own, signal }, target, attempts, this);
+    } else {
       this.#prepared = await this.prepared(target);
       const { request: own, target: costed } = this.#prepared;
       this.attempted = await traced(this.#deps, { request: own, signal }, costed, attempts, this);
@@ -108,7 +112,7 @@ class Walk implements AttemptWatcher {
   /** The request as plugins prepare it for this target. @throws UpstreamError where it does not fit the budget */
   async prepared(target: Target): Promise<Prepared> {
     const { prepare, request } = this.#execution;
-    if (prepare === null) return { request, target };
+    if (prepare === null) return { request: withDefaults(request, target.endpoint), target };
     try {
       const prepared = await prepare(target);
       if (prepared !== null) return prepared;
@@ -157,7 +161,10 @@ class Walk implements AttemptWatcher {
     return ended.attempted;
   }
 
-  /** Of JSON: another attempt as long as the one that timed out would not end in time: the client is told of the time-out instead. */
+  /**
+   * Of JSON: another attempt as long as the one that timed out would not end in time: the client is told of the
+   * time-out instead.
+   */
   #hasNoTimeAfter({ waitedMs }: UpstreamError): boolean {
     // The next stream may begin at once.
     if (waitedMs === undefined || this.#execution.request.stream === true) return false;

@@ -70,6 +70,8 @@ export function messageOf(error: UpstreamError, provider: string, isByok: boolea
   if (isContentRefusal(error) && error.status === 403 && !isByok)
     return `${provider} refused the content of the request`;
   if (error.fault !== 'operator') return error.message;
+  if (error.isUnsent)
+    return `The gateway could not authenticate with ${provider}${isByok ? " by the workspace's own credential" : ''}`;
   return `${provider} refused the ${isByok ? "workspace's own credential for it" : "gateway's own credentials"}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Call } from '../call/call.ts';
-import type { ByokCredential, Facts } from '../call/facts.ts';
+import { type ByokCredential, type Facts, operatorsProviders } from '../call/facts.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import { requestedSlugs, slugsToKnow } from '../routing/expand.ts';
 import type { ChatRequest } from '../schema/chat.ts';
@@ -31,7 +31,7 @@ export async function gather(
   call: Call,
   request: ChatRequest,
 ): Promise<Gathered> {
-  const { workspaceId, apiKeyHash } = call.caller;
+  const { workspaceId, apiKeyHash, models } = call.caller;
   const reads = [deps.byokCredentials(workspaceId), deps.budgetsOf(workspaceId), deps.defaultsOf(workspaceId)] as const;
   // What is in memory is here at once, and costs no promise: docs/performance.md, "Values instead of promises".
   const isHere = !reads.some((read) => read instanceof Promise);
@@ -41,15 +41,19 @@ export async function gather(
   const view = viewed instanceof Promise ? await viewed : viewed;
   const nowMs = deps.clock.now();
   const conversation = new Conversation(deps, call, request);
+  const isByokOnly = defaults.isByokOnly || call.caller.isByokOnly === true;
+  const { usableProviders, withheldProviders } = operatorsProviders(deps.usableProviders, isByokOnly);
   const facts: Facts = {
     health: deps.health.view(nowMs, workspaceId),
     random: conversation.random,
     pinned: conversation.pinned,
     defaultSort: defaults.sort,
-    usableProviders: deps.usableProviders,
+    usableProviders,
+    withheldProviders,
     byokCredentials,
     workspaceId,
     apiKeyHash,
+    mayUseModel: models?.allows ?? null,
     nowMs,
   };
   return { facts, view, budgets, defaultModel, conversation };

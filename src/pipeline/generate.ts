@@ -6,23 +6,25 @@ import type { ResponseHead } from '../call/response-encoder.ts';
 import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
+import { withDefaults } from '../routing/model-defaults.ts';
 import { planRoute } from '../routing/plan.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { admitFurther } from './admission.ts';
 import { ceilingFor } from './afford.ts';
 import type { CallRun } from './call-run.ts';
 import { generatesOn } from './cost.ts';
-import type { RoutingDeps } from './deps.ts';
+import type { MoneyDeps, RoutingDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
 import type { Prepared } from './execution.ts';
+import { holdOf, withExpectedCost } from './expected-cost.ts';
 import { type Gathered, gather } from './gather.ts';
 import type { GenerationState } from './generation.ts';
 import { GenerationStream } from './generation-stream.ts';
 import type { HoldShare } from './hold-share.ts';
 
 /**
- * Makes one generation: reads what the plan needs, plans, holds the money, calls the targets. The generation settles itself
- * when its response has ended, or where it failed.
+ * Makes one generation: reads what the plan needs, plans, holds the money, calls the targets. The generation settles
+ * itself when its response has ended, or where it failed.
  * @throws GatewayError; the reason of the signal when the client left
  */
 export async function generate(run: CallRun, request: ChatRequest): Promise<Generation> {
@@ -60,7 +62,7 @@ export async function generate(run: CallRun, request: ChatRequest): Promise<Gene
 
 /** @throws as `planRoute` */
 export function planOf(deps: RoutingDeps, request: ChatRequest, { facts, view, defaultModel }: Gathered): Plan {
-  const { brand, isConfigured, isSandbox, hasOnlySandboxes, provider } = deps;
+  const { brand, isConfigured, isSandbox, hasOnlySandboxes, builtInProviders, provider } = deps;
   const providerName = (slug: string) => provider(slug)?.name ?? slug;
   return planRoute({
     request,
@@ -71,6 +73,7 @@ export function planOf(deps: RoutingDeps, request: ChatRequest, { facts, view, d
     isConfigured,
     isSandbox,
     hasOnlySandboxes,
+    builtInProviders,
     providerName,
   });
 }
@@ -93,19 +96,22 @@ function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { att
   const preparing = run.hooks.filter(({ hooks }) => hooks.prepare !== undefined);
   if (preparing.length === 0) return null;
   return async (target: Target): Promise<Prepared | null> => {
-    let prepared = request;
+    const own = withDefaults(request, target.endpoint);
+    let prepared = own;
     for (const { hooks, context } of preparing)
       prepared = (await hooks.prepare?.(prepared, target, context)) ?? prepared;
-    if (prepared === request || !target.ceilingNanoUsd) return { request: prepared, target };
+    if (prepared === own || !target.ceilingNanoUsd) return { request: prepared, target };
     // A plugin may have made the prompt longer: the attempt must still fit into what is held.
     const ceiling = ceilingFor(run.deps, prepared, boundPrompt(prepared), target);
     if (ceiling === null && run.deps.budgets.unknownPrice === 'refuse') return null;
-    const own = ceiling === null || ceiling.nanoUsd <= target.ceilingNanoUsd ? target : withCeiling(target, ceiling);
-    if (!(await share.covers(own, attempts, besideOf(run, request, plan)))) return null;
+    const dearest =
+      ceiling === null || ceiling.nanoUsd <= target.ceilingNanoUsd ? target : withCeiling(target, ceiling);
+    const costed = ceiling === null ? dearest : expectedOf(run.deps, prepared, dearest, ceiling);
+    if (!(await share.covers(costed, attempts, besideOf(run, request, plan)))) return null;
     // The ceiling rests on a largest output that the plugin took away: it has to be sent.
     return ceiling?.mustSend && target.maxTokens === undefined
-      ? { request: { ...prepared, max_tokens: null, max_completion_tokens: ceiling.maxTokens }, target: own }
-      : { request: prepared, target: own };
+      ? { request: { ...prepared, max_tokens: null, max_completion_tokens: ceiling.maxTokens }, target: costed }
+      : { request: prepared, target: costed };
   };
 }
 
@@ -114,12 +120,18 @@ function withCeiling(target: Target, { nanoUsd, promptTokens, completionTokens }
   return { ...target, ceilingNanoUsd: nanoUsd, mostTokens: { promptTokens, completionTokens } };
 }
 
+/** What is held for a request that plugins have prepared, where less than the worst case is. */
+function expectedOf({ outputEstimates }: MoneyDeps, prepared: ChatRequest, target: Target, ceiling: Ceiling): Target {
+  if (outputEstimates === null) return target;
+  const { holdNanoUsd } = withExpectedCost(outputEstimates, prepared, withCeiling(target, ceiling));
+  return { ...target, holdNanoUsd };
+}
+
 /** The dearest target that an attempt may be called beside, where late streams are hedged; null: none is. */
 function besideOf({ deps }: CallRun, request: ChatRequest, plan: Plan | null): Target | null {
   if (deps.hedging === null || request.stream !== true || plan === null) return null;
-  const ceilingOf = ({ ceilingNanoUsd = 0 }: Target) => ceilingNanoUsd;
   return plan.targets.reduce<Target | null>(
-    (dearest, one) => (dearest === null || ceilingOf(one) > ceilingOf(dearest) ? one : dearest),
+    (dearest, one) => (dearest === null || holdOf(one) > holdOf(dearest) ? one : dearest),
     null,
   );
 }

@@ -13,6 +13,7 @@ import type { AttemptTrace } from '../call/trace.ts';
 import type { ChatRequest, FinishReason, Usage } from '../schema/chat.ts';
 import type { Conversation } from './conversation.ts';
 import type { GenerateDeps } from './deps.ts';
+import { learnOutput } from './expected-cost.ts';
 import { toGatewayError } from './failure.ts';
 import { type HoldShare, type Spent, spentOnFailures } from './hold-share.ts';
 import { observeEnd } from './observe.ts';
@@ -28,8 +29,9 @@ export interface GenerationEnding {
 }
 
 /**
- * One upstream response while it comes into being: every stage adds what it has found out. Settled exactly once: then its
- * money is booked, the health of its endpoint and its conversation are taught, and its log does not change any more.
+ * One upstream response while it comes into being: every stage adds what it has found out. Settled exactly once: then
+ * its money is booked, the health of its endpoint and its conversation are taught, and its log does not change any
+ * more.
  */
 export class GenerationState implements GenerationLog {
   readonly request: ChatRequest;
@@ -121,6 +123,9 @@ export class GenerationState implements GenerationLog {
         ? receiptOfFailures(failures)
         : receiptOf(this.#sent, target, received, failures);
     this.#share?.settle(spentIn(this.receipt, target, failures));
+    const { outputEstimates } = this.#deps;
+    if (outputEstimates !== null && target !== null && received !== null)
+      learnOutput(outputEstimates, this.#sent, target, this.receipt);
     const nowMs = this.#deps.clock.now();
     this.times.endedAtMs = nowMs;
     if (target !== null) this.#teach(target, end, received?.usage ?? null, nowMs);

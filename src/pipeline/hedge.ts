@@ -1,6 +1,7 @@
 import { StopSwitch } from '../base/stop.ts';
 import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
+import { withDefaults } from '../routing/model-defaults.ts';
 import type { Sent } from './attempt/outgoing.ts';
 import type { Attempted, AttemptWatcher } from './attempt.ts';
 import { costOfFailure } from './cost.ts';
@@ -22,7 +23,10 @@ export type HedgedEnd =
   | { isOk: true; at: number; attempted: Attempted; prepared: Prepared }
   | { isOk: false; at: number; error: unknown };
 
-/** Calls a target. When its first token is late, calls another beside it: the first with a token serves, the other is cancelled. */
+/**
+ * Calls a target. When its first token is late, calls another beside it: the first with a token serves, the other is
+ * cancelled.
+ */
 export async function runHedged(
   deps: ExecuteDeps,
   execution: Execution,
@@ -82,7 +86,7 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
   // A log of its own: an attempt that was cancelled is logged as that, whatever becomes of it.
   const log: AttemptTrace[] = [];
   let isOver = false;
-  let prepared: Prepared = { request: execution.request, target };
+  let prepared: Prepared = { request: withDefaults(execution.request, target.endpoint), target };
   let sent: Sent | null = null;
   const watcher: AttemptWatcher = {
     show: (encoded) => walk.show(encoded),
@@ -125,6 +129,7 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
         decidedAtMs,
         status: 499,
         errorType: 'hedged',
+        message: null,
         isByok: target.isByok,
         // It may have failed at the same moment, and then costs what that says.
         costNanoUsd:

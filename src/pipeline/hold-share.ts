@@ -16,7 +16,10 @@ export interface ShareHold {
   needsOf(target: Target, beside: Target | null, spent: Spent): number[];
   /** Whether needs are covered without asking anybody. */
   coversNow(share: HoldShare, needs: readonly number[]): boolean;
-  /** @returns the budget scope that does not have the money; null: the needs are covered. @throws GatewayError unavailable (503) */
+  /**
+   * @returns the budget scope that does not have the money; null: the needs are covered.
+   * @throws GatewayError unavailable (503)
+   */
   grow(share: HoldShare, needs: readonly number[]): Promise<NotHeld | null>;
   /** What of a share was spent; its needs are free again. */
   book(share: HoldShare, spent: Spent): void;

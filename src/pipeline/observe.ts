@@ -6,12 +6,15 @@ import type { Observation } from '../catalog/health.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { ExecuteDeps } from './deps.ts';
 
-// What one of a workspace's own credentials meets says nothing of the endpoint for anybody else: it has a key of its own.
+// What one of a workspace's own credentials meets says nothing of the endpoint for anybody else: it has a key of its
+// own.
 const keyOf = ({ endpoint, credential }: Target) => healthKey(endpoint, credential);
 /** Whose request it is, where others call the endpoint with the same credential. */
 const workspaceOf = ({ isByok, workspaceId }: Target) => (isByok ? null : workspaceId);
 
-/** @returns false: the endpoint is being tried again after failures, by another call that was planned at the same time */
+/**
+ * @returns false: the endpoint is being tried again after failures, by another call that was planned at the same time
+ */
 export function observeStart({ health }: Pick<ExecuteDeps, 'health'>, target: Target): boolean {
   return health.started(keyOf(target), workspaceOf(target));
 }
@@ -57,7 +60,9 @@ export function observeEnd(
   health.observe(keyOf(target), seen, workspaceOf(target));
 }
 
-/** Output tokens per second: of a stream from its first token on, of a complete response from the start of the attempt. */
+/**
+ * Output tokens per second: of a stream from its first token on, of a complete response from the start of the attempt.
+ */
 function speedOf(
   { startedAtMs, decidedAtMs }: AttemptTrace,
   { completion_tokens }: Usage,
@@ -69,8 +74,8 @@ function speedOf(
 }
 
 /**
- * An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while: for all where no
- * request can provoke that, else for the workspace.
+ * An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while: for all where
+ * no request can provoke that, else for the workspace.
  */
 export function coolDownAfter(
   { health, clock, retry }: Pick<ExecuteDeps, 'health' | 'clock' | 'retry'>,

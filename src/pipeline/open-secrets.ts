@@ -9,19 +9,18 @@ interface Open {
 }
 
 /**
- * Takes out secrets that an upstream splits over several events of a stream. What comes in one event was redacted before.
- * An end of a text that is the beginning of a secret is held back from its eighth character on, until the next event shows
- * whether the secret goes on: so of a secret in pieces, fewer characters are shown than a label shows of a key.
+ * Takes out secrets that an upstream splits over several events of a stream. What comes in one event was redacted
+ * before. An end of a text that is the beginning of a secret is held back from its eighth character on, until the next
+ * event shows whether the secret goes on: so of a secret in pieces, fewer characters are shown than a label shows of a
+ * key.
  */
 export class OpenSecrets {
   readonly #redactor: Redactor;
   /** By choice and field. Empty nearly always. */
   readonly #open = new Map<string, Open>();
-  readonly #longest: number;
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor;
-    this.#longest = Math.max(0, ...redactor.spellings.map(({ length }) => length));
   }
 
   get isEmpty(): boolean {
@@ -41,7 +40,7 @@ export class OpenSecrets {
 
   /** The chunk without secrets, and without an end that is held back. */
   clean(chunk: ChatChunk): ChatChunk {
-    if (this.#longest === 0) return chunk;
+    if (this.#redactor.longest === 0) return chunk;
     for (const { index, delta, finish_reason } of chunk.choices) {
       this.#cleanDelta(index, delta);
       if (finish_reason !== null && !this.isEmpty) this.#release(index, delta);
@@ -61,7 +60,7 @@ export class OpenSecrets {
       if (called?.arguments) called.arguments = this.#next(keyOf(index, call.index), called.arguments);
     }
     for (const detail of delta.reasoning_details ?? []) {
-      const key = keyOf(index, `detail ${detail.index ?? 0}`);
+      const key = keyOf(index, `${detail.type} ${detail.index ?? 0}`);
       if (detail.type === 'reasoning.text' && detail.text) detail.text = this.#next(key, detail.text);
       if (detail.type === 'reasoning.summary') detail.summary = this.#next(key, detail.summary);
     }
@@ -102,8 +101,8 @@ export class OpenSecrets {
 
   /** Where the longest end of a text starts that is the beginning of a secret; -1: none. */
   #openAt(text: string): number {
-    const { spellings, startsNeedle } = this.#redactor;
-    for (let at = Math.max(text.length - this.#longest + 1, 0); at < text.length; at++) {
+    const { spellings, longest, startsNeedle } = this.#redactor;
+    for (let at = Math.max(text.length - longest + 1, 0); at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code < 128 && startsNeedle[code] === 0) continue;
       const end = text.slice(at);
@@ -114,30 +113,47 @@ export class OpenSecrets {
 
   /** The choice is finished: what was held back of it is no secret. */
   #release(index: number, delta: ChunkDelta): void {
-    for (const field of textFields) {
-      const held = this.#take(keyOf(index, field));
-      if (held !== '') delta[field] = (delta[field] ?? '') + held;
+    const start = keyOf(index, '');
+    for (const [key, { text, shown }] of this.#open) {
+      if (!key.startsWith(start)) continue;
+      this.#open.delete(key);
+      if (shown < text.length) append(delta, key.slice(start.length), text.slice(shown));
     }
-    for (const key of [...this.#open.keys()]) {
-      const tool = new RegExp(`^${index} (\\d+)$`).exec(key)?.[1];
-      const held = tool === undefined ? '' : this.#take(key);
-      if (held === '') continue;
-      delta.tool_calls ??= [];
-      delta.tool_calls.push({ index: Number(tool), function: { arguments: held } });
-    }
-  }
-
-  #take(key: string): string {
-    const open = this.#open.get(key);
-    if (open === undefined) return '';
-    this.#open.delete(key);
-    return open.text.slice(open.shown);
   }
 }
 
 const textFields = ['content', 'reasoning', 'refusal'] as const;
 
-/** Names a text of a stream: a field of a choice, or the arguments of its tool call of that index. */
+/** Adds text to a delta. @param name  of the text, as in `keyOf` */
+function append(delta: ChunkDelta, name: string, text: string): void {
+  const [field, index] = name.split(' ');
+  switch (field) {
+    case 'content':
+    case 'reasoning':
+    case 'refusal':
+      delta[field] = (delta[field] ?? '') + text;
+      break;
+    case 'transcript':
+      delta.audio = { ...delta.audio, transcript: (delta.audio?.transcript ?? '') + text };
+      break;
+    case 'reasoning.text':
+      delta.reasoning_details = [...(delta.reasoning_details ?? []), { type: field, text, index: Number(index) }];
+      break;
+    case 'reasoning.summary':
+      delta.reasoning_details = [
+        ...(delta.reasoning_details ?? []),
+        { type: field, summary: text, index: Number(index) },
+      ];
+      break;
+    default:
+      delta.tool_calls = [...(delta.tool_calls ?? []), { index: Number(field), function: { arguments: text } }];
+  }
+}
+
+/**
+ * Names a text of a stream: a field of a choice, a reasoning detail by its type and index, or the arguments of the tool
+ * call of that index.
+ */
 export function keyOf(choice: number, field: string | number): string {
   return `${choice} ${field}`;
 }

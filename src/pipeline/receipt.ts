@@ -26,8 +26,8 @@ export function receiptOfFailures(failures: Spent): Receipt {
 }
 
 /**
- * What a generation has cost that a target served. The provider's report counts where it is final and can be true. What it
- * lacks is counted here: at its bound where money is held, at a usual number where costs are only counted.
+ * What a generation has cost that a target served. The provider's report counts where it is final and can be true. What
+ * it lacks is counted here: at its bound where money is held, at a usual number where costs are only counted.
  * @param request  as it was sent
  */
 export function receiptOf(request: ChatRequest, target: Target, received: Received, failures: Spent): Receipt {
@@ -54,8 +54,8 @@ export function receiptOf(request: ChatRequest, target: Target, received: Receiv
 }
 
 /**
- * Whether what was reported is of all that was received: some report the prompt first, and the rest at the end. What came
- * before the text of a complete response is of all of it where it has a usual number of tokens for it.
+ * Whether what was reported is of all that was received: some report the prompt first, and the rest at the end. What
+ * came before the text of a complete response is of all of it where it has a usual number of tokens for it.
  * @param reasons  the model may have gone on reasoning, unseen, since its last report
  */
 function isFinalReport(received: Received, isHeld: boolean, reasons: boolean): boolean {

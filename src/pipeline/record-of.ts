@@ -2,6 +2,7 @@ import { cleanName } from '../base/clean-text.ts';
 import type { Call } from '../call/call.ts';
 import type { GenerationOutcome } from '../call/generation.ts';
 import { namedSlugs } from '../routing/expand.ts';
+import { defaultedFields } from '../routing/model-defaults.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
 import type { GenerationRecord, RequestRecord } from '../telemetry/record.ts';
@@ -20,7 +21,7 @@ export interface CallEnd {
 export interface CallFacts {
   call: Call;
   generations: readonly GenerationState[];
-  hold: Pick<CallHold, 'heldNanoUsd' | 'spentNanoUsd'>;
+  hold: Pick<CallHold, 'heldNanoUsd' | 'spentNanoUsd' | 'overrunNanoUsd'>;
   stages: readonly PipelineStage[];
   usage(): Usage;
 }
@@ -37,6 +38,7 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, 
     workspaceId: call.caller.workspaceId,
     apiKeyHash: call.caller.apiKeyHash,
     userId: userIdOf(call.caller),
+    tags: call.caller.tags ?? none,
     sessionId: call.sessionId === null ? null : cleanName(call.sessionId, 512),
     requested: generations[0]?.plan?.requested ?? cleanName(namedSlugs(call.request, null)[0] ?? ''),
     model: last?.target?.endpoint.modelSlug ?? null,
@@ -57,12 +59,15 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, 
     isEstimated: served.some(({ receipt }) => receipt?.isEstimated === true),
     costNanoUsd: costOf(facts),
     heldNanoUsd: hold.heldNanoUsd,
+    overrunNanoUsd: hold.overrunNanoUsd,
     finishReason: last?.finishReason ?? null,
     nativeFinishReason: shownReason(last?.nativeFinishReason),
     generations: generations.map(generationRecordOf),
     pipeline: stages,
   };
 }
+
+const none: readonly string[] = [];
 
 /** The host app may take it from the request. */
 function userIdOf({ userId }: Call['caller']): string | null {
@@ -85,10 +90,12 @@ function generationRecordOf(generation: GenerationState): GenerationRecord {
     requested: plan?.requested ?? '',
     model: target?.endpoint.modelSlug ?? null,
     provider: target?.providerName ?? null,
+    defaulted: target === null ? none : defaultedFields(generation.request, target.endpoint),
     outcome: generation.outcome ?? 'failed',
     status: generation.status ?? 500,
     times: generation.times,
     attempts,
+    excluded: plan?.excluded ?? [],
     usage: target === null ? null : (receipt?.usage ?? null),
     isEstimated: receipt?.isEstimated ?? false,
     heldNanoUsd: generation.heldNanoUsd,

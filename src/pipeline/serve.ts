@@ -47,7 +47,10 @@ function respond(run: CallRun, request: ChatRequest): Promise<ModelResponse> {
   return respondTo(request);
 }
 
-/** Waits for the first token, so that a failure before it is an ordinary error; but not so long that the connection goes dead. */
+/**
+ * Waits for the first token, so that a failure before it is an ordinary error; but not so long that the connection goes
+ * dead.
+ */
 async function stream(run: CallRun, request: ChatRequest, responding: Promise<ModelResponse>): Promise<Reply> {
   const { call, deps } = run;
   const opening = responding.then((response) => new Delivery(run, request, response));

@@ -13,8 +13,8 @@ import { badStream, type ChoiceWatch } from './events.ts';
 export type StreamPhase = 'open' | 'trailing' | 'ended';
 
 /**
- * Decides how a stream ends. A stream is complete when all that was begun is finished, and either the provider says that
- * it is done or all that was asked for is here. Anything else is a failure: a cut response must not look complete.
+ * Decides how a stream ends. A stream is complete when all that was begun is finished, and either the provider says
+ * that it is done or all that was asked for is here. Anything else is a failure: a cut response must not look complete.
  * The first end counts.
  */
 export class StreamProgress {
@@ -43,7 +43,9 @@ export class StreamProgress {
     this.#endWith(this.#choices.isClosed() ? { kind: 'complete' } : brokenOff());
   }
 
-  /** The provider has reported an error of a choice. It counts even after the choices' ends, since the provider says so. */
+  /**
+   * The provider has reported an error of a choice. It counts even after the choices' ends, since the provider says so.
+   */
   sawError(error: UpstreamError): void {
     this.#endWith({ kind: 'failed', error });
   }

@@ -5,9 +5,9 @@ import { keyOf, type OpenSecrets } from './open-secrets.ts';
 
 /**
  * Within a stream, nearly all events differ only in one or two string values: the text, and the padding that some
- * providers add. These values are holes. A template holds the constant bytes around the holes, as the upstream writes them
- * and as we write them. To rewrite an event (our id, our model, no nulls), passthrough compares and copies bytes. An event
- * that differs anywhere else does not match and is decoded.
+ * providers add. These values are holes. A template holds the constant bytes around the holes, as the upstream writes
+ * them and as we write them. To rewrite an event (our id, our model, no nulls), passthrough compares and copies bytes.
+ * An event that differs anywhere else does not match and is decoded.
  */
 export interface Template {
   /** Upstream's bytes before, between and after the holes: one more than there are holes. */

@@ -11,8 +11,8 @@ import type { AttemptDeps, ExecuteDeps } from './deps.ts';
 import { observeFailure, observeFirstToken } from './observe.ts';
 
 /**
- * Calls a target, adds to the log how the attempt went, and reports it to the health of the endpoint, which knows already
- * that the attempt begins.
+ * Calls a target, adds to the log how the attempt went, and reports it to the health of the endpoint, which knows
+ * already that the attempt begins.
  */
 export function traced(
   deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
@@ -65,7 +65,7 @@ class Observer implements AttemptObserver {
   }
 
   succeeded(attempted: Attempted): void {
-    this.#note(200, null, 0);
+    this.#note(200, null, null, 0);
     // A complete response is reported when its generation is settled.
     if (attempted.kind === 'stream')
       observeFirstToken(this.#deps, this.#target, this.#deps.clock.now() - this.#startedAtMs);
@@ -73,17 +73,18 @@ class Observer implements AttemptObserver {
 
   failed(error: unknown): void {
     observeFailure(this.#deps, this.#target, error);
-    if (error instanceof UpstreamError) this.#note(error.status, error.errorType, this.#costOf(error));
-    else if (this.#input.signal.aborted) this.#note(499, 'cancelled', this.#costOf(null));
+    if (error instanceof UpstreamError)
+      this.#note(error.status, error.errorType, cleanText(error.message, 500), this.#costOf(error));
+    else if (this.#input.signal.aborted) this.#note(499, 'cancelled', null, this.#costOf(null));
     // A mistake of our own, or of a host app's code. What was sent is paid for all the same.
-    else if (this.#sent !== null) this.#note(500, 'internal', this.#costOf(null));
+    else if (this.#sent !== null) this.#note(500, 'internal', null, this.#costOf(null));
   }
 
   #costOf(error: UpstreamError | null): number {
     return costOfFailure(this.#deps, this.#target, this.#input.request, error, this.#sent?.isOnItsWay === true);
   }
 
-  #note(status: number, errorType: string | null, costNanoUsd: number): void {
+  #note(status: number, errorType: string | null, message: string | null, costNanoUsd: number): void {
     const { providerName, endpoint, isByok } = this.#target;
     this.#log.push({
       provider: providerName,
@@ -93,6 +94,7 @@ class Observer implements AttemptObserver {
       decidedAtMs: this.#deps.clock.now(),
       status,
       errorType,
+      message,
       isByok,
       costNanoUsd,
       dropped: this.#dropped,

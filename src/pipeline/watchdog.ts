@@ -1,6 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Fires when something takes too long. Arming again with a later time is free: the timer is moved only when it rings. */
+/**
+ * Fires when something takes too long. Arming again with a later time is free: the timer is moved only when it rings.
+ */
 export class Watchdog {
   readonly #clock: Clock;
   readonly #onExpire: (phase: string, ms: number) => void;

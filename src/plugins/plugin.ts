@@ -1,11 +1,12 @@
-import type { ZodType } from 'zod';
 import type { PluginHooks } from '../call/hooks.ts';
+import type { Schema } from '../schema/schema.ts';
 
 /** Something a request may ask for by id. The ids of the interface, or one of the host app's own. */
 export interface Plugin<Options = unknown> extends PluginHooks<Options> {
+  /** The name that requests use; unique. */
   id: string;
   /** Checks the entry of `plugins` in the request. Default: any object. */
-  options?: () => ZodType<Options>;
+  options?: () => Schema<Options>;
   /** true: acts on every request that does not switch it off with `enabled: false`. Default: on those that name it. */
   isDefault?: boolean;
 }

@@ -26,8 +26,8 @@ export interface CeilingOptions {
    */
   minMaxTokens?: number;
   /**
-   * Whether `max_tokens` leaves reasoning out. true: only the context limits reasoning. A number: at most so many tokens.
-   * Default: not known, which counts as true for an endpoint that lists reasoning among its parameters.
+   * Whether `max_tokens` leaves reasoning out. true: only the context limits reasoning. A number: at most so many
+   * tokens. Default: not known, which counts as true for an endpoint that lists reasoning among its parameters.
    */
   reasoningBeside?: boolean | number | undefined;
   /** true: the provider honours `detail: "low"` of an image. Default false. */
@@ -72,11 +72,15 @@ export function unknownPart(prompt: PromptBound, endpoint: Endpoint, options: Ce
 /** Tokens of reasoning that `max_tokens` does not limit; null: nothing limits them. */
 function reasoningBeside(endpoint: Endpoint, { reasoningBeside: beside }: CeilingOptions): number | null {
   if (typeof beside === 'number') return beside;
-  const isBeside = beside ?? endpoint.supportedParameters?.some((name) => reasoningParameters.has(name)) ?? false;
-  return isBeside ? endpoint.contextLength : 0;
+  return (beside ?? takesReasoning(endpoint)) ? endpoint.contextLength : 0;
 }
 
 const reasoningParameters: ReadonlySet<string> = new Set(['reasoning', 'reasoning_effort', 'include_reasoning']);
+
+/** Whether an endpoint lists a parameter of reasoning. */
+export function takesReasoning({ supportedParameters }: Endpoint): boolean {
+  return supportedParameters?.some((name) => reasoningParameters.has(name)) ?? false;
+}
 
 /**
  * The highest possible cost of one attempt at an endpoint: every token at the highest price for input or output, and
@@ -157,9 +161,9 @@ function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, op
 }
 
 /**
- * The prompt in tokens, without those of tools. Text counts in full: a catalogue may give a context that is too short, and
- * the provider then bills what is longer. Media count for no more than the context, since their bound fits any model; but
- * not if a dearer price begins beyond the context, which shows that the context is longer.
+ * The prompt in tokens, without those of tools. Text counts in full: a catalogue may give a context that is too short,
+ * and the provider then bills what is longer. Media count for no more than the context, since their bound fits any
+ * model; but not if a dearer price begins beyond the context, which shows that the context is longer.
  */
 function longestPrompt(prompt: PromptBound, { contextLength, pricing }: Endpoint, options: CeilingOptions): number {
   const media = prompt.mediaTokens - (options.lowDetail ? prompt.lowDetailTokens : 0);
@@ -218,7 +222,8 @@ function capOf(request: ChatRequest, prompt: PromptBound, endpoint: Endpoint, op
   if (room >= maxTokens) return toSend;
   if (room >= least && room >= maxTokens / 2) return { ...toSend, maxTokens: room };
   if (asked !== null || options.alwaysSend) return toSend;
-  // The prompt may be far shorter than its bound, and leave more room. Without a cap, only the context limits the output.
+  // The prompt may be far shorter than its bound, and leave more room. Without a cap, only the context limits the
+  // output.
   return { maxTokens: Math.max(contextLength, least), mustSend: false, source: 'endpoint' };
 }
 

@@ -1,5 +1,3 @@
-import { silentFields } from './silent-fields.ts';
-
 /**
  * Fields that may make a provider search the web itself, which costs more than tokens of the request: those of OpenAI,
  * xAI, Alibaba, Baidu, Groq, Perplexity and Venice.
@@ -24,7 +22,9 @@ const searchFields: ReadonlySet<string> = new Set([
   'return_related_questions',
 ]);
 
-/** What is known of fields with fields of their own. Others in them, such as a kind of search that costs more, are not. */
+/**
+ * What is known of fields with fields of their own. Others in them, such as a kind of search that costs more, are not.
+ */
 const innerFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['web_search_options', new Set(['search_context_size', 'user_location', 'filters'])],
   [
@@ -183,12 +183,12 @@ export function asksForSearch(name: string, value: unknown): boolean {
 
 /**
  * The field, or the field in it, of which nobody knows what it may cost.
+ * @param name  none of `silentFields`, which cost nothing
  * @returns null: it costs no more than is held for its text, or for searches
  */
 export function unknownField(name: string, value: unknown): string | null {
   const inner = innerFields.get(name);
-  if (inner === undefined)
-    return silentFields.has(name) || textFields.has(name) || searchFields.has(name) ? null : name;
+  if (inner === undefined) return textFields.has(name) || searchFields.has(name) ? null : name;
   if (typeof value !== 'object' || value === null) return null;
   const further = Object.keys(value).find((key) => !inner.has(key));
   return further === undefined ? null : `${name}.${further}`;

@@ -6,15 +6,18 @@ import { estimateTokenCount } from 'tokenx';
  */
 const countedUnits = 256 * 1024;
 
-/** What a text that is too long is judged by: its beginning, and where too little is left for that, all that was counted. */
+/**
+ * What a text that is too long is judged by: its beginning, and where too little is left for that, all that was
+ * counted.
+ */
 const sampleUnits = 4096;
 
 /** A token for every three characters: rather too many than too few for most languages. */
 const leastPerUnit = 1 / 3;
 
 /**
- * Estimates the tokens of texts, with one budget for all of them. What is beyond it is taken to be like what was counted,
- * and to have at least one token in three characters.
+ * Estimates the tokens of texts, with one budget for all of them. What is beyond it is taken to be like what was
+ * counted, and to have at least one token in three characters.
  */
 export class TextCounter {
   #unitsLeft = countedUnits;

@@ -101,7 +101,9 @@ function escapedLengths(): Uint8Array {
   });
 }
 
-/** Characters of the longest number in JSON: a sign, `0.00000` and 17 digits. With an exponent, a number has 24 at most. */
+/**
+ * Characters of the longest number in JSON: a sign, `0.00000` and 17 digits. With an exponent, a number has 24 at most.
+ */
 const longestNumber = 25;
 
 /**

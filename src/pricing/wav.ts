@@ -5,8 +5,9 @@ const headerBytes = 44;
 const headerCharacters = 60;
 
 /**
- * The length of uncompressed WAV audio. A header may lie, so that only the one plain form is read whose numbers agree with
- * each other and with the size of the data, and whose second has at least 8,000 bytes: decoders cannot read it in two ways.
+ * The length of uncompressed WAV audio. A header may lie, so that only the one plain form is read whose numbers agree
+ * with each other and with the size of the data, and whose second has at least 8,000 bytes: decoders cannot read it in
+ * two ways.
  * @param base64  the complete file
  * @returns null: the audio is in any other form
  */

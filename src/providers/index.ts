@@ -3,5 +3,14 @@ import type { Provider } from './provider.ts';
 import { registry } from './registry.ts';
 import { sandbox } from './sandbox.ts';
 
+/** Those that need code, by slug. */
+const inCode = { sandbox, cloudflare } satisfies Record<string, Provider>;
+
 /** Every provider that is built in. */
-export const builtInProviders: readonly Provider[] = [sandbox, cloudflare, ...registry];
+export const builtInProviders: readonly Provider[] = [...Object.values(inCode), ...registry];
+
+/** Slug of a provider that is built in. */
+export type BuiltInSlug = keyof typeof inCode | (typeof registry)[number]['slug'];
+
+/** Slug of any provider. Editors complete those that are built in. */
+export type ProviderSlug = BuiltInSlug | (string & {});

@@ -9,7 +9,9 @@ export interface Credential {
   secret: string;
   /** The other parts by name, of a provider that declares some. */
   parts?: Readonly<Record<string, string>>;
-  /** Headers that go with it, such as an organization's or a proxy's; names in lower case. Only of the operator's own. */
+  /**
+   * Headers that go with it, such as an organization's or a proxy's; names in lower case. Only of the operator's own.
+   */
   headers?: Readonly<Record<string, string>>;
 }
 
@@ -25,8 +27,8 @@ export interface CredentialPart {
    */
   isSecret?: boolean;
   /**
-   * What the complete value must match. Default: of a secret, visible characters on one line; of another part, up to 128
-   * letters, digits, `-` and `_`.
+   * What the complete value must match. Default: of a secret, visible characters on one line; of another part, up to
+   * 128 letters, digits, `-` and `_`.
    */
   pattern?: RegExp;
 }
@@ -41,9 +43,13 @@ export interface CredentialShape {
 
 /** A request that is about to be sent. */
 export interface OutgoingRequest {
+  /** HTTP method. */
   method: 'POST' | 'GET';
+  /** The complete address. */
   url: string;
+  /** All headers, names in lower case. */
   headers: Record<string, string>;
+  /** The body as text. */
   body: string;
 }
 
@@ -52,31 +58,55 @@ export type Auth = (request: OutgoingRequest, credential: Credential) => Outgoin
 
 /** What an in-process provider may use. */
 export interface ProviderRuntime {
+  /** The time. */
   clock: Clock;
   /** In [0, 1). */
   random: () => number;
 }
 
-/** A company that serves models: where, which key, which quirks. What it speaks is its dialect, which says which quirks there are. */
+/**
+ * A company that serves models: where, which key, which quirks. What it speaks is its dialect, which says which quirks
+ * there are.
+ */
 export interface Provider<Quirks extends object = object> {
+  /** What models and preferences call it: the name of its entry in the option `providers`. */
   slug: string;
-  /** Display name: `provider` in results, `provider_name` in listings. */
+  /** Display name: `provider` in results, `provider_name` in listings. Default: the slug. */
   name: string;
-  /** Without a trailing slash. May depend on the credential, such as on its region. */
+  /**
+   * Everything before the path of the dialect, such as `/chat/completions`. A query is kept, behind that path. May
+   * depend on the credential, such as on its region.
+   */
   baseUrl: string | ((credential: Credential) => string);
+  /** The wire format that it speaks, such as `openaiChat`. */
   dialect: Dialect<Quirks>;
+  /** Your key for it; wins over `env`. */
+  apiKey?: string | undefined;
+  /** The other parts of your credential, by name, where `credentialShape` declares some. */
+  credential?: Readonly<Record<string, string>> | undefined;
   /** Of what a credential consists, where that is more than one string. */
   credentialShape?: CredentialShape;
+  /**
+   * Puts the credential onto a request. Default `bearer`. Where it throws, or takes longer than `timeouts.headersMs`,
+   * the attempt has failed and the next target is called.
+   */
   auth: Auth;
   /**
-   * true: a workspace's own credential (BYOK) may be sent to `baseUrl`. Default false: whatever is at an address that the
-   * operator chose may serve at the operator's expense, whichever key it is sent. Then `auth` must add nothing of the
-   * operator's. The built-in addresses are those of the providers themselves, and take them.
+   * true: a workspace's own credential (BYOK) may be sent to `baseUrl`. Default false: whatever is at an address that
+   * the operator chose may serve at the operator's expense, whichever key it is sent. Then `auth` must add nothing of
+   * the operator's. The built-in addresses are those of the providers themselves, and take them.
    */
   byok?: boolean;
+  /** How it differs from its dialect. Default: not at all. */
   quirks: Quirks;
-  /** Environment variables that customarily hold the key, most usual first. */
+  /**
+   * Environment variables that hold the key, most usual first. Of a provider made in code, the first one that is set
+   * when the gateway is made is the key; where none is, the provider is not called with the operator's credential. Of a
+   * built-in provider that the options name by settings, they are what the documentation and the command line name.
+   * Default: none, which is a provider that needs no key, or whose `auth` brings its own.
+   */
   env: readonly string[];
+  /** What it does with the data of requests. Default: not known. */
   dataPolicy: DataPolicy;
   /** true: no model writes its responses. Routers choose it only by name, or where nothing else is configured. */
   isSandbox?: boolean;

@@ -24,11 +24,11 @@ const generateOn = new Set([
 
 /**
  * Providers that speak plain chat completions with a bearer key: a row each. Base addresses, variables and quirks are
- * public facts as of November 2026; what is not known is left out. `reasoningBeside` is true where the provider documents a
- * limit of its own for reasoning (Alibaba, SiliconFlow, BytePlus), or reports it beside the output (xAI). It is false where
- * the provider documents or shows that `max_tokens` limits both together.
+ * public facts as of November 2026; what is not known is left out. `reasoningBeside` is true where the provider
+ * documents a limit of its own for reasoning (Alibaba, SiliconFlow, BytePlus), or reports it beside the output (xAI).
+ * It is false where the provider documents or shows that `max_tokens` limits both together.
  */
-export const registry: readonly Provider[] = [
+export const registry = [
   plain('ai21', 'AI21 Labs', 'https://api.ai21.com/studio/v1', ['AI21_API_KEY']),
   plain('aion-labs', 'Aion Labs', 'https://api.aionlabs.ai/v1', ['AION_API_KEY', 'AIONLABS_API_KEY']),
   plain('akashml', 'AkashML', 'https://api.akashml.com/v1', []),
@@ -216,16 +216,16 @@ export const registry: readonly Provider[] = [
   plain('z-ai', 'Z.AI', 'https://api.z.ai/api/paas/v4', ['ZAI_API_KEY', 'ZHIPU_API_KEY'], {
     quirks: { reasoningBeside: false, reasoningField: 'reasoning_content' },
   }),
-];
+] satisfies readonly Provider[];
 
 /** @param env  variables that customarily hold the key, most usual first */
-function plain(
-  slug: string,
+function plain<const Slug extends string>(
+  slug: Slug,
   name: string,
   baseUrl: string,
   env: readonly string[],
   { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy'> = {},
-): Provider<ChatQuirks> {
+): Provider<ChatQuirks> & { slug: Slug } {
   const quirks = generateOn.has(slug) ? { ...own, generatesOn: true } : own;
-  return defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...more });
+  return { ...defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...more }), slug };
 }

@@ -6,6 +6,10 @@ import { usualMaxCompletionTokens } from './sandbox/speak.ts';
 import { contextLength } from './sandbox/tokens.ts';
 import { createSandboxTransport } from './sandbox/transport.ts';
 
+export type { SaidAnswer, SandboxAnswer, ScriptRequest } from './sandbox/answer.ts';
+export { type SandboxScript, type ScriptEntry, ScriptError, sandboxScript } from './sandbox/script.ts';
+export { createScriptedTransport } from './sandbox/scripted.ts';
+
 /**
  * An upstream inside this process, for trying out and for tests: no network, no key, no model. It speaks OpenAI's chat
  * completions in real bytes, so that all that a request passes elsewhere it passes here too.

@@ -1,6 +1,8 @@
 import { emptyPlan, type Plan, type Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
+import type { ChatRequest } from '../schema/chat.ts';
 import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
+import { defaultedFields } from './model-defaults.ts';
 
 /** How one generation was routed. */
 export interface Route {
@@ -9,6 +11,8 @@ export interface Route {
   /** The target that serves; null: none does. */
   target: Target | null;
   attempts: readonly AttemptTrace[];
+  /** As the caller, or a plugin, made it. */
+  request?: ChatRequest;
 }
 
 /**
@@ -21,7 +25,7 @@ export function describeRoute(
   stages: readonly PipelineStage[],
   region: string | null,
 ): ServiceMetadata {
-  const { plan: planned, target: selected } = routes.at(-1) ?? { plan: null, target: null };
+  const { plan: planned, target: selected, request } = routes.at(-1) ?? { plan: null, target: null };
   const plan = planned ?? emptyPlan;
   const shown = eachEndpoint(plan.targets);
   const count = routes.reduce((sum, { attempts }) => sum + attempts.length, 0);
@@ -41,11 +45,18 @@ export function describeRoute(
         selected: endpoint === selected?.endpoint,
       })),
     },
-    ...(plan.params ? { params: plan.params } : {}),
+    ...paramsOf(plan, selected, request),
     ...(count > 1 || (count === 1 && !selected) ? { attempts: attemptsOf(routes) } : {}),
     ...(routes.length > 1 ? { generations: routes.map(describeGeneration) } : {}),
     ...(stages.length > 0 ? { pipeline: [...stages] } : {}),
   };
+}
+
+/** What decided, and the fields that the request got from the defaults of the model that serves. */
+function paramsOf({ params }: Plan, selected: Target | null, request: ChatRequest | undefined) {
+  const defaulted = selected && request ? defaultedFields(request, selected.endpoint) : [];
+  if (defaulted.length > 0) return { params: { ...params, defaulted } };
+  return params ? { params } : {};
 }
 
 function attemptsOf(routes: readonly Route[]) {

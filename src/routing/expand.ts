@@ -1,5 +1,6 @@
 import { cleanName } from '../base/clean-text.ts';
-import { GatewayError } from '../base/errors.ts';
+import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { didYouMean } from '../base/nearest.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
 import type { Plan } from '../call/plan.ts';
@@ -9,6 +10,7 @@ import { authorOf, familyOf, newestFirst } from './family.ts';
 import { demandsOf, unmetDemand } from './filter.ts';
 import type { Needs } from './needs.ts';
 import { autoModels, autoSettings, freeModels, type RouterInput, reachable, sandboxRule } from './routers.ts';
+import { nearestModels } from './suggest.ts';
 import { splitSuffix, splitSuffixes, type Variant, variantOf } from './variant.ts';
 
 /** A model that may serve, with the effects of its slug's suffixes. */
@@ -26,6 +28,8 @@ export interface Expanded {
   strategy: Plan['strategy'];
   /** What a router or an alias based its decision on; the metadata shows it. */
   params: Plan['params'];
+  /** Fallbacks of the model that do not exist. */
+  unknownFallbacks?: readonly string[];
   /** The slug of the router that chose. Sticky routing keeps its choice for the conversation. */
   router: string | null;
 }
@@ -72,14 +76,20 @@ export function strategyOf(slugs: readonly string[], brand: string): Plan['strat
   const [slug = ''] = slugs;
   if (slugs.length > 1) return 'fallback';
   if (slug.startsWith('~')) return 'latest';
-  return routerOf(slug, brand) ?? 'direct';
+  return routerOf(slug.replace(/:.*$/s, ''), brand) ?? 'direct';
 }
 
-/** Returns the router that a slug names, suffixes ignored; null: the slug names no router. */
-function routerOf(slug: string, brand: string): 'auto' | 'free' | null {
-  const [, author, router] = /^([^/]+)\/(auto|free)(?::|$)/.exec(slug) ?? [];
+type Router = 'auto' | 'free';
+
+/**
+ * Returns the router that a slug without suffixes names: `service/auto`, also under the operator's brand; null: none.
+ */
+function routerOf(slug: string, brand: string): Router | null {
+  const slash = slug.indexOf('/');
+  const author = slug.slice(0, slash);
   if (author !== brand && author !== 'service') return null;
-  return (router as 'auto' | 'free' | undefined) ?? null;
+  const router = slug.slice(slash + 1);
+  return router === 'auto' || router === 'free' ? router : null;
 }
 
 /** Returns the slugs that a catalogue has to look up for a request: the given ones, also without their suffixes. */
@@ -100,25 +110,39 @@ export function slugsToKnow(slugs: readonly string[]): readonly string[] {
  */
 export function expandModels(slugs: readonly string[], input: ExpandInput): Expanded {
   const [only] = slugs;
-  if (only !== undefined && slugs.length === 1) return expandOne(only, input);
-  const bySlug = slugs.map((slug) => expandOne(slug, input).chosen);
+  if (only !== undefined && slugs.length === 1) return withFallbacks(checkedOne(only, input, null), input);
+  const searched: Searched = new Map();
+  const bySlug = slugs.map((slug) => checkedOne(slug, input, searched).chosen);
   const ofFirstSlug = bySlug[0]?.length ?? 0;
   return { chosen: bySlug.flat(), ofFirstSlug, strategy: 'fallback', params: undefined, router: null };
 }
 
-function expandOne(slug: string, input: ExpandInput): Expanded {
-  const listed = findListed(slug, input);
+/** By slug, what a search of all models has found. A slug may come several times, with other suffixes. */
+type Searched = Map<string, Expanded | null>;
+
+/** @throws GatewayError permission_denied (403) for a model that the caller names and must not use */
+function checkedOne(slug: string, input: ExpandInput, searched: Searched | null): Expanded {
+  const found = expandOne(slug, input, searched);
+  const { mayUseModel } = input.facts;
+  // A router chooses among what the caller may use.
+  if (mayUseModel && found.router === null)
+    for (const { model } of found.chosen) if (!mayUseModel(model.slug)) throw modelNotAllowed(slug);
+  return found;
+}
+
+function expandOne(slug: string, input: ExpandInput, searched: Searched | null, isAlias = false): Expanded {
+  const listed = findListed(slug, input, searched, isAlias);
   if (listed) return listed;
   const suffixes: string[] = [];
   for (const { base, suffix } of splitSuffixes(slug)) {
     suffixes.push(suffix);
-    const found = findListed(base, input);
+    const found = findListed(base, input, searched, isAlias);
     if (found) return withSuffixes(found, suffixes.toReversed(), input);
   }
   // The slug is not in the catalogue, so its suffix may belong to the provider's own model name.
   const found = findPassThrough(slug, input);
   if (found) return found;
-  throw unknownModel(slug);
+  throw unknownModel(slug, input);
 }
 
 function withSuffixes(found: Expanded, suffixes: readonly string[], { facts }: ExpandInput): Expanded {
@@ -131,29 +155,77 @@ function withSuffixes(found: Expanded, suffixes: readonly string[], { facts }: E
   return { ...found, chosen };
 }
 
-function findListed(slug: string, input: ExpandInput): Expanded | null {
+/** @param isAlias  the slug is what an alias stands for: it is no alias itself */
+function findListed(slug: string, input: ExpandInput, searched: Searched | null, isAlias: boolean): Expanded | null {
+  const meant = isAlias ? null : input.view.aliasOf(slug);
+  if (meant !== null) return aliased(expandOne(meant, input, searched, true), meant);
   const model = input.view.model(slug);
   if (model && !model.isPassThrough) return direct(model);
-  // Both look at every model. The slug may come again with other suffixes.
-  const found = foundBefore(input);
-  let expanded = found.get(slug);
-  if (expanded === undefined) {
-    expanded = slug.startsWith('~') ? findLatest(slug, input) : findRouter(slug, input);
-    found.set(slug, expanded);
-  }
-  return expanded;
-}
-
-/** What was found for the slugs of one plan. */
-const routed = new WeakMap<ExpandInput, Map<string, Expanded | null>>();
-
-function foundBefore(input: ExpandInput): Map<string, Expanded | null> {
-  let found = routed.get(input);
+  const router = routerOf(slug, input.brand);
+  if (router === null && !slug.startsWith('~')) return isAlias ? null : findBareName(slug, input);
+  let found = searched?.get(slug);
   if (found === undefined) {
-    found = new Map();
-    routed.set(input, found);
+    found = router === null ? findLatest(slug, input) : choose(router, slug, input);
+    searched?.set(slug, found);
   }
   return found;
+}
+
+function aliased(found: Expanded, slug: string): Expanded {
+  return { ...found, strategy: 'alias', params: { ...found.params, alias_of: slug } };
+}
+
+/**
+ * Finds the model that a name without an author means. Models that the caller cannot come to do not make a name
+ * ambiguous.
+ * @throws GatewayError invalid_request (400) where several models have the name
+ */
+function findBareName(name: string, { view, facts }: ExpandInput): Expanded | null {
+  const known = view.named(name);
+  if (known.length === 0) return null;
+  const usable = known.filter(
+    (model) => facts.mayUseModel?.(model.slug) !== false && reachable(model, facts).length > 0,
+  );
+  if (usable.length > 1) throw ambiguousName(name, usable);
+  const [model = known.length === 1 ? known[0] : undefined] = usable;
+  return model === undefined ? null : aliased(direct(model), model.slug);
+}
+
+/**
+ * Adds the fallbacks of the model. A request that names several models has said what its fallbacks are.
+ * A fallback that does not exist, or that the caller must not use, is left out by the plan, which says so.
+ */
+function withFallbacks(found: Expanded, input: ExpandInput): Expanded {
+  const { request, view } = input;
+  const slugs = found.chosen[0]?.model.fallbacks;
+  if (slugs === undefined || slugs.length === 0 || found.router !== null || found.chosen.length > 1) return found;
+  if (request.provider?.allow_fallbacks === false) return found;
+  const searched: Searched = new Map();
+  const unknown: string[] = [];
+  const chosen = [...found.chosen];
+  for (const slug of slugs) {
+    const meant = view.aliasOf(slug) ?? slug;
+    const fallback = tryExpand(meant, input, searched);
+    if (fallback === null) unknown.push(slug);
+    else chosen.push(...fallback.chosen);
+  }
+  return {
+    ...found,
+    chosen,
+    strategy: 'fallback',
+    params: { ...found.params, fallbacks: [...slugs] },
+    ...(unknown.length === 0 ? {} : { unknownFallbacks: unknown }),
+  };
+}
+
+/** @returns null: there is no such model */
+function tryExpand(slug: string, input: ExpandInput, searched: Searched): Expanded | null {
+  try {
+    return expandOne(slug, input, searched, true);
+  } catch (error) {
+    if (isGatewayError(error) && error.kind === 'invalid_request') return null;
+    throw error;
+  }
 }
 
 /** Finds a model that is not in the catalogue; its provider must be set up, or the workspace must have a credential. */
@@ -175,9 +247,13 @@ function findLatest(slug: string, { view, facts }: ExpandInput): Expanded | null
   const name = /^~([^/]+)\/(.+)-latest$/.exec(slug);
   if (!name) return null;
   const [, author, family] = name;
-  const members = view.models.filter(
+  const ofFamily = view.models.filter(
     (model) => authorOf(model.slug) === author && familyOf(model) === family && splitSuffix(model.slug) === null,
   );
+  const { mayUseModel } = facts;
+  const allowed = mayUseModel ? ofFamily.filter(({ slug: one }) => mayUseModel(one)) : ofFamily;
+  // Of a family that the caller may use nothing of, the newest: the refusal then says why.
+  const members = allowed.length > 0 ? allowed : ofFamily;
   const [newest] = newestFirst(members.filter((model) => reachable(model, facts).length > 0));
   const model = newest ?? newestFirst(members)[0];
   if (!model) return null;
@@ -190,20 +266,17 @@ function findLatest(slug: string, { view, facts }: ExpandInput): Expanded | null
   };
 }
 
-/** `service/auto` and `service/free`, also under the operator's brand. */
-function findRouter(slug: string, input: ExpandInput): Expanded | null {
-  const { view, facts, request, needs, brand } = input;
-  const slash = slug.indexOf('/');
-  const author = slug.slice(0, slash);
-  if (author !== brand && author !== 'service') return null;
-  const router = slug.slice(slash + 1);
-  if (router !== 'auto' && router !== 'free') return null;
+/** Lets a router choose the models. @param slug  the router's, as the request names it */
+function choose(router: Router, slug: string, input: ExpandInput): Expanded {
+  const { view, facts, request, needs } = input;
   const settings = router === 'auto' ? autoSettings(request) : null;
   const mayServe = sandboxRule(input, settings?.allowedModels ?? null);
   const demands = demandsOf(request);
   const passes: RouterInput['passes'] = (endpoint, model) =>
     (mayServe === null || mayServe(endpoint)) && (demands === null || unmetDemand(demands, endpoint, model) === null);
-  const from: RouterInput = { models: view.models, needs, facts, passes };
+  const { mayUseModel } = facts;
+  const usable = mayUseModel ? view.models.filter(({ slug: one }) => mayUseModel(one)) : view.models;
+  const from: RouterInput = { models: usable, needs, facts, passes };
   const models = keepPinned(settings === null ? freeModels(from) : autoModels(from, settings), slug, facts);
   // A chosen model may have further endpoints at a sandbox.
   const own: readonly Variant[] = mayServe === null ? [] : [{ rule: ['sandbox', mayServe] }];
@@ -228,9 +301,28 @@ function keepPinned(models: Model[], router: string, facts: Facts): Model[] {
   return at > 0 ? [models[at] as Model, ...models.toSpliced(at, 1)] : models;
 }
 
-function unknownModel(slug: string): GatewayError {
+function modelNotAllowed(slug: string): GatewayError {
   const shown = cleanName(slug, 101);
-  return new GatewayError('invalid_request', `${JSON.stringify(shown)} is not a model of this gateway`, {
-    metadata: { model: shown },
-  });
+  const message = `${JSON.stringify(shown)} is not among the models that this API key may use`;
+  return new GatewayError('permission_denied', message, { metadata: { model: shown } });
+}
+
+/** More would make the message no clearer. */
+const shownCandidates = 10;
+
+function ambiguousName(name: string, models: readonly Model[]): GatewayError {
+  const shown = cleanName(name, 101);
+  const candidates = models.slice(0, shownCandidates).map(({ slug }) => slug);
+  const message = `${JSON.stringify(shown)} may mean ${candidates.join(' or ')}; name one with its author`;
+  return new GatewayError('invalid_request', message, { metadata: { model: shown, candidates } });
+}
+
+function unknownModel(slug: string, { view, facts, request }: ExpandInput): GatewayError {
+  const shown = cleanName(slug, 101);
+  const meant = nearestModels(slug, view, facts, request);
+  return new GatewayError(
+    'invalid_request',
+    `${JSON.stringify(shown)} is not a model of this gateway${didYouMean(meant)}`,
+    { metadata: { model: shown, ...(meant.length > 0 ? { did_you_mean: meant } : {}) } },
+  );
 }

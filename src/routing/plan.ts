@@ -1,5 +1,6 @@
 import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
+import { didYouMean } from '../base/nearest.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
@@ -12,6 +13,7 @@ import { type Demands, demandsOf, slugSet, unmetDemand } from './filter.ts';
 import { type Needs, needsOf } from './needs.ts';
 import { type RankContext, type RankedEndpoint, rank, rankedEndpoint, type Standing, standingOf } from './rank.ts';
 import { knownSort, requestedSort, type Sort } from './sort.ts';
+import { type UnknownProviders, unknownProviders } from './suggest.ts';
 import type { Variant } from './variant.ts';
 import { withoutFallbacks } from './without-fallbacks.ts';
 
@@ -30,6 +32,8 @@ export interface PlanInput {
   isSandbox: (providerSlug: string) => boolean;
   /** The operator has set up no provider but sandboxes. */
   hasOnlySandboxes: boolean;
+  /** Slugs of the built-in providers, which preferences may name. Default: every slug is taken as known. */
+  builtInProviders?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -43,7 +47,7 @@ export function planRoute(input: PlanInput): Plan {
   const { request, facts, providerName } = input;
   const slugs = requestedSlugs(request, input.defaultModel);
   const needs = needsOf(request);
-  const { chosen, ofFirstSlug, strategy, params, router } = expandModels(slugs, {
+  const { chosen, ofFirstSlug, strategy, params, router, unknownFallbacks } = expandModels(slugs, {
     request,
     view: input.view,
     facts,
@@ -59,9 +63,10 @@ export function planRoute(input: PlanInput): Plan {
   const entries = passing(
     chosen,
     mayFallBack || requested.partition === 'none' ? chosen.length : ofFirstSlug,
-    request,
+    input,
     excluded,
   );
+  for (const model of unknownFallbacks ?? []) excluded.push({ model, provider: '*', filter: 'unknown_model' });
   const cooldownEndsMs: number[] = [];
   const targets: Target[] = [];
   /** Providers that are not sent the workspace's own credential. */
@@ -99,19 +104,24 @@ export function planRoute(input: PlanInput): Plan {
         refused.add(endpoint.providerSlug);
       }
       if (outcome === 'planned') continue;
-      const filter = outcome === 'cooldown' ? 'cooldown' : refusesByok ? 'byok' : 'credentials';
+      const withheld = facts.withheldProviders?.has(endpoint.providerSlug) === true ? 'byok_only' : 'credentials';
+      const filter = outcome === 'cooldown' ? 'cooldown' : refusesByok ? 'byok' : withheld;
       excluded.push({ model: model.slug, provider: endpoint.tag, filter });
     }
   }
-  if (targets.length === 0)
-    throw cooldownEndsMs.length > 0 ? allCoolingDown(cooldownEndsMs, excluded, facts) : nothingLeft(slugs, excluded);
+  const unknown = input.builtInProviders ? unknownProviders(request, facts, input.builtInProviders) : null;
+  if (targets.length === 0) {
+    throw cooldownEndsMs.length > 0
+      ? allCoolingDown(cooldownEndsMs, excluded, facts)
+      : nothingLeft(slugs, excluded, unknown);
+  }
   const kept = mayFallBack ? targets : withoutFallbacks(targets, context.order, excluded);
   return {
     requested: cleanName(slugs[0] as string),
     strategy,
     targets: kept,
     excluded,
-    params: shownParams(request, params, refused),
+    params: shownParams(request, facts, params, refused, unknown),
     router,
   };
 }
@@ -124,7 +134,7 @@ export function planRoute(input: PlanInput): Plan {
 function passing(
   chosen: readonly ChosenModel[],
   allowed: number,
-  request: ChatRequest,
+  { request, facts: { mayUseModel } }: Pick<PlanInput, 'request' | 'facts'>,
   excluded: Exclusion[],
 ): RankedEndpoint[] {
   const demands = demandsOf(request);
@@ -133,9 +143,12 @@ function passing(
   let removed: Map<Endpoint, Exclusion> | null = null;
   for (let modelIndex = 0; modelIndex < chosen.length; modelIndex++) {
     const { model, variants } = chosen[modelIndex] as ChosenModel;
+    const isAllowed = !mayUseModel || mayUseModel(model.slug);
     for (const endpoint of model.endpoints) {
       const filter =
-        filterOf(endpoint, model, variants, demands, request) ?? (modelIndex < allowed ? null : 'allow_fallbacks');
+        (isAllowed ? null : 'allowed_models') ??
+        filterOf(endpoint, model, variants, demands, request) ??
+        (modelIndex < allowed ? null : 'allow_fallbacks');
       if (filter === null) {
         entries.push(rankedEndpoint(endpoint, model, modelIndex, variants));
         continue;
@@ -234,30 +247,39 @@ function variantSort(members: readonly RankedEndpoint[]): Sort['by'] {
 
 function shownParams(
   { provider }: ChatRequest,
+  { withheldProviders }: Facts,
   params: Plan['params'],
   refused: ReadonlySet<string> | null,
+  unknown: UnknownProviders | null,
 ): Plan['params'] {
   const floor = provider?.preferred_min_throughput;
   const throughput = typeof floor === 'number' ? floor : floor?.p50;
-  const shown = refused === null ? params : { ...params, byok_not_sent_to: [...refused] };
+  let shown = refused === null ? params : { ...params, byok_not_sent_to: [...refused] };
+  if (withheldProviders !== undefined) shown = { ...shown, byok_only: true };
+  if (unknown !== null) shown = { ...shown, unknown_providers: unknown };
   return typeof throughput === 'number' ? { ...shown, throughput_floor: throughput } : shown;
 }
 
 /** Slugs that an error names. */
 const namedInErrors = 5;
 
-function nothingLeft(slugs: readonly string[], excluded: Exclusion[]): GatewayError {
+function nothingLeft(slugs: readonly string[], excluded: Exclusion[], unknown: UnknownProviders | null): GatewayError {
   const filters = [...new Set(excluded.map(({ filter }) => filter))].join(', ');
-  const more = slugs.length > namedInErrors ? ` and ${slugs.length - namedInErrors} more` : '';
+  // The hint takes a part of the length that a message may have.
+  const most = unknown === null ? namedInErrors : namedInErrors - 2;
+  const more = slugs.length > most ? ` and ${slugs.length - most} more` : '';
   const named = `${slugs
-    .slice(0, namedInErrors)
+    .slice(0, most)
     .map((slug) => cleanName(slug, 100))
     .join(', ')}${more}`;
   const message =
     excluded.length === 0
       ? `No model that ${named} may choose can serve this request`
       : `No endpoint of ${named} is left (filtered by: ${filters})`;
-  return new GatewayError('not_found', message, { metadata: { excluded } });
+  if (unknown === null) return new GatewayError('not_found', message, { metadata: { excluded } });
+  const [[slug, meant] = ['', []]] = Object.entries(unknown);
+  const hint = `${JSON.stringify(slug)} is no provider of this gateway${didYouMean(meant)}`;
+  return new GatewayError('not_found', `${message}; ${hint}`, { metadata: { excluded, unknown_providers: unknown } });
 }
 
 function allCoolingDown(endsMs: readonly number[], excluded: Exclusion[], facts: Facts): GatewayError {

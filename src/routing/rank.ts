@@ -82,9 +82,9 @@ export interface Standing {
  *   of the endpoints, or their prices: an endpoint of twice the price is four times less likely to come first. Free
  *   endpoints come before all others. Endpoints of unknown price come after all others, as they are listed. Endpoints
  *   of several models together are chosen by their prices.
- * Without `order`, and not where a model's endpoints are tried as listed, the endpoint that served the conversation last comes first. Three groups come at the end, unless
- * `order` names the endpoint: those slower than preferred, then those that are failing (not with a sort), then those
- * that lack something the request needs.
+ * Without `order`, and not where a model's endpoints are tried as listed, the endpoint that served the conversation
+ * last comes first. Three groups come at the end, unless `order` names the endpoint: those slower than preferred, then
+ * those that are failing (not with a sort), then those that lack something the request needs.
  * @param sort  null: the default strategy
  */
 export function rank(
@@ -226,8 +226,8 @@ export function placeIn(order: ReadonlyMap<string, number>, { tag, providerSlug 
 }
 
 /**
- * The weight is one divided by the square of the price. Free endpoints get a negative number and come first. An endpoint
- * of unknown price comes last, because it could have any price.
+ * The weight is one divided by the square of the price. Free endpoints get a negative number and come first. An
+ * endpoint of unknown price comes last, because it could have any price.
  */
 function priceRank(price: number | null, random: () => number): number {
   if (price === null) return Number.MAX_VALUE;
@@ -236,8 +236,8 @@ function priceRank(price: number | null, random: () => number): number {
 }
 
 /**
- * Weighted random order without replacement: an exponential random number; the rate is the weight. In ascending order of
- * these numbers, each place is a choice by weight among the remaining endpoints.
+ * Weighted random order without replacement: an exponential random number; the rate is the weight. In ascending order
+ * of these numbers, each place is a choice by weight among the remaining endpoints.
  */
 function weightedRank(weight: number, uniform: number): number {
   return -Math.log(1 - uniform) / weight;

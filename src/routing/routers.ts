@@ -118,9 +118,10 @@ interface SandboxFacts {
 }
 
 /**
- * Returns whether a router may choose an endpoint; null: it may choose every one. No model wrote the text of a sandbox, so
- * a router leaves sandboxes out wherever the workspace can use another provider. The request allows a sandbox by name: in
- * `only` or `order`, or by a pattern of the auto router that is the slug of the model or begins with that of the sandbox.
+ * Returns whether a router may choose an endpoint; null: it may choose every one. No model wrote the text of a sandbox,
+ * so a router leaves sandboxes out wherever the workspace can use another provider. The request allows a sandbox by
+ * name: in `only` or `order`, or by a pattern of the auto router that is the slug of the model or begins with that of
+ * the sandbox.
  * @param allowedModels  the patterns of the auto router; null: none
  */
 export function sandboxRule(

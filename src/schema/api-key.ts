@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
-import { largestLimitUsd } from '../base/money.ts';
+import { largestLimitNanoUsd, largestLimitUsd } from '../base/money.ts';
 import { list, nameUpTo, textUpTo } from './bounded.ts';
 import { smallestLimitUsd } from './budget.ts';
 import { expectation } from './expectations.ts';
-import { limitParameter, offsetParameter, uuidText } from './page.ts';
+import { allowedModelPatterns, keyTags } from './key-scope.ts';
+import { limitParameter, offsetParameter, type QueryFields, uuidText } from './page.ts';
 import { rateLimit, rateLimitFields, rateLimitStateSchema } from './rate-limits.ts';
 
 /** Every key that the gateway makes begins with it. */
@@ -35,23 +36,40 @@ const creatorUserId = lazily(() => textUpTo(maxUserIdChars).min(1).nullable());
 /** Body of POST /keys. `permissions` is an addition of this gateway. */
 export const createApiKeySchema = lazily(() =>
   z.strictObject({
+    /** For display. */
     name: name(),
+    /** What the key may do. */
     permissions: permissions().default(['inference']),
+    /** USD; 0: the key may spend nothing; null: only the budgets of the workspace limit the key. */
     limit: limit().default(null),
+    /** How often the limit resets; null: never. */
     limit_reset: limitReset().default(null),
+    /** true: requests through BYOK credentials count against the limit too. */
     include_byok_in_limit: z.boolean().default(false),
+    /** null: the limit that the options give to every key. */
     requests_per_minute: rateLimit().default(null),
+    /** Tokens of prompts and responses together; null: as above. */
     tokens_per_minute: rateLimit().default(null),
+    /** Client calls at the same time; null: as above. */
     requests_in_flight: rateLimit().default(null),
+    /** Patterns of the models that the key may use, such as `openai/*`; null: all of them. */
+    allowed_models: allowedModelPatterns().nullable().default(null),
+    /** Labels, copied into records. */
+    tags: keyTags().default([]),
+    /** When the key stops to work; null: never. */
     expires_at: z.iso
       .datetime({ offset: true, error: expectation('expected a time such as "2030-01-31T12:00:00Z"') })
       .nullable()
       .default(null),
+    /** Who made the key. */
     creator_user_id: creatorUserId().optional(),
+    /** Id of the workspace that the key is bound to. */
     workspace_id: uuidText().optional(),
   }),
 );
 export interface CreateApiKey extends z.infer<ReturnType<typeof createApiKeySchema>> {}
+/** The same before defaults are filled in. */
+export interface ApiKeyFields extends z.input<ReturnType<typeof createApiKeySchema>> {}
 
 /** Body of PATCH /keys/{hash}: an absent field does not change, null clears, an array replaces. */
 export const updateApiKeySchema = lazily(() =>
@@ -64,6 +82,8 @@ export const updateApiKeySchema = lazily(() =>
       limit_reset: limitReset(),
       include_byok_in_limit: z.boolean(),
       ...rateLimitFields(),
+      allowed_models: allowedModelPatterns().nullable(),
+      tags: keyTags(),
     })
     .partial(),
 );
@@ -82,17 +102,27 @@ export const listApiKeysQuery = lazily(() =>
   }),
 );
 export interface ListApiKeysQuery extends z.infer<ReturnType<typeof listApiKeysQuery>> {}
+export interface ListApiKeysFields extends QueryFields<z.input<ReturnType<typeof listApiKeysQuery>>> {}
 
 /** What an operator set of a key: a caller bound to the workspace does not get beyond it. */
 const operatorSet = lazily(() =>
   z.strictObject({
+    /** As the field of the key. */
     limitNanoUsd: z.int().nonnegative().nullable(),
+    /** As the field of the key. */
     limitReset: limitReset(),
+    /** As the field of the key. */
     includeByokInLimit: z.boolean(),
+    /** As the field of the key. */
     disabled: z.boolean(),
+    /** As the field of the key. */
     requestsPerMinute: rateLimit().default(null),
+    /** As the field of the key. */
     tokensPerMinute: rateLimit().default(null),
+    /** As the field of the key. */
     requestsInFlight: rateLimit().default(null),
+    /** As the field of the key. */
+    allowedModels: allowedModelPatterns().nullable().default(null),
   }),
 );
 export interface OperatorSet extends z.infer<ReturnType<typeof operatorSet>> {}
@@ -102,11 +132,15 @@ export const storedApiKeySchema = lazily(() =>
   z.strictObject({
     /** SHA-256 of the key, hex; also the id of the record. */
     hash: z.string().regex(/^[0-9a-f]{64}$/),
+    /** For display. */
     name: z.string(),
     /** First and last characters only. */
     label: z.string(),
+    /** What the key may do. */
     permissions: z.array(permissionSchema()).min(1),
+    /** Id of the workspace that the key is bound to. */
     workspaceId: z.string().min(1),
+    /** true: requests with the key are refused. */
     disabled: z.boolean(),
     /** Integer nano-USD; null: only the budgets of the workspace limit the key. */
     limitNanoUsd: z.int().nonnegative().nullable(),
@@ -116,8 +150,15 @@ export const storedApiKeySchema = lazily(() =>
     includeByokInLimit: z.boolean(),
     /** Rate limits; null: those that the options give to every key. */
     requestsPerMinute: rateLimit().default(null),
+    /** Tokens of prompts and responses together; null: as above. */
     tokensPerMinute: rateLimit().default(null),
+    /** Client calls at the same time; null: as above. */
     requestsInFlight: rateLimit().default(null),
+    /** Patterns of the models that the key may use; null: all of them. */
+    allowedModels: allowedModelPatterns().nullable().default(null),
+    /** Labels, copied into records. */
+    tags: keyTags().default([]),
+    /** Who made the key; null: nobody. */
     creatorUserId: z.string().nullable(),
     /** Epoch ms. */
     createdAtMs: z.int(),
@@ -134,78 +175,128 @@ export interface StoredApiKey extends z.infer<ReturnType<typeof storedApiKeySche
 /** The host app's input for a new key. */
 export const newApiKeySchema = lazily(() =>
   z.strictObject({
+    /** For display. */
     name: name().default('API key'),
+    /** What the key may do. */
     permissions: permissions().default(['inference']),
-    /** Id or slug; default: the default workspace. */
-    workspace: z.string().optional(),
-    /** Default null: only the budgets of the workspace limit the key. */
-    limitUsd: limit().default(null),
+    /**
+     * Id of the workspace that the key is bound to, or its slug.
+     * @default the default workspace
+     */
+    workspaceId: z.string().optional(),
+    /** Integer nano-USD (1e-9 USD); null: only the budgets of the workspace limit the key. */
+    limitNanoUsd: z.int().min(0).max(largestLimitNanoUsd).nullable().default(null),
     /** Default null: the limit never resets. */
     limitReset: limitReset().default(null),
     /** Default false. */
     includeByokInLimit: z.boolean().default(false),
     /** Default null: the limit that the options give to every key. */
     requestsPerMinute: rateLimit().default(null),
+    /** Tokens of prompts and responses together; null: the limit that the options give to every key. */
     tokensPerMinute: rateLimit().default(null),
+    /** Client calls at the same time; null: the limit that the options give to every key. */
     requestsInFlight: rateLimit().default(null),
+    /** Patterns of the models that the key may use, such as `openai/*`. Default null: all of them. */
+    allowedModels: allowedModelPatterns().nullable().default(null),
+    /** Labels, copied into records. Default: none. */
+    tags: keyTags().default([]),
+    /** Who made the key; null: nobody. */
     creatorUserId: creatorUserId().default(null),
     /** Epoch ms; default null: never. */
     expiresAtMs: z.int().positive().nullable().default(null),
   }),
 );
+/** The same, complete. */
+export interface CheckedNewApiKey extends z.output<ReturnType<typeof newApiKeySchema>> {}
 export interface NewApiKey extends z.input<ReturnType<typeof newApiKeySchema>> {}
 
 const usage = lazily(() => ({
   /** Settled USD. `usage` and `byok_usage` count from the key's creation, the others in the current UTC window. */
   usage: z.number(),
+  /** Settled USD of the current day. */
   usage_daily: z.number(),
+  /** Settled USD of the current week. */
   usage_weekly: z.number(),
+  /** Settled USD of the current month. */
   usage_monthly: z.number(),
+  /** As `usage`, through BYOK credentials. */
   byok_usage: z.number(),
+  /** As `usage_daily`, through BYOK credentials. */
   byok_usage_daily: z.number(),
+  /** As `usage_weekly`, through BYOK credentials. */
   byok_usage_weekly: z.number(),
+  /** As `usage_monthly`, through BYOK credentials. */
   byok_usage_monthly: z.number(),
 }));
 
 const limits = lazily(() => ({
+  /** USD; null: only the budgets of the workspace limit the key. */
   limit: z.number().nullable(),
   /** The unspent part of the limit in the current window; null: there is no limit. */
   limit_remaining: z.number().nullable(),
+  /** How often the limit resets; null: never. */
   limit_reset: limitReset(),
+  /** true: requests through BYOK credentials count against the limit too. */
   include_byok_in_limit: z.boolean(),
 }));
 
 /** A key in responses. */
 export const apiKeySchema = lazily(() =>
   z.object({
+    /** SHA-256 of the key, hex: the id of the key. */
     hash: z.string(),
+    /** For display. */
     name: z.string(),
+    /** First and last characters of the key. */
     label: z.string(),
+    /** What the key may do. */
     permissions: z.array(permissionSchema()),
+    /** Id of the workspace that the key is bound to. */
     workspace_id: z.string(),
+    /** true: requests with the key are refused. */
     disabled: z.boolean(),
     ...limits(),
     /** Of this key alone; null: the limit that the options give to every key. */
     ...rateLimitFields(),
+    /** Patterns of the models that the key may use; null: all of them. */
+    allowed_models: z.array(z.string()).nullable(),
+    /** Labels, copied into records. */
+    tags: z.array(z.string()),
     ...usage(),
+    /** Who made the key; null: nobody. */
     creator_user_id: z.string().nullable(),
+    /** When the key was made. */
     created_at: z.iso.datetime(),
+    /** When the key was changed last; null: never. */
     updated_at: z.iso.datetime().nullable(),
+    /** When the key stops to work; null: never. */
     expires_at: z.iso.datetime().nullable(),
   }),
 );
 export interface ApiKey extends z.infer<ReturnType<typeof apiKeySchema>> {}
 
-/** The request's own key, as GET /key returns it. */
+/** The request's own key, as GET /key returns it; the workspace in the same form for a caller without a key. */
 export const currentApiKeySchema = lazily(() =>
   z.object({
+    /** First and last characters of the key; of a caller without a key, the user or the workspace. */
     label: z.string(),
+    /** An addition of this gateway. */
+    workspace_id: z.string(),
+    /** What the caller may do. */
     permissions: z.array(permissionSchema()),
     ...limits(),
     ...usage(),
+    /** Patterns of the models that the key may use; null: all of them. */
+    allowed_models: z.array(z.string()).nullable(),
+    /** Labels, copied into records. */
+    tags: z.array(z.string()),
+    /** Who made the key; null: nobody. */
     creator_user_id: z.string().nullable(),
+    /** When the key stops to work; null: never. */
     expires_at: z.iso.datetime().nullable(),
+    /** Always false: there is no free tier. */
     is_free_tier: z.boolean(),
+    /** true: the caller may manage. */
     is_management_key: z.boolean(),
     /** Deprecated: same as `is_management_key`. */
     is_provisioning_key: z.boolean(),

@@ -25,8 +25,8 @@ export const storedBudgetSchema = lazily(() =>
     /** Integer nano-USD. */
     limitNanoUsd: z.int().positive(),
     /**
-     * What an operator set: a caller bound to the workspace does not get beyond it. Integer nano-USD; null: an operator set
-     * nothing; absent: `limitNanoUsd`.
+     * What an operator set: a caller bound to the workspace does not get beyond it. Integer nano-USD; null: an operator
+     * set nothing; absent: `limitNanoUsd`.
      */
     ceilingNanoUsd: z.int().positive().nullable().optional(),
     /** Epoch ms. */
@@ -55,6 +55,8 @@ export const budgetSchema = lazily(() =>
     held_usd: z.number(),
     /** What is neither spent nor held; 0 where more is spent than the limit, because it was lowered. */
     remaining_usd: z.number(),
+    /** What is spent beyond the limit. */
+    overspent_usd: z.number(),
     /** null: never. */
     resets_at: z.iso.datetime().nullable(),
     created_at: z.iso.datetime(),

@@ -1,8 +1,5 @@
-import * as z from 'zod';
-import { lazily } from '../base/lazily.ts';
-
 /** The closed list of 88 providers for BYOK credentials. A gateway may serve fewer of them, and others as well. */
-export const byokProviders = [
+export const byokProviders: readonly string[] = [
   'ai21',
   'aion-labs',
   'akashml',
@@ -91,7 +88,4 @@ export const byokProviders = [
   'xai',
   'xiaomi',
   'z-ai',
-] as const;
-
-export const byokProviderSchema = lazily(() => z.enum(byokProviders));
-export type ByokProvider = z.infer<ReturnType<typeof byokProviderSchema>>;
+];

@@ -25,11 +25,17 @@ const responseFormatSchema = lazily(() =>
     z.looseObject({ type: z.literal('text') }),
     z.looseObject({ type: z.literal('json_object') }),
     z.looseObject({
+      /** The kind of form. */
       type: z.literal('json_schema'),
+      /** The schema that the response follows. */
       json_schema: z.looseObject({
+        /** Name of the schema. */
         name: textUpTo(64),
+        /** What the response is for. */
         description: optionalText(),
+        /** The JSON Schema. */
         schema: jsonObject().optional(),
+        /** true: the response follows the schema exactly. */
         strict: flagOrNull(),
       }),
     }),
@@ -44,7 +50,9 @@ export type ReasoningEffort = z.infer<ReturnType<typeof reasoningEffortSchema>>;
 
 const reasoningSchema = lazily(() =>
   z.looseObject({
+    /** How much the model thinks. */
     effort: reasoningEffortSchema().nullish(),
+    /** How closely the thoughts are summarized. */
     summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
     /** Alternative to `effort`. */
     max_tokens: countOrNull(),
@@ -68,10 +76,15 @@ export type StopCondition = z.infer<ReturnType<typeof stopConditionSchema>>;
 
 const traceSchema = lazily(() =>
   z.looseObject({
+    /** Id of the trace. */
     trace_id: optionalText(),
+    /** Name of the trace. */
     trace_name: optionalText(),
+    /** Name of the span. */
     span_name: optionalText(),
+    /** Name of the generation. */
     generation_name: optionalText(),
+    /** Id of the span above. */
     parent_span_id: optionalText(),
   }),
 );
@@ -86,7 +99,9 @@ const penalty = lazily(() => z.number().min(-2).max(2).nullish());
  */
 export const chatRequestSchema = lazily(() =>
   z.looseObject({
+    /** The conversation, oldest first. */
     messages: list(chatMessageSchema()).min(1),
+    /** Slug of the model. */
     model: optionalText(),
     /** Fallback models in order; `model`, if present, comes before them. */
     models: optionalTexts(),
@@ -96,43 +111,71 @@ export const chatRequestSchema = lazily(() =>
     stream_options: z.looseObject({ include_usage: optionalFlag() }).nullish(),
     /** Deprecated in favour of `max_completion_tokens`. */
     max_tokens: outputTokens(),
+    /** The largest output, in tokens. */
     max_completion_tokens: outputTokens(),
+    /** How random the response is; 0: as little as possible. */
     temperature: z.number().min(0).max(2).nullish(),
+    /** Only the most likely tokens whose probabilities add up to this. */
     top_p: z.number().min(0).max(1).nullish(),
+    /** Only so many of the most likely tokens. */
     top_k: integerOrNull(),
+    /** Only tokens at least so likely, relative to the most likely one. */
     min_p: numberOrNull(),
+    /** Only tokens that are likely enough, by the square of the highest probability. */
     top_a: numberOrNull(),
+    /** Makes a token less likely the more often it has occurred. */
     frequency_penalty: penalty(),
+    /** Makes a token less likely once it has occurred. */
     presence_penalty: penalty(),
+    /** Makes tokens of the prompt and the response less likely; 1: no penalty. */
     repetition_penalty: numberOrNull(),
+    /** Makes single tokens more or less likely, by token id. */
     logit_bias: mapOf(number()).nullish(),
+    /** true: the response has the probabilities of its tokens. */
     logprobs: flagOrNull(),
+    /** How many of the most likely tokens are listed at each place. */
     top_logprobs: integer().min(0).max(20).nullish(),
+    /** The same seed makes the same response likely. */
     seed: integerOrNull(),
+    /** Texts that end the response. */
     stop: z.union([text(), list(text()).max(4)]).nullish(),
+    /** Tools that the model may call. */
     tools: list(chatToolSchema()).optional(),
+    /** Which tool the model may or must call. */
     tool_choice: toolChoiceSchema().optional(),
+    /** true: the model may call several tools at once. */
     parallel_tool_calls: flagOrNull(),
+    /** The form of the response, such as JSON. */
     response_format: responseFormatSchema().optional(),
+    /** What the response may consist of. */
     modalities: list(z.enum(['text', 'image', 'audio'])).optional(),
+    /** How images are made. */
     image_config: mapOf(z.union([text(), number(), z.array(z.unknown())])).optional(),
+    /** How much the model thinks. */
     reasoning: reasoningSchema().optional(),
     /** Short form of `reasoning.effort`; the two must not differ. */
     reasoning_effort: reasoningEffortSchema().nullish(),
+    /** The tier that is asked for. */
     service_tier: z.enum(['auto', 'default', 'flex', 'priority', 'scale']).nullish(),
     /** Key for sticky routing and for grouping. */
     session_id: textUpTo(256).optional(),
+    /** The caller's own id of its user. */
     user: optionalText(),
+    /** The caller's own texts, by name. */
     metadata: mapOf(textUpTo(512), { maxKeys: 16, maxKeyLength: 64 }).optional(),
+    /** Asks the provider to cache the prompt. */
     cache_control: cacheControlSchema().optional(),
     /** Affects streams only. */
     debug: z.looseObject({ echo_upstream_body: optionalFlag() }).optional(),
+    /** The plugins that act on the request. */
     plugins: list(pluginSchema()).optional(),
+    /** Which providers may serve, and in which order. */
     provider: providerPreferencesSchema().nullish(),
     /** Deprecated in favour of `provider.sort.partition`. */
     route: z.union([z.enum(['fallback', 'sort']), jsonObject()]).nullish(),
     /** Any of the conditions ends the loop of server tools. */
     stop_server_tools_when: z.union([list(stopConditionSchema()).min(1), stopConditionSchema()]).optional(),
+    /** The caller's own names for tracing. */
     trace: traceSchema().optional(),
   }),
 );

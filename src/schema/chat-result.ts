@@ -13,16 +13,22 @@ const bytes = lazily(() => list(integer()).nullable());
 
 const tokenLogprobSchema = lazily(() =>
   z.looseObject({
+    /** The token as text. */
     token: text(),
+    /** Natural logarithm of its probability. */
     logprob: number(),
+    /** The token in UTF-8. */
     bytes: bytes(),
+    /** The most likely tokens at this place. */
     top_logprobs: list(z.looseObject({ token: text(), logprob: number(), bytes: bytes() })),
   }),
 );
 
 export const logprobsSchema = lazily(() =>
   z.looseObject({
+    /** Of the tokens of the response. */
     content: list(tokenLogprobSchema()).nullable(),
+    /** Of the tokens of a refusal. */
     refusal: list(tokenLogprobSchema()).nullish(),
   }),
 );
@@ -31,8 +37,11 @@ export interface Logprobs extends z.infer<ReturnType<typeof logprobsSchema>> {}
 /** The error that a provider reported after partial output. */
 export const choiceErrorSchema = lazily(() =>
   z.looseObject({
+    /** The status that the error would have. */
     code: integer(),
+    /** What went wrong, for people. */
     message: text(),
+    /** What is known besides. */
     metadata: z.looseObject({ error_type: text(), provider_code: optionalText() }).optional(),
   }),
 );
@@ -40,12 +49,17 @@ export interface ChoiceError extends z.infer<ReturnType<typeof choiceErrorSchema
 
 export const chatChoiceSchema = lazily(() =>
   z.looseObject({
+    /** Place in `choices`, from 0. */
     index: count(),
+    /** What the model wrote. */
     message: assistantMessageSchema(),
+    /** Why the response ended; null: it broke off. */
     finish_reason: finishReasonSchema().nullable(),
     /** The provider's own value. */
     native_finish_reason: textOrNull(),
+    /** Probabilities of the tokens, where they were asked for. */
     logprobs: logprobsSchema().nullish(),
+    /** What went wrong with this choice. */
     error: choiceErrorSchema().optional(),
   }),
 );
@@ -54,17 +68,25 @@ export interface ChatChoice extends z.infer<ReturnType<typeof chatChoiceSchema>>
 /** A complete chat completion. The key `system_fingerprint` is required, its value may be null. */
 export const chatResultSchema = lazily(() =>
   z.looseObject({
+    /** `gen-…`. */
     id: text(),
+    /** Always `chat.completion`. */
     object: z.literal('chat.completion'),
     /** Unix timestamp in seconds. */
     created: integer(),
+    /** Slug of the model that served. */
     model: text(),
     /** Display name of the provider that served. */
     provider: optionalText(),
+    /** One for each response that was asked for by `n`. */
     choices: list(chatChoiceSchema()),
+    /** The provider's mark of its configuration. */
     system_fingerprint: text().nullable(),
+    /** The tier that served. */
     service_tier: textOrNull(),
+    /** Tokens and cost. */
     usage: usageSchema().optional(),
+    /** How the request was routed, where the caller asked for it. */
     service_metadata: serviceMetadataSchema().optional(),
   }),
 );

@@ -1,9 +1,7 @@
-import { compile, type ZodType } from 'zod';
+import { compile } from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { type ChatRequest, chatRequestSchema } from './chat-request.ts';
-
-/** The part of a schema that checks a body. */
-export type BodyCheck<Body> = Pick<ZodType<Body>, 'safeParse'>;
+import type { BodyCheck } from './schema.ts';
 
 /** The schema as one generated function, or the schema itself in a runtime that forbids generated code. */
 const compiled = lazily(() => compile(chatRequestSchema()));

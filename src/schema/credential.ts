@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { list, nameUpTo, textUpTo } from './bounded.ts';
-import { byokProviderSchema } from './byok-providers.ts';
 import { expectation } from './expectations.ts';
-import { limitParameter, offsetParameter, uuidText } from './page.ts';
+import { limitParameter, offsetParameter, type QueryFields, uuidText } from './page.ts';
 import { text } from './scalars.ts';
 
 /** Long enough for a service account's file, which some providers take for a key. */
@@ -52,7 +51,7 @@ export const credentialSchema = lazily(() =>
     id: z.uuid(),
     /** A UUID, unless the host app names workspaces otherwise. */
     workspace_id: text(),
-    provider: byokProviderSchema(),
+    provider: providerSlug(),
     name: name(),
     /** First and last characters of the key only; nothing of a short one. */
     label: text(),
@@ -100,6 +99,20 @@ export const storedCredentialSchema = lazily(() =>
 );
 export interface StoredCredential extends z.infer<ReturnType<typeof storedCredentialSchema>> {}
 
+const maxSlugChars = 100;
+const slugForm = /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/;
+
+/** Of a provider. Which ones there are, the gateway knows, and not the schema. */
+const providerSlug = lazily(() =>
+  z
+    .string()
+    .max(maxSlugChars)
+    .regex(
+      slugForm,
+      expectation('expected the slug of a provider: lower-case letters, digits, single hyphens or dots'),
+    ),
+);
+
 const settings = lazily(() => ({
   name: nameUpTo(maxNameChars).nullable().optional(),
   disabled: flag().optional(),
@@ -117,15 +130,19 @@ const settings = lazily(() => ({
  */
 export const createCredentialSchema = lazily(() =>
   z.strictObject({
-    provider: byokProviderSchema(),
+    provider: providerSlug(),
     key: rawKey(),
     workspace_id: uuidText().optional(),
     ...settings(),
   }),
 );
 export interface CreateCredential extends z.infer<ReturnType<typeof createCredentialSchema>> {}
+/** The same before it is checked. */
+export interface CredentialFields extends z.input<ReturnType<typeof createCredentialSchema>> {}
 
-/** Body of PATCH /byok/{id}: what is left out stays, null clears, a list replaces; `key` replaces the key and its label. */
+/**
+ * Body of PATCH /byok/{id}: what is left out stays, null clears, a list replaces; `key` replaces the key and its label.
+ */
 export const updateCredentialSchema = lazily(() => z.strictObject({ key: rawKey().optional(), ...settings() }));
 export interface UpdateCredential extends z.infer<ReturnType<typeof updateCredentialSchema>> {}
 
@@ -135,10 +152,11 @@ export const listCredentialsQuery = lazily(() =>
     offset: offsetParameter(),
     limit: limitParameter(),
     workspace_id: uuidText().optional(),
-    provider: byokProviderSchema().optional(),
+    provider: providerSlug().optional(),
   }),
 );
 export interface ListCredentialsQuery extends z.infer<ReturnType<typeof listCredentialsQuery>> {}
+export interface ListCredentialsFields extends QueryFields<z.input<ReturnType<typeof listCredentialsQuery>>> {}
 
 /**
  * What can be sent in a header: a line break in there would end it, and a blank at its end is a slip of the clipboard.

@@ -13,13 +13,17 @@ export const explainedCandidateSchema = lazily(() =>
     model: z.string(),
     /** Slug of the endpoint: `provider` or `provider/variant`. */
     provider: z.string(),
+    /** Display name of the provider. */
     provider_name: z.string(),
     /** true: with a BYOK credential. */
     is_byok: z.boolean(),
+    /** Request fields that are not set, and get the defaults of the model. */
+    defaulted: z.array(z.string()).optional(),
     /** The highest possible cost of the request; null: the endpoint's price is not known. */
     ceiling_usd: usd().nullable(),
     /** The token numbers behind `ceiling_usd`; null: the endpoint's price is not known. */
     max_prompt_tokens: z.int().nullable(),
+    /** The same for the response. */
     max_completion_tokens: z.int().nullable(),
     /** The endpoint served the conversation last. */
     is_pinned: z.boolean(),
@@ -33,6 +37,7 @@ export const explainedCandidateSchema = lazily(() =>
     price_usd_per_million: usd().nullable(),
     /** Medians of 5 minutes: time to first token in ms, output tokens per second. */
     latency_ms: percentile(),
+    /** The same in output tokens per second. */
     throughput: percentile(),
   }),
 );
@@ -40,15 +45,21 @@ export const explainedCandidateSchema = lazily(() =>
 /** A budget or key limit that the request would count against. */
 export const explainedBudgetSchema = lazily(() =>
   z.object({
+    /** Whose budget it is. */
     scope: z.enum(['workspace', 'key']),
+    /** How often it resets. */
     interval: z.enum(['daily', 'weekly', 'monthly', 'lifetime']),
+    /** The limit, in USD. */
     limit_usd: usd(),
+    /** What was spent of it, in USD. */
     spent_usd: usd(),
+    /** What is held of it now, in USD. */
     held_usd: usd(),
     /** The hold for this request. */
     hold_usd: usd(),
     /** The amount left after this hold. */
     remaining_usd: usd(),
+    /** When it resets next; null: never. */
     resets_at: z.string().nullable(),
   }),
 );
@@ -56,25 +67,34 @@ export const explainedBudgetSchema = lazily(() =>
 /** How a chat request would be routed and paid for now. */
 export const explanationSchema = lazily(() =>
   z.object({
+    /** The model that the request asks for. */
     requested: z.string(),
+    /** How the endpoints would be ordered. */
     strategy: z.enum(routingStrategies),
+    /** Values that the routing uses. */
     params: jsonObject().optional(),
+    /** The option `region`. */
     region: z.string().nullable(),
     /** In the order in which the candidates would be called. */
     candidates: z.array(explainedCandidateSchema()),
+    /** Endpoints that may not serve, and why. */
     excluded: z.array(z.object({ model: z.string(), provider: z.string(), filter: z.string() })),
     /** The error that the request would get; null: the first candidate would be called. */
     error: z
       .object({
+        /** HTTP status that the request would get. */
         code: z.int(),
+        /** What would be wrong, for people. */
         message: z.string(),
         /** Seconds until the caller should retry. */
         retry_after: z.int().optional(),
+        /** What is known besides. */
         metadata: jsonObject().optional(),
       })
       .nullable(),
     /** The hold for the request; null: no budget applies. */
     hold_usd: usd().nullable(),
+    /** Budgets that limit the request. */
     budgets: z.array(explainedBudgetSchema()),
   }),
 );

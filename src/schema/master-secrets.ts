@@ -19,7 +19,9 @@ const masterSecret = lazily(() =>
  */
 export const masterSecretsSchema = lazily(() =>
   z.strictObject({
+    /** At least 32 random characters; encrypts. */
     current: masterSecret(),
+    /** Earlier values of `current`: they decrypt what they encrypted, until `gateway.credentials.rotate()` has run. */
     previous: z.array(masterSecret()).max(100).default([]),
   }),
 );

@@ -10,8 +10,11 @@ const anyContent = lazily(() => z.union([text(), list(contentPartSchema())]));
 
 export const systemMessageSchema = lazily(() =>
   z.looseObject({
+    /** Who speaks. */
     role: z.literal('system'),
+    /** What is said: text, or parts. */
     content: textContent(),
+    /** Name of the speaker. */
     name: optionalText(),
   }),
 );
@@ -19,8 +22,11 @@ export interface SystemMessage extends z.infer<ReturnType<typeof systemMessageSc
 
 export const developerMessageSchema = lazily(() =>
   z.looseObject({
+    /** Who speaks. */
     role: z.literal('developer'),
+    /** What is said: text, or parts. */
     content: textContent(),
+    /** Name of the speaker. */
     name: optionalText(),
   }),
 );
@@ -28,8 +34,11 @@ export interface DeveloperMessage extends z.infer<ReturnType<typeof developerMes
 
 export const userMessageSchema = lazily(() =>
   z.looseObject({
+    /** Who speaks. */
     role: z.literal('user'),
+    /** What is said: text, or parts. */
     content: anyContent(),
+    /** Name of the speaker. */
     name: optionalText(),
   }),
 );
@@ -37,7 +46,9 @@ export interface UserMessage extends z.infer<ReturnType<typeof userMessageSchema
 
 export const toolCallSchema = lazily(() =>
   z.looseObject({
+    /** Id of the call; the tool's message answers with it. */
     id: text(),
+    /** Always `function`. */
     type: z.literal('function'),
     /** `arguments` is the model's text: usually JSON, but without guarantee. */
     function: z.looseObject({ name: text(), arguments: text() }),
@@ -47,8 +58,11 @@ export interface ToolCall extends z.infer<ReturnType<typeof toolCallSchema>> {}
 
 // `format` accepts any string: a client must be able to send back reasoning in a format that we do not know yet.
 const reasoningCommon = lazily(() => ({
+  /** Id of the part. */
   id: textOrNull(),
+  /** Place among the parts. */
   index: optionalInteger(),
+  /** Format of the part, as the provider names it. */
   format: textOrNull(),
 }));
 
@@ -58,8 +72,11 @@ export const reasoningDetailSchema = lazily(() =>
     z.looseObject({ type: z.literal('reasoning.summary'), summary: text(), ...reasoningCommon() }),
     z.looseObject({ type: z.literal('reasoning.encrypted'), data: text(), ...reasoningCommon() }),
     z.looseObject({
+      /** The kind of the part. */
       type: z.literal('reasoning.text'),
+      /** The thought. */
       text: textOrNull(),
+      /** Proves to the provider that the thought is its own. */
       signature: textOrNull(),
       ...reasoningCommon(),
     }),
@@ -70,9 +87,13 @@ export type ReasoningDetail = z.infer<ReturnType<typeof reasoningDetailSchema>>;
 /** `data` is base64, `expires_at` a Unix timestamp in seconds. */
 export const audioOutputSchema = lazily(() =>
   z.looseObject({
+    /** Id of the sound, to refer to it later. */
     id: optionalText(),
+    /** The sound, base64. */
     data: optionalText(),
+    /** What is said in it. */
     transcript: optionalText(),
+    /** Unix seconds: until then the id is known. */
     expires_at: optionalInteger(),
   }),
 );
@@ -84,14 +105,23 @@ export interface ImageOutput extends z.infer<ReturnType<typeof imageOutputSchema
 /** Both the message in a result and the message that a client sends back. */
 export const assistantMessageSchema = lazily(() =>
   z.looseObject({
+    /** Who speaks. */
     role: z.literal('assistant'),
+    /** What is said: text, or parts. */
     content: anyContent().nullish(),
+    /** Name of the speaker. */
     name: optionalText(),
+    /** The tools that the model calls. */
     tool_calls: list(toolCallSchema()).optional(),
+    /** Why the model refuses to respond. */
     refusal: textOrNull(),
+    /** What the model thought, as text. */
     reasoning: textOrNull(),
+    /** What the model thought, in parts that can be sent back. */
     reasoning_details: list(reasoningDetailSchema()).optional(),
+    /** Images that the model made. */
     images: list(imageOutputSchema()).optional(),
+    /** Sound that the model made. */
     audio: audioOutputSchema().optional(),
   }),
 );
@@ -99,8 +129,11 @@ export interface AssistantMessage extends z.infer<ReturnType<typeof assistantMes
 
 export const toolMessageSchema = lazily(() =>
   z.looseObject({
+    /** Who speaks. */
     role: z.literal('tool'),
+    /** What is said: text, or parts. */
     content: anyContent(),
+    /** Id of the call that the message answers. */
     tool_call_id: text(),
   }),
 );

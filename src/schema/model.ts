@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
-import { list } from './bounded.ts';
+import { jsonObject, list } from './bounded.ts';
 import { endpointSchema, pricingSchema } from './endpoint.ts';
 import { expectation } from './expectations.ts';
+import type { QueryFields } from './page.ts';
 
 /** The input and output of a model. */
 export const architectureSchema = lazily(() =>
@@ -40,7 +41,8 @@ export const modelSchema = lazily(() =>
     per_request_limits: z.null(),
     /** Request fields that at least one endpoint supports. */
     supported_parameters: list(z.string()),
-    default_parameters: z.null(),
+    /** What requests that do not set these fields get; null: nothing. */
+    default_parameters: jsonObject().nullable(),
     supported_voices: z.null(),
     hugging_face_id: z.string().nullable(),
     knowledge_cutoff: z.string().nullable(),
@@ -66,6 +68,8 @@ export const modelEndpointsSchema = lazily(() =>
   }),
 );
 
+export interface ModelEndpoints extends z.infer<ReturnType<typeof modelEndpointsSchema>> {}
+
 /** Reads names separated by commas, in lower case. */
 const names = lazily(() =>
   z.string().transform((text) =>
@@ -87,7 +91,8 @@ const price = lazily(() =>
 
 /** A parameter without a value counts as absent. */
 function withoutEmpty(query: unknown): unknown {
-  return Object.fromEntries(Object.entries(query as Record<string, string>).filter(([, text]) => text.trim() !== ''));
+  const isEmpty = (value: unknown) => typeof value === 'string' && value.trim() === '';
+  return Object.fromEntries(Object.entries(query as Record<string, unknown>).filter(([, value]) => !isEmpty(value)));
 }
 
 /** Kinds of output to list; null: all kinds. Default: text. */
@@ -128,51 +133,51 @@ const categories = [
 
 const lowerCase = lazily(() => z.string().transform((text) => text.trim().toLowerCase()));
 
-/** Query of GET /models. */
-export const modelsQuery = lazily(() =>
-  z.preprocess(
-    withoutEmpty,
-    z.strictObject({
-      /** A part of the name or slug. */
-      q: lowerCase().optional(),
-      /** One endpoint must support all of them. */
-      supported_parameters: names().optional(),
-      /** The model must accept all of them. */
-      input_modalities: names().optional(),
-      /** The model must produce one of them; null: any. */
-      output_modalities: outputModalities(),
-      /** The smallest context length, in tokens. */
-      context: z
-        .string()
-        .regex(/^0*[1-9]\d{0,14}$/, expectation('expected an integer of at least 1'))
-        .transform(Number)
-        .optional(),
-      /** Limits on the prompt's price. */
-      min_price: price().optional(),
-      max_price: price().optional(),
-      /** The model's author must be one of them. */
-      model_authors: names().optional(),
-      /** Slugs or names; one of them must serve the model. */
-      providers: names().optional(),
-      /** The family of models. */
-      arch: lowerCase().optional(),
-      distillable: z.enum(['true', 'false']).optional(),
-      zdr: z.enum(['true', 'false']).optional(),
-      sort: z.enum(modelSorts).optional(),
-      category: z.enum(categories).optional(),
-      region: z.enum(['eu']).optional(),
-      use_rss: z
-        .enum(['false', '0'], { error: expectation('expected nothing: there is no feed, only JSON') })
-        .optional(),
-      /** Of the feed. */
-      use_rss_chat_links: z.enum(['true', 'false', '1', '0']).optional(),
-    }),
-  ),
+const modelsFilters = lazily(() =>
+  z.strictObject({
+    /** A part of the name or slug. */
+    q: lowerCase().optional(),
+    /** One endpoint must support all of them. */
+    supported_parameters: names().optional(),
+    /** The model must accept all of them. */
+    input_modalities: names().optional(),
+    /** The model must produce one of them; null: any. */
+    output_modalities: outputModalities(),
+    /** The smallest context length, in tokens. */
+    context: z
+      .string()
+      .regex(/^0*[1-9]\d{0,14}$/, expectation('expected an integer of at least 1'))
+      .transform(Number)
+      .optional(),
+    /** Limits on the prompt's price. */
+    min_price: price().optional(),
+    max_price: price().optional(),
+    /** The model's author must be one of them. */
+    model_authors: names().optional(),
+    /** Slugs or names; one of them must serve the model. */
+    providers: names().optional(),
+    /** The family of models. */
+    arch: lowerCase().optional(),
+    distillable: z.enum(['true', 'false']).optional(),
+    zdr: z.enum(['true', 'false']).optional(),
+    sort: z.enum(modelSorts).optional(),
+    category: z.enum(categories).optional(),
+    region: z.enum(['eu']).optional(),
+    use_rss: z.enum(['false', '0'], { error: expectation('expected nothing: there is no feed, only JSON') }).optional(),
+    /** Of the feed. */
+    use_rss_chat_links: z.enum(['true', 'false', '1', '0']).optional(),
+  }),
 );
+
+/** Query of GET /models. */
+export const modelsQuery = lazily(() => z.preprocess(withoutEmpty, modelsFilters()));
 export interface ModelsQuery extends z.infer<ReturnType<typeof modelsQuery>> {}
+/** The same, as a function takes it. */
+export interface ModelsFields extends QueryFields<z.input<ReturnType<typeof modelsFilters>>> {}
+
+const countFilters = lazily(() => z.strictObject({ output_modalities: outputModalities() }));
 
 /** Query of GET /models/count. */
-export const modelsCountQuery = lazily(() =>
-  z.preprocess(withoutEmpty, z.strictObject({ output_modalities: outputModalities() })),
-);
+export const modelsCountQuery = lazily(() => z.preprocess(withoutEmpty, countFilters()));
 export interface ModelsCountQuery extends z.infer<ReturnType<typeof modelsCountQuery>> {}
+export interface ModelsCountFields extends QueryFields<z.input<ReturnType<typeof countFilters>>> {}

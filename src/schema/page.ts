@@ -34,6 +34,19 @@ export const uuidText = lazily(() =>
 /** Query of an operation that takes none. */
 export const noQuery = lazily(() => z.strictObject({}));
 
+/** The argument of a function that takes none. */
+export type NoFields = Record<never, never>;
+
+/** Fields of a query as a function takes them: numbers and booleans where an address has only their text. */
+export type QueryFields<Query> = {
+  [Name in keyof Query]: string extends Query[Name]
+    ? Query[Name] | number
+    : 'true' extends Query[Name]
+      ? Query[Name] | boolean
+      : Query[Name];
+};
+
 /** Query of every list of records. */
 export const pageQuery = lazily(() => z.strictObject({ offset: offsetParameter(), limit: limitParameter() }));
 export interface PageQuery extends z.infer<ReturnType<typeof pageQuery>> {}
+export interface PageFields extends QueryFields<z.input<ReturnType<typeof pageQuery>>> {}

@@ -5,7 +5,9 @@ import { optionalText, text } from './scalars.ts';
 /** Marks the end of a prefix that the provider may keep in its prompt cache. */
 export const cacheControlSchema = lazily(() =>
   z.looseObject({
+    /** Always `ephemeral`. */
     type: z.literal('ephemeral'),
+    /** How long it is cached. */
     ttl: z.enum(['5m', '1h']).optional(),
   }),
 );
@@ -13,8 +15,11 @@ export interface CacheControl extends z.infer<ReturnType<typeof cacheControlSche
 
 export const textPartSchema = lazily(() =>
   z.looseObject({
+    /** The kind of the part. */
     type: z.literal('text'),
+    /** The text. */
     text: text(),
+    /** Asks the provider to cache the prompt up to here. */
     cache_control: cacheControlSchema().optional(),
   }),
 );
@@ -22,10 +27,13 @@ export interface TextPart extends z.infer<ReturnType<typeof textPartSchema>> {}
 
 export const imagePartSchema = lazily(() =>
   z.looseObject({
+    /** The kind of the part. */
     type: z.literal('image_url'),
+    /** The image. */
     image_url: z.looseObject({
       /** http(s) or data URL. */
       url: text(),
+      /** How closely the model looks at the image. */
       detail: z.enum(['auto', 'low', 'high', 'original']).optional(),
     }),
   }),
@@ -34,6 +42,7 @@ export interface ImagePart extends z.infer<ReturnType<typeof imagePartSchema>> {
 
 export const audioPartSchema = lazily(() =>
   z.looseObject({
+    /** The kind of the part. */
     type: z.literal('input_audio'),
     /** `data` is base64, never a URL; the accepted values of `format` depend on the model. */
     input_audio: z.looseObject({ data: text(), format: text() }),
@@ -54,11 +63,15 @@ export interface LegacyVideoPart extends z.infer<ReturnType<typeof legacyVideoPa
 
 export const filePartSchema = lazily(() =>
   z.looseObject({
+    /** The kind of the part. */
     type: z.literal('file'),
     /** `file_data` is a data URL or a URL. */
     file: z.looseObject({
+      /** The file: a data URL or a URL. */
       file_data: optionalText(),
+      /** Name of the file. */
       filename: optionalText(),
+      /** Id of a file that the provider already has. */
       file_id: optionalText(),
     }),
   }),

@@ -1,13 +1,12 @@
-import { ZodError, type ZodType } from 'zod';
 import type { ChatRequest } from './chat-request.ts';
-import type { BodyCheck } from './compiled.ts';
 import { pluginIds } from './plugins.ts';
+import { type BodyCheck, type FoundIssue, issuesOf, type Schema } from './schema.ts';
 
 /** A plugin as far as its entry in a request can be checked. */
 export interface CheckedPlugin {
   id: string;
   /** Checks the entry. Default: any object. */
-  options?: () => ZodType;
+  options?: () => Schema;
 }
 
 const contractIds: ReadonlySet<string> = new Set(pluginIds);
@@ -39,13 +38,10 @@ export function checkWithPlugins(
     if (!checked.success) return checked;
     const parsed = [...(checked.data.plugins ?? [])];
     for (const { at, entry, plugin } of found) {
-      const options = plugin.options?.().safeParse(entry);
-      if (options?.success === false)
-        return {
-          success: false,
-          error: new ZodError(pathsBelow(options.error.issues, ['plugins', at])) as ZodError<ChatRequest>,
-        };
-      parsed[at] = { ...entry, ...(options?.data as object | undefined) } as (typeof parsed)[number];
+      const options = plugin.options ? issuesOf(plugin.options(), entry) : { value: {} };
+      if ('issues' in options)
+        return { success: false, error: { issues: pathsBelow(options.issues, ['plugins', at]) } };
+      parsed[at] = { ...entry, ...(options.value as object | undefined) } as (typeof parsed)[number];
     }
     return { success: true, data: { ...checked.data, plugins: parsed } };
   };
@@ -63,6 +59,6 @@ function idOf(entry: unknown): string {
   return typeof id === 'string' ? id : '';
 }
 
-function pathsBelow(issues: ZodError['issues'], above: readonly PropertyKey[]): ZodError['issues'] {
+function pathsBelow(issues: readonly FoundIssue[], above: readonly PropertyKey[]): readonly FoundIssue[] {
   return issues.map((issue) => ({ ...issue, path: [...above, ...issue.path] }));
 }

@@ -9,7 +9,9 @@ const enabled = optionalFlag;
 
 const autoRouter = lazily(() =>
   z.looseObject({
+    /** Id of the plugin. */
     id: z.literal('auto-router'),
+    /** false: the plugin does not act. */
     enabled: enabled(),
     /** Patterns; `*` matches anything. */
     allowed_models: optionalTexts(),
@@ -22,20 +24,34 @@ const moderation = lazily(() => z.looseObject({ id: z.literal('moderation'), ena
 
 const web = lazily(() =>
   z.looseObject({
+    /** Id of the plugin. */
     id: z.literal('web'),
+    /** false: the plugin does not act. */
     enabled: enabled(),
+    /** The engine that does the work. */
     engine: z.enum(['native', 'exa', 'firecrawl', 'parallel', 'perplexity']).optional(),
+    /** The most results of one search. */
     max_results: optionalPositive(),
+    /** How often the plugin may be used. */
     max_uses: optionalPositive(),
+    /** What introduces the results to the model. */
     search_prompt: optionalText(),
+    /** Only pages of these domains. */
     include_domains: optionalTexts(),
+    /** No pages of these domains. */
     exclude_domains: optionalTexts(),
+    /** Where the user is, roughly. */
     user_location: z
       .looseObject({
+        /** Always `approximate`. */
         type: z.literal('approximate'),
+        /** City. */
         city: textOrNull(),
+        /** Region or state. */
         region: textOrNull(),
+        /** Country. */
         country: textOrNull(),
+        /** Time zone, such as `Europe/Berlin`. */
         timezone: textOrNull(),
       })
       .optional(),
@@ -44,18 +60,26 @@ const web = lazily(() =>
 
 const webFetch = lazily(() =>
   z.looseObject({
+    /** Id of the plugin. */
     id: z.literal('web-fetch'),
+    /** false: the plugin does not act. */
     enabled: enabled(),
+    /** Only pages of these domains. */
     allowed_domains: optionalTexts(),
+    /** No pages of these domains. */
     blocked_domains: optionalTexts(),
+    /** The most text of one page, in tokens. */
     max_content_tokens: optionalPositive(),
+    /** How often the plugin may be used. */
     max_uses: optionalPositive(),
   }),
 );
 
 const fileParser = lazily(() =>
   z.looseObject({
+    /** Id of the plugin. */
     id: z.literal('file-parser'),
+    /** false: the plugin does not act. */
     enabled: enabled(),
     /** `pdf-text` is the deprecated name of `cloudflare-ai`. */
     pdf: z
@@ -68,29 +92,39 @@ const responseHealing = lazily(() => z.looseObject({ id: z.literal('response-hea
 
 const contextCompression = lazily(() =>
   z.looseObject({
+    /** Id of the plugin. */
     id: z.literal('context-compression'),
+    /** false: the plugin does not act. */
     enabled: enabled(),
+    /** The engine that does the work. */
     engine: z.enum(['middle-out']).optional(),
   }),
 );
 
 const paretoRouter = lazily(() =>
   z.looseObject({
+    /** Id of the plugin. */
     id: z.literal('pareto-router'),
+    /** false: the plugin does not act. */
     enabled: enabled(),
+    /** The least coding score that a model must have. */
     min_coding_score: z.number().min(0).max(1).optional(),
   }),
 );
 
 const fusion = lazily(() =>
   z.looseObject({
+    /** Id of the plugin. */
     id: z.literal('fusion'),
+    /** false: the plugin does not act. */
     enabled: enabled(),
     /** The model that judges the responses of `analysis_models` and writes the final response. */
     model: optionalText(),
     /** Models that are called in parallel. */
     analysis_models: list(text()).min(1).max(8).optional(),
+    /** The most calls of tools. */
     max_tool_calls: integer().min(1).max(16).optional(),
+    /** A set of settings, by name. */
     preset: z.enum(['general-high', 'general-budget', 'general-fast']).optional(),
     /** An empty list disables tools. */
     tools: list(z.looseObject({ type: text(), parameters: jsonObject().optional() }))

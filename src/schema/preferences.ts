@@ -36,7 +36,9 @@ export const providerPreferencesSchema = lazily(() =>
   z.strictObject({
     /** These providers come first, in this order; the others follow unless `allow_fallbacks` is false. */
     order: slugs(),
+    /** Only these providers or endpoints. */
     only: slugs(),
+    /** None of these providers or endpoints. */
     ignore: slugs(),
     /** Default true. */
     allow_fallbacks: flagOrNull(),
@@ -46,18 +48,26 @@ export const providerPreferencesSchema = lazily(() =>
     data_collection: z.enum(['allow', 'deny']).nullish(),
     /** false has no effect. */
     zdr: flagOrNull(),
+    /** true: only models whose output may train others. */
     enforce_distillable_text: flagOrNull(),
+    /** Only endpoints with one of these quantizations. */
     quantizations: list(z.enum(['int4', 'int8', 'fp4', 'fp6', 'fp8', 'fp16', 'bf16', 'fp32', 'unknown'])).nullish(),
+    /** What the order of the endpoints depends on. */
     sort: z
       .union([sortBy(), z.strictObject({ by: sortBy().nullish(), partition: z.enum(['model', 'none']).nullish() })])
       .nullish(),
     /** `prompt` and `completion` in USD per million tokens, the others in USD per unit. */
     max_price: z
       .strictObject({
+        /** USD per million tokens of the prompt. */
         prompt: price().optional(),
+        /** USD per million tokens of the response. */
         completion: price().optional(),
+        /** USD per image. */
         image: price().optional(),
+        /** USD per unit of audio. */
         audio: price().optional(),
+        /** USD per request. */
         request: price().optional(),
       })
       .optional(),

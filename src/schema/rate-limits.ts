@@ -22,8 +22,11 @@ export interface RateLimits extends z.output<ReturnType<typeof rateLimitsSchema>
 
 /** The same on the wire. */
 export const rateLimitFields = lazily(() => ({
+  /** Client calls a minute; null: the limit that the options give to every key. */
   requests_per_minute: rateLimit(),
+  /** Tokens of prompts and responses together; null: as above. */
   tokens_per_minute: rateLimit(),
+  /** Client calls at the same time; null: as above. */
   requests_in_flight: rateLimit(),
 }));
 

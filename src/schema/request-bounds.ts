@@ -1,6 +1,6 @@
 import { ZodError } from 'zod';
 import type { ChatRequest } from './chat-request.ts';
-import type { BodyCheck } from './compiled.ts';
+import type { BodyCheck } from './schema.ts';
 import type { LimitSettings } from './settings.ts';
 
 /** How much a request may name. The work for each name is done in this process, before any provider is asked. */
@@ -31,7 +31,7 @@ export function checkWithBounds(
   const safeParse: BodyCheck<ChatRequest>['safeParse'] = (value) => {
     const excess = isFields(value) ? excessIn(value, bounds) : null;
     if (excess === null) return check().safeParse(value);
-    return { success: false, error: new ZodError([excess]) as ZodError<ChatRequest> };
+    return { success: false, error: new ZodError([excess]) };
   };
   const bounded = { safeParse };
   return () => bounded;

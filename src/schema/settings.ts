@@ -9,19 +9,39 @@ export const milliseconds = lazily(() => z.int().min(1));
 /** Option `budgets`. */
 export const budgetSettingsSchema = lazily(() =>
   z.strictObject({
-    /** true: what goes through a workspace's own provider credentials counts against its budgets as well. */
+    /** true: requests through BYOK credentials of a workspace count against its budgets too. */
     includeByok: z.boolean().default(false),
-    /** true: a request whose worst case does not fit is sent with as small a largest output as fits. */
+    /** true: where the worst-case cost does not fit, the gateway lowers the largest output to what fits. */
     shrinkToFit: z.boolean().default(false),
-    /** Endpoints without a known price, where a budget is set: not tried (400 where that leaves none), or free of charge. */
+    /**
+     * Endpoints without a known price, where a budget is set. `refuse`: not tried, and 400 where no other is left.
+     * `allow`: used free of charge.
+     */
     unknownPrice: z.enum(['refuse', 'allow']).default('refuse'),
-    /** Request fields of which nobody knows what they may cost, where a budget is set: 400, or held for as text. */
+    /**
+     * Request fields of which the gateway does not know what they may cost, where a budget is set. `refuse`: 400.
+     * `allow`: forwarded, and held as text only.
+     */
     unknownFields: z.enum(['refuse', 'allow']).default('refuse'),
-    /** What becomes of the money held by a process that died. */
+    /** What happens to the money that a process held when it died. */
     onLostHold: z.enum(['charge', 'release']).default('charge'),
-    /** How long a process may be silent before what it holds counts as lost. */
+    /** A hold expires this long after its process renewed it last. */
     leaseMs: z.int().min(1000).default(60_000),
-    /** The largest output, in tokens, where a limit is set and the request names none; less where the endpoint supports less. Sent upstream. */
+    /**
+     * What is held for the output. `worst`: the largest output. `p99`: what 99 of 100 such requests of the workspace
+     * had (docs/storage.md#holding-less-than-the-worst-case); a limit can then be overspent.
+     */
+    estimate: z.enum(['worst', 'p99']).default('worst'),
+    /**
+     * A `store` on which budgets hold within one process only (docs/storage.md#any-other-keyv), without a `ledger`.
+     * `warn`: a warning at the start. `refuse`: an error at the start.
+     */
+    onUnsharedStore: z.enum(['warn', 'refuse']).default('warn'),
+    /**
+     * The largest output, where a limit is set and the request names none; less where the endpoint supports less. It
+     * is sent to the provider. A small value holds little money for a short question, and cuts long responses
+     * (`finish_reason: "length"`).
+     */
     defaultMaxTokens: count().default(8_192),
   }),
 );
@@ -30,7 +50,11 @@ export interface BudgetSettings extends z.infer<ReturnType<typeof budgetSettings
 /** Option `redis`. */
 export const redisSettingsSchema = lazily(() =>
   z.strictObject({
-    /** A Redis that deletes data when its memory is short: a warning in the log, or every request that needs the store is 503. */
+    /**
+     * What happens where the Redis of the store deletes data when its memory is short (any `maxmemory-policy` but
+     * `noeviction`), or does not tell: a warning in the log, or every request that needs the store is a 503 until the
+     * policy is changed.
+     */
     onEviction: z.enum(['warn', 'refuse']).default('warn'),
   }),
 );
@@ -44,25 +68,36 @@ const origin = lazily(() =>
 );
 const headerName = lazily(() => z.string().regex(/^[!#$%&'+.^_`|~\w-]+$/, expectation('expected a header name')));
 
+export type Origins = '*' | readonly string[] | ((origin: string) => boolean);
+
+/** Origins of web sites, a function of an origin, or `*` for all. */
+export const originsSchema = (isEmptyAllowed: boolean) =>
+  z.custom<Origins>(
+    (value) =>
+      value === '*' ||
+      typeof value === 'function' ||
+      (Array.isArray(value) &&
+        (isEmptyAllowed || value.length > 0) &&
+        value.every((one) => origin().safeParse(one).success)),
+    expectation('expected "*", a list of origins such as "https://app.example", or (origin) => boolean'),
+  );
+
 /** Option `cors`. */
 export const corsSettingsSchema = lazily(() =>
   z
     .strictObject({
-      /** The web sites whose pages may read responses: their origins, a function of an origin, or `*` for all. */
-      origins: z.custom<'*' | readonly string[] | ((origin: string) => boolean)>(
-        (value) =>
-          value === '*' ||
-          typeof value === 'function' ||
-          (Array.isArray(value) && value.length > 0 && value.every((one) => origin().safeParse(one).success)),
-        expectation('expected "*", a list of origins such as "https://app.example", or (origin) => boolean'),
-      ),
+      /**
+       * The sites whose pages may read responses: all; a list of origins such as `https://app.example`; or `(origin)
+       * => boolean`, which must return `true` itself, not a promise.
+       */
+      origins: originsSchema(false),
       /** Request headers that pages may send, beside those of the interface. */
       headers: z.array(headerName()).default([]),
       /** Response headers that pages may read, beside those of the interface. */
       exposedHeaders: z.array(headerName()).default([]),
-      /** true: browsers send cookies of the host app along. Never with `*`. */
+      /** true: browsers send the cookies of your server along; not with `"*"`. */
       credentials: z.boolean().default(false),
-      /** How long a browser may remember that it may ask. */
+      /** How long a browser may remember the answer to a preflight. */
       maxAgeMs: z.int().min(0).default(7_200_000),
     })
     .check((payload) => {
@@ -81,17 +116,26 @@ export interface CorsSettings extends z.infer<ReturnType<typeof corsSettingsSche
 /** Option `rateLimits`. */
 export const rateLimitSettingsSchema = lazily(() =>
   z.strictObject({
-    /** Of every API key that has none of its own. */
+    /**
+     * The limits of every API key; a key's own limits replace them, each by itself.
+     * @default no limit
+     */
     key: rateLimitsSchema().prefault({}),
-    /** Of every workspace that is not listed in `workspaces`. */
+    /**
+     * The limits of every workspace.
+     * @default no limit
+     */
     workspace: rateLimitsSchema().prefault({}),
-    /** Of single workspaces, by id: instead of `workspace`. */
+    /** By id: the limits of single workspaces, instead of `workspace`. */
     workspaces: z.record(z.string(), rateLimitsSchema()).default({}),
-    /** The output, in tokens, that is held where the request names no largest output. */
+    /**
+     * The output that is held where tokens are limited and the request names no largest output; nothing is sent to
+     * the provider.
+     */
     assumedOutputTokens: count().default(1_024),
-    /** When the store does not respond: refuse the request (503), or serve it without counting. */
+    /** Limited requests while the store does not respond. `refuse`: 503. `allow`: served without being counted. */
     onStoreFailure: z.enum(['refuse', 'allow']).default('refuse'),
-    /** How long a process may be silent before its calls no longer count as in flight. */
+    /** The requests of a process that died count as in flight for this long. */
     leaseMs: z.int().min(1000).default(60_000),
   }),
 );
@@ -100,9 +144,9 @@ export interface RateLimitSettings extends z.infer<ReturnType<typeof rateLimitSe
 /** Option `overload`: when requests are refused (503) before anything is done for them. */
 export const overloadSettingsSchema = lazily(() =>
   z.strictObject({
-    /** Requests in flight in this process; null: no limit. */
+    /** Requests in flight in this process. */
     maxInFlight: count().nullable().default(null),
-    /** How late the timers of this process may be, in ms; null: no limit. */
+    /** How late the timers of this process may be. */
     maxLoopLagMs: milliseconds().nullable().default(null),
   }),
 );
@@ -111,33 +155,39 @@ export interface OverloadSettings extends z.infer<ReturnType<typeof overloadSett
 /** Option `limits`. */
 export const limitSettingsSchema = lazily(() =>
   z.strictObject({
-    /** A request's body, in bytes. */
+    /** The body of a request. */
     bodyBytes: count().default(32 * 1024 * 1024),
-    /** Levels of nesting in a JSON body, of a request and of an upstream's response. */
+    /** Levels of nesting in a JSON body, of a request and of a provider's response. */
     depth: count().default(100),
     /** Values in a JSON body of a request: numbers, texts, flags, nulls, lists and objects. */
     jsonValues: count().default(100_000),
     /** Slugs in `models` of a request. */
     models: count().default(20),
-    /** One slug or pattern in a request, in UTF-16 units. */
+    /** One slug or pattern in a request. */
     slugChars: count().default(256),
-    /** Each list or map of settings in a request, such as `tools`, `provider.order` and `logit_bias`, and its own fields. */
+    /**
+     * Each list or map of settings in a request, such as `tools`, `plugins`, `provider.order` and `logit_bias`, and
+     * the fields of the request itself.
+     */
     listItems: count().default(1_000),
     /** Different patterns with a `*` in `allowed_models`, over all provider credentials of one workspace. */
     credentialPatterns: count().default(1_000),
-    /** An upstream's complete response, decompressed. */
+    /** The complete response of a provider, decompressed. */
     upstreamBodyBytes: count().default(32 * 1024 * 1024),
-    /** All bytes of an upstream's stream, decompressed. */
+    /** The complete stream of a provider, decompressed. */
     upstreamStreamBytes: count().default(256 * 1024 * 1024),
-    /** One event of an upstream's stream. */
+    /** One event of a provider's stream. */
     upstreamEventBytes: count().default(8 * 1024 * 1024),
     /** Provider credentials of one workspace. */
     credentials: count().default(500),
-    /** API keys of one workspace, those that are disabled or expired too. */
+    /**
+     * API keys of one workspace, disabled and expired ones included; a workspace that has more keeps them and gets no
+     * new ones (400).
+     */
     apiKeys: count().default(1_000),
-    /** An upstream's error body; what is longer is cut. */
+    /** A provider's error body; a longer body is cut, not refused. */
     upstreamErrorBytes: count().default(64 * 1024),
-    /** All headers of an upstream's response. */
+    /** All headers of a provider's response. */
     upstreamHeaderBytes: count().default(32 * 1024),
   }),
 );
@@ -153,18 +203,21 @@ export type UpstreamLimitSettings = Pick<LimitSettings, 'depth'> & {
 /** Option `timeouts`. */
 export const timeoutSettingsSchema = lazily(() =>
   z.strictObject({
-    /** To the upstream's response headers, where a stream was asked for. */
+    /** Until the headers of the provider's response, for a stream. */
     headersMs: milliseconds().default(60_000),
     /**
-     * The same where JSON was asked for: many upstreams send no header before the complete response is there, and models that
-     * reason take minutes. Less than `totalMs`, so that the client hears of the upstream's time-out.
+     * The same for JSON: many providers send no header before their response is complete, and reasoning models take
+     * minutes.
      */
     jsonHeadersMs: milliseconds().default(540_000),
-    /** From the headers to the first token of a stream, or to the first byte of a JSON body. */
+    /**
+     * From the headers to the first token of a stream, or to the first byte of a JSON body; reasoning models think
+     * for minutes.
+     */
     firstEventMs: milliseconds().default(300_000),
-    /** Between two events of a stream. */
+    /** The longest silence between two chunks of a response. */
     idleMs: milliseconds().default(60_000),
-    /** The request, from arrival to the last byte. */
+    /** The complete request, from its arrival to the last byte: 408. */
     totalMs: milliseconds().default(600_000),
   }),
 );
@@ -175,12 +228,16 @@ export const retrySettingsSchema = lazily(() =>
   z.strictObject({
     /** Attempts of one request, over all endpoints. */
     maxAttempts: z.int().min(1).max(50).default(5),
-    /** Attempts at one endpoint before the next is tried. */
+    /** Attempts at one endpoint before the next endpoint is tried. */
     attemptsPerEndpoint: z.int().min(1).max(50).default(2),
-    /** The first backoff; doubles with each attempt at the same endpoint, less a random part of up to half. */
+    /** The first pause; it doubles with each attempt at the same endpoint. A random part of up to half is taken off. */
     baseDelayMs: z.int().min(0).default(250),
+    /** The longest pause, before the random part is taken off. */
     maxDelayMs: z.int().min(0).default(5_000),
-    /** A provider that asks for a longer pause is left alone, and the next endpoint is tried. */
+    /**
+     * When a provider asks for a longer pause than this, the endpoint goes into cooldown for that pause, and the next
+     * endpoint is tried.
+     */
     maxRetryAfterMs: z.int().min(0).default(10_000),
     /** The cooldown of an endpoint that refused our credentials. */
     cooldownMs: z.int().min(0).default(60_000),
@@ -191,7 +248,10 @@ export interface RetrySettings extends z.infer<ReturnType<typeof retrySettingsSc
 /** Option `streams`. */
 export const streamSettingsSchema = lazily(() =>
   z.strictObject({
-    /** What a client sees when a stream breaks after its first event: an error event, or a connection closed without a clean end. */
+    /**
+     * What a client sees when a stream breaks after its first event: an error event, or a connection closed without a
+     * clean end.
+     */
     onCut: z.enum(['error', 'close']).default('error'),
   }),
 );
@@ -200,9 +260,12 @@ export interface StreamSettings extends z.infer<ReturnType<typeof streamSettings
 /** Option `keepAlive`. */
 export const keepAliveSettingsSchema = lazily(() =>
   z.strictObject({
-    /** Silence before the first event after which the stream is opened with a comment; failures then travel in-band. */
+    /**
+     * After this silence before the first token, the stream is opened with a comment; later failures are sent inside
+     * the stream.
+     */
     firstMs: milliseconds().default(10_000),
-    /** Silence within a stream after which a comment is sent. */
+    /** After this silence within a stream, a comment is sent. */
     everyMs: milliseconds().default(10_000),
   }),
 );
@@ -211,10 +274,11 @@ export interface KeepAliveSettings extends z.infer<ReturnType<typeof keepAliveSe
 /** Option `health`: when an endpoint is left alone after failures. */
 export const cooldownSettingsSchema = lazily(() =>
   z.strictObject({
-    /** Failures in a row, without a success in between, after which an endpoint has a cooldown. */
+    /** Failures in a row after which an endpoint goes into cooldown. */
     failuresToCooldown: count().default(5),
-    /** The first cooldown; twice as long each time the one attempt after it fails as well. */
+    /** The first cooldown; then one attempt tests the endpoint, and each failed test doubles the cooldown. */
     cooldownMs: milliseconds().default(5_000),
+    /** The longest cooldown. */
     maxCooldownMs: milliseconds().default(60_000),
   }),
 );
@@ -223,14 +287,17 @@ export interface CooldownSettings extends z.infer<ReturnType<typeof cooldownSett
 /** Option `hedge`. */
 export const hedgeSettingsSchema = lazily(() =>
   z.strictObject({
-    /** true: when the first token of a stream is late, the next attempt starts beside it, and the first to send a token serves. */
+    /**
+     * true: when the first token of a stream is late, the next target is started beside it; the first of the two to
+     * send a token serves the request.
+     */
     enabled: z.boolean().default(false),
     /**
-     * When a first token is late where too little is known of an endpoint, in ms; null: never. Where enough is known, it is
-     * late when it takes longer than 95 of 100 of the endpoint's first tokens in 5 minutes.
+     * When a first token is late at an endpoint with too few figures (fewer than 20 streams in 5 minutes); null:
+     * never. With enough figures, a first token is late when it takes longer than 95 of 100 did.
      */
     afterMs: milliseconds().nullable().default(null),
-    /** Share of the streams that may be hedged. */
+    /** The share of streams that may be hedged, 0 to 1. */
     maxShare: z.number().min(0).max(1).default(0.05),
   }),
 );
@@ -239,9 +306,9 @@ export interface HedgeSettings extends z.infer<ReturnType<typeof hedgeSettingsSc
 /** Option `sticky`. */
 export const stickySettingsSchema = lazily(() =>
   z.strictObject({
-    /** How long after its last success a conversation keeps its endpoint. */
+    /** How long a conversation keeps its endpoint after its last success. */
     ttlMs: milliseconds().default(600_000),
-    /** Conversations that are remembered; of more, the latest. */
+    /** How many conversations are remembered; the oldest are forgotten first. */
     max: count().default(100_000),
   }),
 );

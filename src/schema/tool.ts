@@ -7,14 +7,20 @@ import { flagOrNull, optionalInteger, optionalText, optionalTexts, text } from '
 
 export const functionToolSchema = lazily(() =>
   z.looseObject({
+    /** The kind of tool. */
     type: z.literal('function'),
+    /** The function. */
     function: z.looseObject({
+      /** Name of the function. */
       name: textUpTo(64),
+      /** What the function does, for the model. */
       description: optionalText(),
       /** JSON Schema of the arguments. */
       parameters: jsonObject().optional(),
+      /** true: arguments follow the schema exactly. */
       strict: flagOrNull(),
     }),
+    /** Asks the provider to cache the prompt up to here. */
     cache_control: cacheControlSchema().optional(),
   }),
 );
@@ -26,10 +32,12 @@ export interface FunctionTool extends z.infer<ReturnType<typeof functionToolSche
  */
 export const serverToolSchema = lazily(() =>
   z.looseObject({
+    /** The kind of tool. */
     type: z.custom<`${string}:${string}`>(
       (value) => typeof value === 'string' && value.length <= 128 && /^[\w-]+:[\w-]+$/.test(value),
       { error: expectations.serverTool },
     ),
+    /** Settings of the tool. */
     parameters: jsonObject().optional(),
   }),
 );
@@ -38,15 +46,25 @@ export interface ServerTool extends z.infer<ReturnType<typeof serverToolSchema>>
 /** Short form of `service:web_search`, with its parameters at the top level. */
 export const webSearchToolSchema = lazily(() =>
   z.looseObject({
+    /** The kind of tool. */
     type: z.enum(['web_search', 'web_search_preview', 'web_search_preview_2025_03_11', 'web_search_2025_08_26']),
+    /** Only pages of these domains. */
     allowed_domains: optionalTexts(),
+    /** No pages of these domains. */
     excluded_domains: optionalTexts(),
+    /** The search engine. */
     engine: optionalText(),
+    /** The most text of one page. */
     max_characters: optionalInteger(),
+    /** The most results of one search. */
     max_results: optionalInteger(),
+    /** The most results of all searches. */
     max_total_results: optionalInteger(),
+    /** Settings of the tool. */
     parameters: jsonObject().optional(),
+    /** How much of what was found the model reads. */
     search_context_size: z.enum(['low', 'medium', 'high']).optional(),
+    /** Where the user is, roughly. */
     user_location: jsonObject().optional(),
   }),
 );
@@ -59,7 +77,9 @@ export type ChatTool = FunctionTool | ServerTool | WebSearchTool;
 
 const namedToolChoiceSchema = lazily(() =>
   z.looseObject({
+    /** The kind of tool. */
     type: z.literal('function'),
+    /** The function that must be called. */
     function: z.looseObject({ name: text() }),
   }),
 );
@@ -68,6 +88,7 @@ export interface NamedToolChoice extends z.infer<ReturnType<typeof namedToolChoi
 /** `{ type: <server tool type> }` forces a server tool. Other types pass: the upstream may know them. */
 const otherToolChoiceSchema = lazily(() =>
   z.looseObject({
+    /** The kind of tool. */
     type: z.string().refine((type) => type !== 'function', { error: expectations.functionChoice, abort: true }),
   }),
 );

@@ -30,7 +30,7 @@ interface Finding {
  * alternative closest to the input is reported.
  * @param limit  maximum number of issues; a long body can fail in a million places
  */
-export function validationIssues(error: z.ZodError, limit = 100): ValidationIssue[] {
+export function validationIssues(error: Pick<z.ZodError, 'issues'>, limit = 100): ValidationIssue[] {
   const found: ValidationIssue[] = [];
   for (const issue of error.issues) {
     for (const finding of explain(issue, [], limit)) {
@@ -86,6 +86,8 @@ function explain(issue: Issue, above: Path, limit: number): Finding[] {
     case 'invalid_union':
       return explainUnion(issue, path, limit);
     case 'custom':
+      // A schema of the host app, of another library than zod, has its own words.
+      if (issue.params?.isWorded === true) return [{ path, message: issue.message }];
       return [{ path, expected: 'another value' }];
   }
 }

@@ -46,6 +46,8 @@ const fields = lazily(() => ({
   /** Restricts I/O logging to these keys; null: all. */
   io_logging_api_key_ids: list(integer()).max(maxLoggedKeys).nullable(),
   io_logging_sampling_rate: z.number().min(0.0001).max(1),
+  /** true: its requests use its own BYOK credentials alone, and nothing of the operator's. Only an operator sets it. */
+  is_byok_only: z.boolean(),
   is_data_discount_logging_enabled: z.boolean(),
   is_observability_broadcast_enabled: z.boolean(),
   is_observability_io_logging_enabled: z.boolean(),
@@ -65,11 +67,15 @@ export const createWorkspaceSchema = lazily(() =>
     default_provider_sort: reference().default(null),
     io_logging_api_key_ids: fields().io_logging_api_key_ids.default(null),
     io_logging_sampling_rate: fields().io_logging_sampling_rate.default(1),
+    is_byok_only: z.boolean().default(false),
     is_data_discount_logging_enabled: z.boolean().default(true),
     is_observability_broadcast_enabled: z.boolean().default(false),
     is_observability_io_logging_enabled: z.boolean().default(false),
   }),
 );
+
+/** The same before defaults are filled in. */
+export interface WorkspaceFields extends z.input<ReturnType<typeof createWorkspaceSchema>> {}
 
 /** Body of PATCH /workspaces/{id}: an absent field does not change, null clears, an array replaces. */
 export const updateWorkspaceSchema = lazily(() => workspaceSettingsSchema().extend({ name: givenName() }).partial());
@@ -78,7 +84,8 @@ export interface UpdateWorkspace extends z.infer<ReturnType<typeof updateWorkspa
 export const storedWorkspaceSchema = lazily(() =>
   z.strictObject({
     id: z.string(),
-    settings: workspaceSettingsSchema(),
+    /** Records of earlier versions say nothing of BYOK. */
+    settings: workspaceSettingsSchema().extend({ is_byok_only: z.boolean().default(false) }),
     /** Epoch ms. */
     createdAtMs: z.int(),
     /** A user of the host app, `key:<first 8 digits of an api key's hash>`, or `operator`. */

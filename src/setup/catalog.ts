@@ -9,12 +9,15 @@ import type { Provider } from '../providers/provider.ts';
 import { validationIssues } from '../schema/validate.ts';
 import type { Logger } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
+import { checkAliases } from './aliases.ts';
 import { type CatalogSettings, type CatalogSource, catalogDocument, type ModelSettings } from './model-options.ts';
 import { servableModels } from './models.ts';
 import { type Configured, SettingsError } from './providers.ts';
 
 export interface CatalogSetup {
   settings: CatalogSettings;
+  /** What further names stand for. */
+  aliases: Readonly<Record<string, string>>;
   /** The host app's models, and those of providers that are set up. */
   models: readonly Model[];
   /** All that are known, by slug. */
@@ -32,7 +35,8 @@ export interface CatalogSetup {
  * @throws SettingsError for a source that cannot be read here
  */
 export function configureCatalog(setup: CatalogSetup): Catalog {
-  const { settings, models, providers, builtInProviders, clock, logger } = setup;
+  const { settings, aliases, models, providers, builtInProviders, clock, logger } = setup;
+  checkAliases(aliases, models);
   const known = (slug: string) => providers.get(slug)?.provider ?? null;
   const reader = settings.source === undefined ? null : readerOf(settings.source, setup);
   return createCatalog({
@@ -40,6 +44,8 @@ export function configureCatalog(setup: CatalogSetup): Catalog {
     document:
       reader &&
       createDocument({ ...settings, read: reader, parse: (value) => parseDocument(value, known), clock, logger }),
+    aliases: new Map(Object.entries(aliases)),
+    hasBareNames: settings.bareNames,
     loadBuiltIn: settings.builtInModels ? () => loadSnapshot(known) : null,
     loadPrices: settings.builtInPrices ? loadListPrices : null,
     providers: new Map(

@@ -41,8 +41,8 @@ export function credentialOf(shape: CredentialShape, parts: Readonly<Record<stri
 }
 
 /**
- * Reads the key that a workspace brings. For a provider whose credentials have parts it is a JSON object of them, or the
- * key alone where no other part is required.
+ * Reads the key that a workspace brings. For a provider whose credentials have parts it is a JSON object of them, or
+ * the key alone where no other part is required.
  */
 export function credentialOfKey(shape: CredentialShape, key: string): PartsResult {
   if (!key.startsWith('{')) {

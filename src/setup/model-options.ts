@@ -1,81 +1,11 @@
 import * as z from 'zod';
+import { isClean } from '../base/clean-text.ts';
 import { lazily } from '../base/lazily.ts';
-import { parsePrice } from '../base/money.ts';
 import { modalities } from '../call/model.ts';
 import { expectation } from '../schema/expectations.ts';
+import { modelDefaults } from '../schema/model-defaults.ts';
 import { count } from '../schema/settings.ts';
-
-export const slug = lazily(() =>
-  z
-    .string()
-    .regex(
-      /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/,
-      expectation('expected a slug: lower-case letters, digits, single hyphens or dots'),
-    ),
-);
-const price = lazily(() =>
-  z
-    .union([z.string(), z.number()])
-    .refine(
-      (value) => parsePrice(value) !== null,
-      expectation('expected USD as a non-negative decimal, such as "0.0000025"'),
-    ),
-);
-
-const optionalPrice = lazily(() => price().optional());
-
-/** What a token costs, in USD, where it does not cost the same as others of its side. */
-const tokenKinds = lazily(() => ({
-  /** Read from, or written to, a prompt cache; written to one that keeps it for an hour. Default: as `prompt`; as `inputCacheWrite`. */
-  inputCacheRead: optionalPrice(),
-  inputCacheWrite: optionalPrice(),
-  inputCacheWrite1h: optionalPrice(),
-  /** Audio of the prompt, also read from a cache, and of the completion. Default: as text. */
-  audio: optionalPrice(),
-  inputAudioCache: optionalPrice(),
-  audioOutput: optionalPrice(),
-  /** Images of the prompt, of the completion. Default: as text. */
-  imageToken: optionalPrice(),
-  imageOutput: optionalPrice(),
-  /** Reasoning. Default: as `completion`. */
-  internalReasoning: optionalPrice(),
-}));
-
-const pricingOptions = lazily(() =>
-  z.strictObject({
-    /** USD per token. */
-    prompt: price(),
-    completion: price(),
-    ...tokenKinds(),
-    /** USD per image of the prompt, beside its tokens. */
-    image: optionalPrice(),
-    /** USD per search of the web that the provider reports. */
-    webSearch: optionalPrice(),
-    /** USD per request. */
-    request: optionalPrice(),
-    /** Prices of requests with longer prompts; what is left out stays as it is. */
-    longPrompts: z
-      .array(
-        z.strictObject({
-          /** They hold for prompts of more tokens than this. */
-          abovePromptTokens: count(),
-          prompt: optionalPrice(),
-          completion: optionalPrice(),
-          ...tokenKinds(),
-        }),
-      )
-      .optional(),
-  }),
-);
-
-export const dataPolicyOptions = lazily(() =>
-  z.strictObject({
-    /** true: the provider keeps nothing of a request. */
-    zeroRetention: z.boolean().nullable().default(null),
-    /** true: the provider may store requests or train on them. */
-    trains: z.boolean().nullable().default(null),
-  }),
-);
+import { endpointOptions, parameters, slug } from './endpoint-options.ts';
 
 const dateForm = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -99,73 +29,117 @@ const date = lazily(() =>
       expectation('expected a date such as 2026-11-21'),
     ),
 );
-const parameters = lazily(() => z.array(z.string().min(1)));
+const maxNameChars = 256;
 
-const endpointOptions = lazily(() =>
-  z.strictObject({
-    /** Slug of a configured provider. */
-    provider: slug(),
-    /** The provider's own name for the model. */
-    model: z.string().min(1),
-    /** Distinguishes endpoints of one provider: `only: ["provider/variant"]`. */
-    variant: slug().optional(),
-    pricing: pricingOptions().optional(),
-    contextLength: count().optional(),
-    /** The longest prompt, where it is shorter than the context. */
-    maxPromptTokens: count().optional(),
-    maxCompletionTokens: count().optional(),
-    quantization: z.enum(['int4', 'int8', 'fp4', 'fp6', 'fp8', 'fp16', 'bf16', 'fp32', 'unknown']).optional(),
-    /** Request fields the endpoint acts on, such as `tools`. Default: the model's. */
-    supportedParameters: parameters().optional(),
-    /** A tier of its own, for those who ask for it. Default: the variant, where it is called `flex` or `priority`. */
-    serviceTier: z.enum(['flex', 'priority']).optional(),
-    /** true: it caches prompts without being asked to. */
-    implicitCaching: z.boolean().optional(),
-    /** true: it is listed, and never used. */
-    disabled: z.boolean().optional(),
-    /**
-     * Its share of the requests, among the endpoints of the model that have a weight; those without one are tried after
-     * them. Not with `order: 'price'`.
-     */
-    weight: z.number().positive().max(1_000_000).optional(),
-    /** Default: the provider's. */
-    dataPolicy: dataPolicyOptions().optional(),
-  }),
+/** A name that requests may use instead of a slug: `gpt-4o`, or one with an author. */
+export const modelAlias = lazily(() =>
+  z
+    .string()
+    .max(maxNameChars)
+    .refine((name) => isClean(name) && /^[^\s~][^\s]*$/.test(name), expectation('expected a name without spaces')),
+);
+
+/** What requests may ask for: a slug, also with a suffix, a router, or `~author/family-latest`. */
+export const modelTarget = lazily(() =>
+  z
+    .string()
+    .max(maxNameChars)
+    .regex(/^[^\s/]+\/\S+$/, expectation('expected author/model')),
 );
 
 export const modelOptions = lazily(() =>
   z.strictObject({
-    /** `author/model`. */
+    /** `author/model`: the name that callers ask for; unique; a suffix such as `:free` makes a separate model. */
     slug: z.string().regex(/^[^\s/]+\/\S+$/, expectation('expected author/model')),
+    /**
+     * For display.
+     * @default the slug
+     */
     name: z.string().min(1).optional(),
+    /**
+     * For display.
+     * @default not known
+     */
     description: z.string().min(1).optional(),
-    /** When it came out. */
+    /**
+     * The release date: an ISO 8601 date, with or without a time; used by `~author/family-latest`.
+     * @default not known
+     */
     created: z
       .custom<string | number>(
         (value) => unixSeconds(value) !== null,
         expectation('expected an ISO 8601 date or Unix seconds'),
       )
       .optional(),
+    /**
+     * Tokens, for display; routing uses the value of the endpoints.
+     * @default not known
+     */
     contextLength: count().optional(),
+    /**
+     * What the model can read.
+     * @default not known
+     */
     inputModalities: z.array(z.enum(modalities)).min(1).optional(),
+    /**
+     * What the model can produce.
+     * @default not known
+     */
     outputModalities: z.array(z.enum(modalities)).min(1).optional(),
-    /** Of its endpoints that do not say themselves. */
+    /**
+     * Used for endpoints that have no list of their own.
+     * @default not known
+     */
     supportedParameters: parameters().optional(),
-    /** true: its author allows others to be trained on what it writes. */
+    /**
+     * true: the author allows training other models on its output; used by `provider.enforce_distillable_text`.
+     * @default not known
+     */
     distillable: z.boolean().optional(),
-    /** Of `~author/family-latest`. */
+    /**
+     * The family for `~author/family-latest`.
+     * @default the slug's name without its version
+     */
     family: slug().optional(),
-    /** How good its answers are, as you see it. */
+    /**
+     * 0 to 1: your own rating of the model's responses; used by `service/auto`.
+     * @default not known
+     */
     quality: z.number().min(0).max(1).optional(),
+    /**
+     * Where the model is published, `owner/name`.
+     * @default not known
+     */
     huggingFaceId: z
       .string()
       .regex(/^[^\s/]+\/[^\s/]+$/, expectation('expected owner/name'))
       .optional(),
+    /**
+     * A date such as `2026-11-21`.
+     * @default not known
+     */
     knowledgeCutoff: date().optional(),
+    /**
+     * A date such as `2026-11-21`: when the model will be removed.
+     * @default not known
+     */
     expirationDate: date().optional(),
-    /** Where requests name neither `order` nor a sort: `listed`, in the order of `endpoints`; `price`, the cheaper more often. */
+    /** Further names of the model, as in the option `aliases`; at most 100. */
+    aliases: z.array(modelAlias()).max(100).optional(),
+    /**
+     * Slugs of the models that are called, in order, when this one fails, where the request sends no `models` and
+     * allows fallbacks; at most 20; see docs/routing.md#fallbacks-of-a-model.
+     */
+    fallbacks: z.array(modelTarget()).max(20).optional(),
+    /** Values of request fields, for requests that do not set them. */
+    defaults: modelDefaults().optional(),
+    /**
+     * The order in which endpoints are tried where the request names none: as they are listed, or by price
+     * (docs/routing.md#the-default); models of a document (docs/catalogue.md) are `price` unless they say otherwise.
+     * @default `listed`
+     */
     order: z.enum(['listed', 'price']).optional(),
-    /** At least one. */
+    /** Where the model is served; tried in this order, unless `order` says otherwise. At least one. */
     endpoints: z.array(endpointOptions()).min(1),
   }),
 );
@@ -178,26 +152,33 @@ export type CatalogSource = string | URL | ((signal: AbortSignal) => unknown);
 
 export const catalogOptions = lazily(() =>
   z.strictObject({
-    /** The document: an http, https or file URL, a path, or a function that returns it. */
+    /**
+     * A document of further models: an `https:`, `http:` or `file:` URL, a path from the working directory, or a
+     * function that returns the document.
+     */
     source: z
       .custom<CatalogSource>(
         (value) => (typeof value === 'string' && value !== '') || value instanceof URL || typeof value === 'function',
         expectation('expected a URL, a path or a function'),
       )
       .optional(),
-    /** So long it is believed. */
+    /** How long the document is used; the next request after that reloads it. */
     refreshMs: count().default(300_000),
-    /** How long reading it may take. */
+    /** How long loading the document may take. */
     timeoutMs: count().default(10_000),
-    /** The document, decompressed. */
+    /** The largest document, decompressed; does not apply to what a function returns. */
     maxBytes: count().default(16 * 1024 * 1024),
-    /** false: only models that you name, or that start with a provider's slug. */
+    /** false: only models that you or the document name, or whose slug starts with a provider's slug. */
     builtInModels: z.boolean().default(true),
-    /** false: prices are unknown unless you name them. */
+    /** false: models without a price from you or the document have no price. */
     builtInPrices: z.boolean().default(true),
+    /**
+     * true: a name without an author, such as `gpt-4o`, means the one model that has it; see
+     * docs/routing.md#other-names-of-a-model.
+     */
+    bareNames: z.boolean().default(true),
   }),
 );
 
 export type ModelSettings = z.output<ReturnType<typeof modelOptions>>;
-export type PricingSettings = z.output<ReturnType<typeof pricingOptions>>;
 export type CatalogSettings = z.output<ReturnType<typeof catalogOptions>>;

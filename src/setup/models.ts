@@ -1,8 +1,11 @@
 import { flatText } from '../base/flat-text.ts';
 import { parsePrice } from '../base/money.ts';
+import { didYouMean, nearest } from '../base/nearest.ts';
 import type { Endpoint, EndpointOrder, Model, Pricing, TokenPricing } from '../call/model.ts';
 import type { Provider } from '../providers/provider.ts';
-import { type ModelSettings, type PricingSettings, unixSeconds } from './model-options.ts';
+import { checkNames } from './aliases.ts';
+import type { PricingSettings } from './endpoint-options.ts';
+import { type ModelSettings, unixSeconds } from './model-options.ts';
 import { SettingsError } from './providers.ts';
 
 type EndpointSettings = ModelSettings['endpoints'][number];
@@ -10,11 +13,13 @@ type EndpointSettings = ModelSettings['endpoints'][number];
 /**
  * The host app's models, checked against the providers.
  * @param provider  one that was set up, by slug; null for any other
+ * @param slugs     of those that were set up
  * @throws SettingsError
  */
 export function configureModels(
   given: readonly ModelSettings[],
   provider: (slug: string) => Provider | null,
+  slugs: () => Iterable<string> = () => [],
 ): readonly Model[] {
   checkSlugs(given);
   return given.map((model, modelAt) =>
@@ -26,7 +31,7 @@ export function configureModels(
         if (found) return endpointOf(model, endpoint, found);
         throw new SettingsError(
           `models[${modelAt}].endpoints[${at}].provider`,
-          'expected the slug of a configured provider',
+          `expected the slug of a configured provider${didYouMean(nearest(endpoint.provider, slugs()))}`,
         );
       }),
     ),
@@ -63,6 +68,7 @@ function checkSlugs(given: readonly ModelSettings[]): void {
     if (seen.has(slug)) throw new SettingsError(`models[${at}].slug`, 'expected a slug that no other model has');
     seen.add(slug);
   }
+  checkNames(given, seen);
 }
 
 /** @throws SettingsError for weights that would have no effect */
@@ -99,6 +105,8 @@ function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoin
     huggingFaceId: given.huggingFaceId,
     knowledgeCutoff: given.knowledgeCutoff,
     expirationDate: given.expirationDate,
+    aliases: given.aliases,
+    fallbacks: given.fallbacks,
   };
 }
 
@@ -120,6 +128,7 @@ function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Pro
     implicitCaching: given.implicitCaching,
     isDisabled: given.disabled,
     weight: given.weight,
+    defaults: model.defaults,
   };
 }
 

@@ -1,7 +1,10 @@
+import { secretsInUrl, tidyUrl } from '../base/base-url.ts';
+import { didYouMean, nearest } from '../base/nearest.ts';
 import type { DataPolicy } from '../call/model.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { type Credential, type CredentialShape, defineProvider, type Provider } from '../providers/provider.ts';
-import { type ValidationIssue, validationIssues } from '../schema/validate.ts';
+import { checkBy } from '../schema/schema.ts';
+import type { ValidationIssue } from '../schema/validate.ts';
 import { credentialOf } from './credential-parts.ts';
 
 /** What a host app sets of a provider. */
@@ -28,9 +31,15 @@ export interface Configured {
   isUsable: boolean;
   /** false: built in, and not set up by the operator. */
   isConfigured: boolean;
+  /** true: made in code, by `defineProvider`. */
+  isMade: boolean;
+  /** true: the operator said that it is sent the credentials of workspaces. */
+  saysByok: boolean;
 }
 
-/** Settings that contradict each other or what is built in; `path` names the setting, such as `providers.acme.baseUrl`. */
+/**
+ * Settings that contradict each other or what is built in; `path` names the setting, such as `providers.acme.baseUrl`.
+ */
 export class SettingsError extends Error {
   readonly path: string;
 
@@ -40,15 +49,20 @@ export class SettingsError extends Error {
   }
 }
 
+/** Environment variables by name. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * All providers by slug: those set up by the operator, and the built-in others, which callers may use with credentials
  * of their own.
+ * @param environment  where the keys of providers made in code may be
  * @throws SettingsError
  */
 export function configureProviders(
   given: Readonly<Record<string, ProviderSettings | Provider>>,
   builtIn: readonly Provider[],
   dialects: Readonly<Record<string, Dialect>>,
+  environment: Environment = {},
 ): Map<string, Configured> {
   const configured = new Map<string, Configured>();
   for (const provider of builtIn)
@@ -58,33 +72,74 @@ export function configureProviders(
       takesByok: true,
       isUsable: false,
       isConfigured: false,
+      isMade: false,
+      saysByok: false,
     });
   for (const [slug, settings] of Object.entries(given))
-    configured.set(slug, configureProvider(slug, settings, configured.get(slug)?.provider, dialects));
+    configured.set(
+      slug,
+      'auth' in settings
+        ? configureMade(slug, settings, environment)
+        : configureProvider(slug, settings, configured, dialects),
+    );
   return configured;
+}
+
+/** A provider made in code, by `defineProvider`. */
+function configureMade(slug: string, provider: Provider, environment: Environment): Configured {
+  if (provider.slug !== slug)
+    throw new SettingsError(`providers.${slug}`, 'expected the name that is the slug of the provider');
+  const apiKey = provider.apiKey ?? keyIn(environment, provider.env);
+  const credential = operatorsCredential(slug, provider.credentialShape, { apiKey, credential: provider.credential });
+  const takesByok = provider.byok === true;
+  if (typeof provider.baseUrl === 'string') checkAddress(slug, provider.baseUrl, takesByok);
+  return {
+    provider,
+    credential: credential ?? { secret: '' },
+    takesByok,
+    isUsable: credential !== null || provider.env.length === 0 || provider.createTransport !== undefined,
+    isConfigured: true,
+    isMade: true,
+    saysByok: takesByok,
+  };
+}
+
+/** The first variable that is set. */
+function keyIn(environment: Environment, names: readonly string[]): string | undefined {
+  try {
+    for (const name of names) {
+      const value = environment[name]?.trim();
+      if (value) return value;
+    }
+  } catch {
+    // Deno lets a program read only the variables that it was started with the permission for.
+  }
+  return undefined;
+}
+
+/** A key in the query would go with every request: also with those that a workspace's own credential pays for. */
+function checkAddress(slug: string, baseUrl: string, takesByok: boolean): void {
+  if (takesByok && secretsInUrl(baseUrl).length > 0)
+    throw new SettingsError(
+      `providers.${slug}.baseUrl`,
+      'expected no key in the query where byok is true: it would go with the credentials of workspaces',
+    );
 }
 
 function configureProvider(
   slug: string,
-  given: ProviderSettings | Provider,
-  builtIn: Provider | undefined,
+  given: ProviderSettings,
+  known: ReadonlyMap<string, Configured>,
   dialects: Readonly<Record<string, Dialect>>,
 ): Configured {
-  if ('auth' in given) {
-    if (given.slug !== slug)
-      throw new SettingsError(`providers.${slug}`, 'expected the name that is the slug of the provider');
-    return {
-      provider: given,
-      credential: { secret: '' },
-      takesByok: given.byok === true,
-      isUsable: true,
-      isConfigured: true,
-    };
-  }
+  const builtIn = known.get(slug)?.provider;
   const { baseUrl, name, headers, dataPolicy } = given;
-  const address = baseUrl?.replace(/(?<!\/)\/+$/, '') ?? builtIn?.baseUrl;
+  const address = baseUrl === undefined ? builtIn?.baseUrl : tidyUrl(baseUrl);
   if (address === undefined)
-    throw new SettingsError(`providers.${slug}.baseUrl`, 'expected a URL: this provider is not built in');
+    throw new SettingsError(
+      `providers.${slug}.baseUrl`,
+      `expected a URL: this provider is not built in${didYouMean(nearest(slug, known.keys()))}`,
+    );
   const base = builtIn ?? defineProvider({ slug, baseUrl: address, dialect: dialects['openai-chat'] as Dialect });
   const dialect = given.dialect === undefined ? base.dialect : (dialects[given.dialect] as Dialect);
   const provider: Provider = {
@@ -97,15 +152,19 @@ function configureProvider(
     quirks: { ...(dialect === base.dialect ? base.quirks : {}), ...checkedQuirks(slug, dialect, given.quirks) },
   };
   const credential = operatorsCredential(slug, provider.credentialShape, given);
+  // At an address that the operator chose, what is there may add the operator's key to a request with a wrong one.
+  const takesByok = given.byok ?? (builtIn !== undefined && address === builtIn.baseUrl);
+  if (typeof address === 'string') checkAddress(slug, address, takesByok);
   // A key that was never set must not turn into requests without one.
   const needsKey = builtIn !== undefined && baseUrl === undefined && provider.createTransport === undefined;
   return {
     provider,
     credential: { secret: '', ...credential, ...(headers === undefined ? {} : { headers: inLowerCase(headers) }) },
-    // At an address that the operator chose, what is there may add the operator's key to a request with a wrong one.
-    takesByok: given.byok ?? (builtIn !== undefined && address === builtIn.baseUrl),
+    takesByok,
     isUsable: credential !== null || !needsKey,
     isConfigured: true,
+    isMade: false,
+    saysByok: given.byok === true,
   };
 }
 
@@ -113,7 +172,7 @@ function configureProvider(
 function operatorsCredential(
   slug: string,
   shape: CredentialShape | undefined,
-  { apiKey, credential: parts }: ProviderSettings,
+  { apiKey, credential: parts }: { apiKey?: string | undefined; credential?: Provider['credential'] },
 ): Credential | null {
   if (shape === undefined) {
     if (parts !== undefined)
@@ -134,9 +193,9 @@ function operatorsCredential(
 
 /** By the schema of the dialect that was chosen: which one, the provider may say rather than the option. */
 function checkedQuirks(slug: string, dialect: Dialect, quirks: object | undefined): object {
-  const checked = dialect.quirks().safeParse(quirks ?? {});
-  if (checked.success) return checked.data;
-  const { path, message } = validationIssues(checked.error)[0] as ValidationIssue;
+  const checked = checkBy(dialect.quirks(), quirks ?? {});
+  if (checked.issues === null) return checked.value;
+  const { path, message } = checked.issues[0] as ValidationIssue;
   throw new SettingsError(`providers.${slug}.quirks${path === '' ? '' : `.${path}`}`, message);
 }
 

@@ -2,6 +2,7 @@ import type { Keyv, KeyvStorageAdapter } from 'keyv';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
+import { wrongArgument } from '../base/refusal.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import type { StoredKey } from '../http/authenticate.ts';
 import { limitsOrNull } from '../pipeline/admission.ts';
@@ -9,6 +10,7 @@ import type { WorkspaceDefaults } from '../pipeline/deps.ts';
 import { storedCredentialSchema } from '../schema/credential.ts';
 import type { MasterSecrets } from '../schema/master-secrets.ts';
 import type { BudgetSettings, LimitSettings, RateLimitSettings, RedisSettings } from '../schema/settings.ts';
+import { allowedModelsOf } from '../stores/allowed-models.ts';
 import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
 import { type BudgetsOf, createBudgets } from '../stores/budgets.ts';
 import { perWorkspace } from '../stores/collection.ts';
@@ -42,7 +44,7 @@ export interface StoreSettings {
   ledger?: Ledger | undefined;
   storeTimeoutMs: number;
   storeCacheMs: number;
-  budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs'>;
+  budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs' | 'onUnsharedStore'>;
   limits: Pick<LimitSettings, 'apiKeys' | 'credentials' | 'credentialPatterns'>;
   redis?: RedisSettings | undefined;
   rateLimits: Pick<RateLimitSettings, 'key' | 'leaseMs' | 'onStoreFailure'>;
@@ -170,13 +172,15 @@ export function openStores(settings: StoreSettings): Stores {
       return found instanceof Promise ? found.then(forAuthentication) : forAuthentication(found);
     },
     healthRecords: healthRecords(storage),
-    rotateCredentials: (further = []) =>
-      rotateCredentials({
+    async rotateCredentials(further = []) {
+      const named = workspaceIds(further);
+      return rotateCredentials({
         storage,
         credentials: perWorkspace({ storage, kind: credentialKind, schema: storedCredentialSchema }),
         vault,
-        workspaces: () => everyWorkspace(workspaces, further),
-      }),
+        workspaces: () => everyWorkspace(workspaces, named),
+      });
+    },
     async close() {
       await spending.close();
       await rateLimiter.close();
@@ -187,10 +191,11 @@ export function openStores(settings: StoreSettings): Stores {
 
 /** @throws SettingsError */
 function chosen({ store, ledger, budgets, redis, clock, storeTimeoutMs: timeoutMs, logger }: StoreSettings): Storage {
-  const { onLostHold } = budgets;
+  const { onLostHold, onUnsharedStore } = budgets;
   try {
     return chooseStorage(store, {
       onLostHold,
+      onUnsharedStore,
       onEviction: redis?.onEviction,
       clock,
       timeoutMs,
@@ -218,15 +223,15 @@ function handles<T extends object>(make: (workspaceId: WorkspaceId) => T): (work
   };
 }
 
-const noDefaults: WorkspaceDefaults = { textModel: null, sort: null };
+const noDefaults: WorkspaceDefaults = { textModel: null, sort: null, isByokOnly: false };
 const defaultsIn = new WeakMap<WorkspaceRecord, WorkspaceDefaults>();
 
 function defaultsOf(record: WorkspaceRecord | null): WorkspaceDefaults {
   if (record === null) return noDefaults;
   let defaults = defaultsIn.get(record);
   if (!defaults) {
-    const { default_text_model: textModel, default_provider_sort: sort } = record.settings;
-    defaults = { textModel, sort };
+    const { default_text_model: textModel, default_provider_sort: sort, is_byok_only: isByokOnly } = record.settings;
+    defaults = { textModel, sort, isByokOnly };
     defaultsIn.set(record, defaults);
   }
   return defaults;
@@ -246,21 +251,29 @@ function forAuthentication(record: ApiKeyRecord | null): StoredKey | null {
         : { limitNanoUsd, interval: limitReset ?? ('lifetime' as const), includesByok: record.includeByokInLimit };
     const { requestsPerMinute, tokensPerMinute, requestsInFlight } = record;
     const rateLimits = limitsOrNull({ requestsPerMinute, tokensPerMinute, requestsInFlight }) ?? undefined;
-    made = { hash, permissions, workspaceId, disabled, expiresAtMs, limit, rateLimits };
+    const models = allowedModelsOf(record.allowedModels);
+    const tags = record.tags.length > 0 ? record.tags : undefined;
+    made = { hash, permissions, workspaceId, disabled, expiresAtMs, limit, rateLimits, models, tags };
     madeOf.set(record, made);
   }
   return made;
 }
 
-async function* everyWorkspace({ list }: Workspaces, further: readonly string[]): AsyncIterable<WorkspaceId> {
+/** @throws GatewayError invalid_request (400): before anything is sealed anew */
+function workspaceIds(given: unknown): WorkspaceId[] {
+  if (!Array.isArray(given)) throw wrongArgument('workspaces', 'expected array');
+  return Array.from(given, (text: unknown, at) => {
+    const id = typeof text === 'string' ? parseWorkspaceId(text) : null;
+    if (id === null) throw wrongArgument(`workspaces[${at}]`, 'expected the id of a workspace');
+    return id;
+  });
+}
+
+async function* everyWorkspace({ list }: Workspaces, further: readonly WorkspaceId[]): AsyncIterable<WorkspaceId> {
   const seen = new Set<string>();
   for (const { id } of await readAll(list, (workspace) => workspace.id)) {
     seen.add(id);
     yield id;
   }
-  for (const text of further) {
-    const id = parseWorkspaceId(text);
-    if (id === null) throw new TypeError(`${JSON.stringify(text)} cannot be the id of a workspace`);
-    if (!seen.has(id)) yield id;
-  }
+  for (const id of further) if (!seen.has(id)) yield id;
 }

@@ -42,6 +42,10 @@ export interface ApiKeySettings {
   requestsPerMinute: number | null;
   tokensPerMinute: number | null;
   requestsInFlight: number | null;
+  /** Patterns of the models that the key may use; null: all of them. */
+  allowedModels: string[] | null;
+  /** Labels, copied into records. */
+  tags: string[];
 }
 
 export interface ApiKeyInput extends Omit<ApiKeySettings, 'disabled'> {
@@ -74,8 +78,8 @@ export interface ApiKeyStore {
     maker?: string | null,
   ): Promise<{ key: string; record: ApiKeyRecord }>;
   /**
-   * Absent settings stay unchanged; `updatedAtMs` changes also without any setting. This instance sees the change at once, other
-   * instances within the time of the cache.
+   * Absent settings stay unchanged; `updatedAtMs` changes also without any setting. This instance sees the change at
+   * once, other instances within the time of the cache.
    * @param by  default `operator`
    * @returns null: there is no such key
    * @throws GatewayError invalid_request (400): the workspace is being deleted, and the key would work again;
@@ -148,7 +152,8 @@ export function createApiKeys(deps: ApiKeyStoreDeps): ApiKeyStore {
   }
 
   /**
-   * The key that makes another, as the store has it now: one that was revoked a moment ago must not live on in a new one.
+   * The key that makes another, as the store has it now: one that was revoked a moment ago must not live on in a new
+   * one.
    * @returns null: no key of the store does
    * @throws GatewayError unauthenticated (401)
    */

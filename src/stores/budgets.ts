@@ -25,8 +25,8 @@ export interface Budgets {
   /** @returns null: there is no such budget */
   get(interval: Interval): Promise<StoredBudget | null>;
   /**
-   * Creates a budget or changes its limit. The spending stays. A workspace's own limit stands below that of an operator;
-   * an operator's replaces both.
+   * Creates a budget or changes its limit. The spending stays. A workspace's own limit stands below that of an
+   * operator; an operator's replaces both.
    * @param by  default `operator`
    * @throws GatewayError invalid_request (400): the workspace is being deleted; permission_denied (403): the limit of a
    *         workspace is above that of an operator

@@ -14,8 +14,8 @@ export interface Collection<T> {
   /** @returns null: there is no such record */
   get(id: string): Promise<T | null>;
   /**
-   * Reads a record together with a further text of its partition. Where the store cannot read both in one step, the record
-   * is read first.
+   * Reads a record together with a further text of its partition. Where the store cannot read both in one step, the
+   * record is read first.
    */
   getWith(id: string, further: Address): Promise<{ record: T | null; further: string | null }>;
   /**

@@ -1,13 +1,17 @@
-import { limitToNano } from '../base/money.ts';
+import { wrongArgument } from '../base/refusal.ts';
 import { defaultWorkspaceId } from '../call/workspace.ts';
-import { type NewApiKey, newApiKeySchema, type StoredApiKey } from '../schema/api-key.ts';
+import { type CheckedNewApiKey, type NewApiKey, newApiKeySchema, type StoredApiKey } from '../schema/api-key.ts';
+import { checked } from '../schema/checked.ts';
 import { type FindsWorkspaces, noWorkspace } from './access.ts';
 import type { ApiKeyStore } from './api-keys.ts';
 import type { Owners } from './owners.ts';
 
 /** The keys of callers, which the host app creates and revokes. A key is shown once, at its creation. */
 export interface ApiKeys {
-  /** @throws ZodError for wrong input; GatewayError not_found (404) for an unknown workspace, unavailable (503) */
+  /**
+   * @throws GatewayError invalid_request (400) naming every mistake, not_found (404) for an unknown workspace,
+   *   unavailable (503)
+   */
   create(input?: NewApiKey): Promise<{ key: string; record: StoredApiKey }>;
   /** By hash; null: there is no such key. From a cache of a few seconds. */
   find(hash: string): Promise<StoredApiKey | null>;
@@ -32,20 +36,36 @@ export function hostApiKeys({ apiKeys, owners, workspaces }: HostApiKeysDeps): A
   const ownerOf = async (hash: string) => (isHash(hash) ? owners.of('api-key', hash) : null);
   return {
     async create(input = {}) {
-      const { workspace, limitUsd, ...rest } = newApiKeySchema().parse(input);
-      const found = workspace === undefined ? { id: defaultWorkspaceId } : await workspaces.find(workspace);
+      const { workspaceId, ...rest } = checked<CheckedNewApiKey>(newApiKeySchema(), input);
+      const found = workspaceId === undefined ? { id: defaultWorkspaceId } : await workspaces.find(workspaceId);
       if (!found) throw noWorkspace();
-      const limitNanoUsd = limitUsd === null ? null : limitToNano(limitUsd);
-      return apiKeys.create(found.id, { ...rest, limitNanoUsd });
+      const { key, record } = await apiKeys.create(found.id, rest);
+      return { key, record: copyOf(record) };
     },
-    find: async (hash) => (isHash(hash) ? apiKeys.known(hash) : null),
+    async find(hash) {
+      checkHash(hash);
+      return copyOf(isHash(hash) ? await apiKeys.known(hash) : null);
+    },
     async setDisabled(hash, disabled) {
+      checkHash(hash);
+      if (typeof disabled !== 'boolean') throw wrongArgument('disabled', 'expected boolean');
       const owner = await ownerOf(hash);
-      return owner === null ? null : apiKeys.update(owner, hash, { disabled });
+      return owner === null ? null : copyOf(await apiKeys.update(owner, hash, { disabled }));
     },
     async delete(hash) {
+      checkHash(hash);
       const owner = await ownerOf(hash);
       return owner === null ? false : apiKeys.delete(owner, hash);
     },
   };
+}
+
+/** Of the right form or not: a hash of another form is one of no key. @throws GatewayError invalid_request (400) */
+function checkHash(hash: unknown): void {
+  if (typeof hash !== 'string') throw wrongArgument('hash', 'expected string');
+}
+
+/** Authentication reads the record that is kept: the host app may change its own. */
+function copyOf<R>(record: R): R {
+  return structuredClone(record);
 }

@@ -15,6 +15,7 @@ export interface Sealer {
   readonly keyId: string;
   /** @param context  the owner of the data key: the key must only open for the same text (KMS: encryption context) */
   seal(dataKey: Uint8Array, context: string): Promise<SealedKey>;
+  /** Opens what `seal` sealed. */
   open(sealed: SealedKey, context: string): Promise<Uint8Array>;
 }
 

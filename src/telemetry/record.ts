@@ -1,4 +1,5 @@
 import type { CostParts, GenerationOutcome, GenerationTimes } from '../call/generation.ts';
+import type { Exclusion } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
@@ -11,11 +12,15 @@ interface RecordBase {
   apiKeyHash: string | null;
   /** The host app's id of the user; null for none. */
   userId: string | null;
+  /** Labels of the api key; empty: it has none. */
+  tags: readonly string[];
   /** HTTP status of the response, or of the error event in a stream that broke; 499 where the client left. */
   status: number;
   /** What went wrong, as it was reported to the client; null: nothing did. */
   error: { type: string; message: string } | null;
+  /** Epoch ms: when the request arrived. */
   receivedAtMs: number;
+  /** Time from the arrival to the end. */
   totalMs: number;
 }
 
@@ -23,23 +28,35 @@ interface RecordBase {
 export interface GenerationRecord {
   /** Slug as sent. */
   requested: string;
-  /** Slug and provider (display name) that served; null when none did. */
+  /** Slug of the model that served; null when none did. */
   model: string | null;
+  /** Display name of the provider that served; null when none did. */
   provider: string | null;
+  /** Request fields that were not set, and got the default of the model that served. */
+  defaulted: readonly string[];
+  /** How it ended. `cut`: failed after the first token. `cancelled`: the client left. */
   outcome: GenerationOutcome;
+  /** HTTP status of its end; 499 when it was cancelled. */
   status: number;
+  /** When each stage was reached. */
   times: Readonly<GenerationTimes>;
+  /** Every attempt, in order. */
   attempts: readonly AttemptTrace[];
+  /** The endpoints that were not candidates, each with the rule that removed it. */
+  excluded: readonly Exclusion[];
   /** With the cost in USD; null when no provider served. */
   usage: Usage | null;
+  /** true: the provider reported no usage, and the gateway counted it. */
   isEstimated: boolean;
-  /** The worst case that was held, and what was booked, failed attempts included. Integer nano-USD. */
+  /** The worst case that was held, integer nano-USD; 0 where nothing is limited. */
   heldNanoUsd: number;
+  /** What was booked, failed attempts included, integer nano-USD; null: the price is not known. */
   costNanoUsd: number | null;
   /** Of the target that served; null when its price is not known or none served. */
   costParts: CostParts | null;
-  /** As the client saw it, and as the provider named it; null: there was none. */
+  /** Why the response ended, as the client saw it; null: there was none. */
   finishReason: string | null;
+  /** The same, as the provider named it; null: there was none. */
   nativeFinishReason: string | null;
   /** The provider's own id of the request that served; null where it sent none. */
   upstreamRequestId: string | null;
@@ -47,7 +64,9 @@ export interface GenerationRecord {
 
 /** One client call that was routed, or was to be: over all of its generations. */
 export interface RequestRecord extends RecordBase {
+  /** A client call for a completion. */
   kind: 'completion';
+  /** Id of the workspace of the request. */
   workspaceId: string;
   /** `gen-…`. */
   id: string;
@@ -55,9 +74,11 @@ export interface RequestRecord extends RecordBase {
   sessionId: string | null;
   /** Slug as sent. */
   requested: string;
-  /** Slug and provider (display name) that served; null when none did. Of several generations: of the last. */
+  /** Slug of the model that served, of several generations the last; null when none did. */
   model: string | null;
+  /** Display name of the provider that served; null when none did. */
   provider: string | null;
+  /** true: the request asked for a stream. */
   streamed: boolean;
   /** How it ended. `cut`: failed after the first token. `cancelled`: the client left. */
   outcome: GenerationOutcome;
@@ -71,12 +92,17 @@ export interface RequestRecord extends RecordBase {
   usage: Usage | null;
   /** true: a provider reported no usage; counted here. */
   isEstimated: boolean;
-  /** All of it, failed attempts and what plugins spent included. null: an endpoint has no known price. Integer nano-USD. */
+  /**
+   * All of it, failed attempts and what plugins spent included. null: an endpoint has no known price. Integer nano-USD.
+   */
   costNanoUsd: number | null;
   /** The most that was held at once, integer nano-USD; 0 where nothing is limited. */
   heldNanoUsd: number;
-  /** Of the last generation, as the client saw it and as the provider named it; null: there was none. */
+  /** What was booked beyond what was held: a limit may be overspent by it. Integer nano-USD. */
+  overrunNanoUsd: number;
+  /** Of the last generation, as the client saw it; null: there was none. */
   finishReason: string | null;
+  /** The same, as the provider named it; null: there was none. */
   nativeFinishReason: string | null;
   /** One for each upstream response, in the order they began: times, plan, attempts, money. */
   generations: readonly GenerationRecord[];
@@ -92,6 +118,7 @@ export interface OperationRecord extends RecordBase {
   operation: string | null;
   /** The `gen-…` id in the response to a refused completion; null for any other. */
   id: string | null;
+  /** HTTP method of the request. */
   method: string;
   /** The operation's path pattern, such as `/workspaces/:id`; null: no operation has the path that was asked for. */
   path: string | null;
@@ -105,8 +132,11 @@ export type OperationRecorder = (record: OperationRecord) => void;
 
 /** A logger as pino and console have it. */
 export interface Logger {
+  /** Takes what went as it should. */
   info(fields: object, message: string): void;
+  /** Takes what the operator may want to look at. */
   warn(fields: object, message: string): void;
+  /** Takes what should never happen. */
   error(fields: object, message: string): void;
 }
 
@@ -139,27 +169,64 @@ export function logCompletion(logger: Logger, record: RequestRecord): void {
     totalMs,
     firstMs,
     attempts: attempts.length,
+    ...(record.overrunNanoUsd > 0 ? { overrunNanoUsd: record.overrunNanoUsd } : {}),
     ...(record.generations.length > 1 ? { generations: record.generations.length } : {}),
     costNanoUsd,
     ...(record.error === null ? {} : { error: record.error.type }),
+    ...(record.error !== null && status === 403 ? { reason: record.error.message } : {}),
   };
   if (outcome === 'ok' || outcome === 'cancelled') logger.info(fields, 'request');
   else logger.warn(fields, 'request');
 }
 
-/** One line per refused request or other operation. Refusals are the caller's doing: a warning for each would let a scanner of ports fill the log. */
-export function logOperation(logger: Logger, record: OperationRecord): void {
-  const { kind, operation, id, method, path, status, totalMs, workspaceId, error } = record;
-  const fields = {
-    ...(id !== null && { id }),
-    operation,
-    method,
-    path,
-    status,
-    totalMs,
-    workspaceId,
-    ...(error && { error: error.type }),
+/** Lines about requests with a status of 401 or 403, in a minute; further ones are counted. */
+const maxDeniedLines = 60;
+const deniedWindowMs = 60_000;
+
+/**
+ * One line per refused request or other operation. Refusals are the caller's doing, so they are no warnings. Whoever
+ * tries keys gets one line for each, with the reason, up to 60 in a minute: the first line of a later minute says how
+ * many were left out. Their records reach `onOperation` all the same.
+ */
+export function operationLog(logger: Logger): OperationRecorder {
+  let windowStartMs = Number.NEGATIVE_INFINITY;
+  let written = 0;
+  let unlogged = 0;
+
+  /** @returns how many lines were left out before this one; null: this one is left out too */
+  function admit(nowMs: number): number | null {
+    if (nowMs - windowStartMs >= deniedWindowMs || nowMs < windowStartMs) {
+      windowStartMs = nowMs;
+      written = 0;
+    }
+    if (written >= maxDeniedLines) {
+      unlogged++;
+      return null;
+    }
+    written++;
+    const before = unlogged;
+    unlogged = 0;
+    return before;
+  }
+
+  return (record) => {
+    const { kind, operation, id, method, path, status, totalMs, workspaceId, apiKeyHash, userId, error } = record;
+    const isDenied = status === 401 || status === 403;
+    const before = isDenied ? admit(record.receivedAtMs + totalMs) : 0;
+    if (before === null) return;
+    const fields = {
+      ...(id !== null && { id }),
+      operation,
+      method,
+      path,
+      status,
+      totalMs,
+      workspaceId,
+      ...(error && { error: error.type }),
+      ...(isDenied && { reason: error?.message, apiKeyHash, userId }),
+      ...(before > 0 && { unlogged: before }),
+    };
+    if (status >= 500) logger.warn(fields, kind);
+    else logger.info(fields, kind);
   };
-  if (status >= 500) logger.warn(fields, kind);
-  else logger.info(fields, kind);
 }

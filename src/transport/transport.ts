@@ -1,13 +1,17 @@
 import type { ByteSource } from '../base/bytes.ts';
 
 export interface TransportRequest {
+  /** HTTP method. */
   method: 'GET' | 'POST';
+  /** The complete address. */
   url: string;
   /** Lower-case names. */
   headers: Record<string, string>;
+  /** The body as text; absent: none. */
   body?: string | Uint8Array;
   /** An abort closes the socket at once and rejects pending promises with `signal.reason`. */
   signal: AbortSignal;
+  /** The most that the response may have. */
   limits: TransportLimits;
   /** Called by a transport with `reportsSending`, before the first byte of the request leaves. */
   sending?(): void;
@@ -22,6 +26,7 @@ export interface TransportLimits {
 }
 
 export interface TransportResponse {
+  /** HTTP status. */
   status: number;
   /** Lower-case names; repeated ones joined by ", ". */
   headers: Record<string, string>;
@@ -36,6 +41,7 @@ export interface TransportResponse {
  *         (`bad_response`); the signal's own reason after an abort
  */
 export interface Transport {
+  /** Sends one request, and returns when the headers of the response are there. */
   send(request: TransportRequest): Promise<TransportResponse>;
   /** true: the transport needs only the methods of `StopSignal`, so `signal` may be one. That is cheaper. */
   takesStopSignal?: boolean;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { runCommand } from '../../adapters/serve-command.ts';
+import { runCommand } from '../../adapters/command.ts';
 import type { Terminal } from '../../adapters/terminal.ts';
 
 /** Where every start without a folder of its own keeps its data. */

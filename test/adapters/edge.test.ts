@@ -28,7 +28,8 @@ const errorOf = (status: number, text: string) => {
   return json.error.message as string;
 };
 
-describe.each(Object.entries({ ...edgeHosts, ...otherHosts }))('%s', (name, start) => {
+/** Starts a gateway in a host for each test. @returns where to ask it for a completion */
+function hosted(start: (gateway: Gateway) => Promise<Host>): () => string {
   let host: Host;
   let gateway: Gateway;
   beforeEach(async () => {
@@ -39,7 +40,11 @@ describe.each(Object.entries({ ...edgeHosts, ...otherHosts }))('%s', (name, star
     await host.close();
     await gateway.close();
   });
-  const url = () => `${host.baseUrl}/chat/completions`;
+  return () => `${host.baseUrl}/chat/completions`;
+}
+
+describe.each(Object.entries({ ...edgeHosts, ...otherHosts }))('%s', (name, start) => {
+  const url = hosted(start);
 
   it('answers a preflight without a key, and lets the page read JSON, streams and errors', async () => {
     const preflight = await receive(url(), {
@@ -100,17 +105,7 @@ describe.each(Object.entries({ ...edgeHosts, ...otherHosts }))('%s', (name, star
 });
 
 describe.each(Object.entries(edgeHosts))('%s', (_, start) => {
-  let host: Host;
-  let gateway: Gateway;
-  beforeEach(async () => {
-    gateway = open();
-    host = await start(gateway);
-  });
-  afterEach(async () => {
-    await host.close();
-    await gateway.close();
-  });
-  const url = () => `${host.baseUrl}/chat/completions`;
+  const url = hosted(start);
 
   it('refuses what is not UTF-8, with and without a declared length', async () => {
     const body = Buffer.from(chat.replace('Hi', 'é'), 'latin1');

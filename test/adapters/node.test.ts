@@ -9,6 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { serve, toNodeHandler } from '../../adapters/node.ts';
+import { createGateway } from '../../src/gateway.ts';
 import { keepAlive, nextPiece, readAll, receive, send } from '../contract/adapters/client.ts';
 import { fakeGateway, floodPiece, floodPieces } from '../contract/adapters/fake-gateway.ts';
 import { adapterContract } from '../contract/adapters/suite.ts';
@@ -42,6 +43,39 @@ describe('a body that something before the gateway has had its hands on', () => 
     const { text } = await receive(`${host.baseUrl}/echo`, { headers: { 'content-type': 'application/json' }, body });
     expect(JSON.parse(text).body).toEqual({ text: 'é, 漢字' });
     await host.close();
+  });
+});
+
+describe('a body that something before toNodeHandler has read', () => {
+  const parsers: [string, (text: string) => unknown][] = [
+    ['parsed', JSON.parse],
+    ['as text', (text) => text],
+    ['as a Buffer', (text) => Buffer.from(text)],
+  ];
+  const readBefore = (gateway: Parameters<typeof toNodeHandler>[0], parse: (text: string) => unknown) => {
+    const handle = toNodeHandler(gateway);
+    return hostListener(async (req: IncomingMessage & { body?: unknown }, res) => {
+      let text = '';
+      for await (const piece of req.setEncoding('utf8')) text += piece;
+      req.body = parse(text);
+      handle(req, res);
+    }, '/v1');
+  };
+  it.each(parsers)('is taken from req.body: %s', async (_, parse) => {
+    const host = await readBefore(fakeGateway('sources'), parse);
+    const { text } = await receive(`${host.baseUrl}/echo`, { body: '{"text":"é, 漢字"}' });
+    expect(JSON.parse(text)).toMatchObject({ handedOver: true, body: { text: 'é, 漢字' } });
+    await host.close();
+  });
+  it('and has kept for itself is an error that says what to do, and no request that waits for ever', async () => {
+    const gateway = createGateway({ providers: { sandbox: {} }, apiKeys: [{ key: 'sk-test-inference' }] });
+    const host = await readBefore(gateway, () => undefined);
+    const headers = { authorization: 'Bearer sk-test-inference' };
+    const { status, text } = await receive(`${host.baseUrl}/chat/completions`, { headers, body: '{}' });
+    expect([status, JSON.parse(text).error.message]).toEqual([500, expect.stringContaining('as req.body')]);
+    expect((await receive(`${host.baseUrl}/models`, { method: 'GET', headers })).status).toBe(200);
+    await host.close();
+    await gateway.close();
   });
 });
 

@@ -45,7 +45,8 @@ const cases: Case[] = [
   { status: 400, when: '`"required"`', body: { ...ask, tool_choice: 'required' }, metadata: ['issues'] },
   { status: 400, when: '`X-Session-Id`', headers: { 'x-session-id': 's'.repeat(257) }, metadata: ['issues'] },
   { status: 400, when: '`X-Session-Id`', headers: { 'x-service-timeout-ms': 'soon' }, metadata: ['issues'] },
-  { status: 400, when: 'unknown model', body: { ...ask, model: 'acme/gone' }, metadata: ['model'] },
+  { status: 400, when: 'unknown model', body: { ...ask, model: 'acme/unheard-of' }, metadata: ['model'] },
+  { status: 400, when: 'unknown model', body: { ...ask, model: 'acme/fsat' }, metadata: ['model', 'did_you_mean'] },
   { status: 400, when: 'unknown model', body: { ...ask, plugins: [{ id: 'web' }] }, metadata: ['plugin'] },
   { status: 400, when: 'the provider refused', upstream: answered(400), metadata: refused },
   { status: 401, when: 'no key', headers: { authorization: 'Bearer wrong' } },
@@ -288,7 +289,8 @@ describe('docs/errors.md', () => {
   });
   it('shows the envelope as it comes', async () => {
     const { post } = testGateway();
-    const { json } = await post({ model: 'acme/fast', messages: [{ role: 'user', content: 5 }] });
+    const [, body = ''] = /-d '([^']*)'/.exec(codeBlocks(doc, 'sh')[0] as string) ?? [];
+    const { json } = await post(JSON.parse(body));
     expect(JSON.parse(codeBlocks(doc, 'json')[0] as string)).toEqual(json);
   });
   it('is right about the type and the message of that chunk, by who ended the stream', async () => {

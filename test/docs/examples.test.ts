@@ -191,13 +191,23 @@ describe('README.md', () => {
 });
 
 describe('docs/options.md', () => {
-  const [own = '', users = '', named = '', keys = '', records = '', ...others] = examplesOf('docs/options.md');
+  const [first = '', own = '', users = '', named = '', keys = '', records = '', ...others] =
+    examplesOf('docs/options.md');
 
   it('shows no example that is not run here', () => {
     expect(others).toEqual([]);
   });
+  it('begins with a gateway that serves a model under its other name', async () => {
+    vi.stubEnv('GROQ_API_KEY', undefined);
+    const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
+    const gateway = (await run('options-first', first)).gateway as Gateway;
+    await expectEcho(await gateway.fetch('http://in-process/v1/chat/completions', chat({ model: 'helper' })));
+    expect(log.mock.calls).toEqual([[['first-app'], 'acme/helper', expect.any(Number)]]);
+    log.mockRestore();
+    await gateway.close();
+  });
   it('signs with what a provider in code says', async () => {
-    vi.stubEnv('ACME_KEY', 'key-of-acme');
+    vi.stubEnv('ACME_API_KEY', 'key-of-acme');
     const { gateway } = await run('options-own', own, {
       replace: { 'https://inference.acme.example/v1': upstream.url },
     });

@@ -1,12 +1,16 @@
+import 'reflect-metadata';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { INestApplication } from '@nestjs/common';
 import type { Express } from 'express';
+import type { FastifyInstance } from 'fastify';
 import { expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
-import { receive } from '../contract/adapters/client.ts';
+import { readAll, receive, send } from '../contract/adapters/client.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 
-const [session = '', parsing = '', continuing = '', pages = '', ...others] = examplesOf('docs/hosts.md');
+const [session = '', parsing = '', continuing = '', pages = '', plugin = '', nest = '', stopping = '', ...others] =
+  examplesOf('docs/hosts.md');
 const headers = { authorization: 'Bearer sk-change-me-please', origin: 'https://app.example' };
 const chat = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] });
 
@@ -30,7 +34,8 @@ it('docs/hosts.md shows no example that is not run here', () => {
 });
 it('docs/hosts.md shows how a session identifies the caller', async () => {
   const { app } = await shown<{ app: Express }>('session', session);
-  const asked = async (cookie: string) => (await ask(createServer(app), chat, { authorization: '', cookie })).status;
+  const asked = async (cookie: string) =>
+    (await ask(createServer(app), chat, { authorization: '', cookie, 'sec-fetch-site': 'same-origin' })).status;
   expect([await asked('session=1'), await asked('session=2')]).toEqual([200, 401]);
 });
 it('docs/hosts.md shows how the errors of express.json() become those of the gateway', async () => {
@@ -50,4 +55,62 @@ it('docs/hosts.md shows how pages of other sites may ask', async () => {
   const { gateway } = await shown<{ gateway: Gateway }>('pages', pages);
   const response = await gateway.fetch('http://in-process/v1/models', { headers });
   expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([200, 'https://app.example']);
+});
+it('docs/hosts.md shows the gateway as a plugin of Fastify', async () => {
+  const { app } = await shown<{ app: FastifyInstance }>('fastify', plugin);
+  const { authorization } = headers;
+  const sent = { method: 'POST' as const, url: '/v1/chat/completions', body: chat };
+  const answer = await app.inject({ ...sent, headers: { authorization, 'content-type': 'application/json' } });
+  expect(answer.statusCode).toBe(200);
+  await app.close();
+});
+it('docs/hosts.md shows the gateway as middleware of Nest', async () => {
+  const { app } = await shown<{ app: INestApplication }>('nest', nest);
+  await app.init();
+  expect((await ask(app.getHttpServer(), chat)).status).toBe(200);
+  await app.close();
+});
+
+it('docs/hosts.md shows how a server stops after the open stream has come to its end', async () => {
+  const code = stopping.replace("listen(3000, '127.0.0.1')", "listen(0, '127.0.0.1')");
+  const { server, gateway, stop } = await shown<{ server: Server; gateway: Gateway; stop: () => Promise<void> }>(
+    'stopping',
+    code,
+  );
+  process.off('SIGTERM', stop);
+  if (!server.listening) await new Promise((resolve) => server.once('listening', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/chat/completions`;
+  const body = JSON.stringify({
+    model: 'sandbox/lorem',
+    stream: true,
+    sandbox: { tokens: 20 },
+    messages: [{ role: 'user', content: 'Hi' }],
+  });
+  const response = await send(url, { headers, body }).response;
+  const stopped = stop();
+  const { text, whole } = await readAll(response);
+  expect([whole, text.includes('[DONE]'), text.includes('"error"')]).toEqual([true, true, false]);
+  await stopped;
+  await expect(receive(url, { headers, body })).rejects.toThrow();
+  await gateway.close();
+});
+it('docs/hosts.md says what becomes of a stream that is open when the gateway closes', async () => {
+  const { gateway } = await shown<{ gateway: Gateway }>('sudden', pages);
+  const body = JSON.stringify({
+    model: 'sandbox/stall',
+    stream: true,
+    messages: [{ role: 'user', content: 'Hi' }],
+  });
+  const response = await gateway.fetch('http://in-process/v1/chat/completions', {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body,
+  });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  let text = decoder.decode((await reader.read()).value, { stream: true });
+  await gateway.close();
+  for (let part = await reader.read(); !part.done; part = await reader.read())
+    text += decoder.decode(part.value, { stream: true });
+  expect(text).toMatch(/"error"[\s\S]*\[DONE\]/);
 });

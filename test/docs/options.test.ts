@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { optionsOf } from '../../scripts/option-paths.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { OptionsError, optionsSchema } from '../../src/options.ts';
 import { newApiKeySchema } from '../../src/schema/api-key.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 import { membersOf } from './members.ts';
-import { optionsOf } from './option-paths.ts';
 
 const rows = tableRows(readDoc('docs/options.md'));
 
@@ -56,7 +56,7 @@ describe('docs/options.md', () => {
     const meaning = (name: string) => rows.find(({ cells }) => cells[0] === `\`${name}\``)?.cells[2] as string;
     expect(quoted(meaning('times'))).toEqual(membersOf('src/call/generation.ts', 'GenerationTimes'));
     expect(quoted(meaning('costParts'))).toEqual(membersOf('src/call/generation.ts', 'CostParts'));
-    expect(fields('Field', 'Your own users')).toEqual(membersOf('src/http/authenticate.ts', 'HostCaller'));
+    expect(fields('Field', 'Your own users')).toEqual(membersOf('src/http/host-caller.ts', 'HostCaller'));
   });
   it('has a row for every method of gateway.apiKeys, and what a new key is made of', () => {
     const methods = rows.filter(({ columns }) => columns[0] === 'Method').map(({ cells }) => cells[0] as string);

@@ -141,7 +141,7 @@ describe('docs/routing.md', () => {
   });
   it('says of every rule why an endpoint is out', () => {
     const known = [...preferenceFilters, 'free', 'thinking', 'extended'];
-    const further = ['disabled', 'service_tier', 'credentials', 'byok', 'cooldown', 'sandbox', 'budget'];
+    const further = ['disabled', 'service_tier', 'credentials', 'byok', 'byok_only', 'cooldown', 'sandbox', 'budget'];
     expect(named('`filter`').toSorted()).toEqual([...known, ...further].toSorted());
   });
   it('names options with their defaults', () => {

@@ -66,7 +66,7 @@ describe('docs/workspaces.md', () => {
         Object.assign(variables, variablesOf(new URL(url).pathname, last));
       }
     }
-    expect(statuses).toEqual([201, 200, 201, 200, 402, 200, 201, 200, 200, 200, 200]);
+    expect(statuses).toEqual([201, 200, 201, 200, 402, 200, 201, 200, 200, 200, 200, 200, 200]);
   });
 
   it('has a row for every operation, and no other', () => {
@@ -129,13 +129,13 @@ describe('docs/workspaces.md', () => {
     const callers: (() => Promise<{ gateway: Gateway; headers: Record<string, string>; own: string }>)[] = [
       async () => ({ gateway: started(), headers: bearer(key), own: 'default' }),
       async () => {
-        const apiKeys = [{ key, permissions: [...both], workspace: team as never }];
+        const apiKeys = [{ key, permissions: [...both], workspaceId: team }];
         return { gateway: started({ apiKeys }), headers: bearer(key), own: team };
       },
       async () => {
         const gateway = started();
         const { data } = await ask(gateway, bearer(key), 'POST', '/workspaces', { name: 'x', slug: 'x' });
-        const made = await gateway.apiKeys.create({ workspace: data.id, permissions: [...both] });
+        const made = await gateway.apiKeys.create({ workspaceId: data.id, permissions: [...both] });
         return { gateway, headers: bearer(made.key), own: data.id };
       },
       named({}),

@@ -8,7 +8,10 @@ import { runs } from '../support/runs.ts';
 import { chunk, type HttpUpstream, httpUpstream, type ScriptedAnswer, sse, textStream } from '../support/upstream.ts';
 
 const begun = sse(chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hello there' }));
-/** The upstream must see its socket closed within this. `npm test` uses all cores, so that it can only tell soon from never. */
+/**
+ * The upstream must see its socket closed within this. `npm test` uses all cores, so that it can only tell soon from
+ * never.
+ */
 const withinMs = runs(5_000, 50);
 
 let upstream: HttpUpstream;

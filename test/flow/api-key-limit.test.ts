@@ -19,7 +19,7 @@ describe('the keys of a workspace', () => {
       const refused = await make(by);
       expect([refused.status, refused.json.error.message]).toEqual([400, full]);
     }
-    await expect(gateway.apiKeys.create({ workspace: 'acme' })).rejects.toMatchObject({ status: 400, message: full });
+    await expect(gateway.apiKeys.create({ workspaceId: 'acme' })).rejects.toMatchObject({ status: 400, message: full });
     // Of another workspace, nothing.
     expect((await manage('POST', '/keys', { name: 'x' })).status).toBe(201);
     await manage('DELETE', `/keys/${made[0]}`, undefined, manager.key);

@@ -45,6 +45,8 @@ describe('POST /keys', () => {
       requests_per_minute: null,
       tokens_per_minute: null,
       requests_in_flight: null,
+      allowed_models: null,
+      tags: [],
       ...unused,
       creator_user_id: null,
       created_at: now,
@@ -320,6 +322,7 @@ describe('GET /key', () => {
       expect(shown.status).toBe(200);
       expect(shown.json.data).toEqual({
         label: maskSecret(made.key),
+        workspace_id: defaultWorkspaceId,
         permissions,
         limit: 5,
         limit_remaining: 5,
@@ -329,6 +332,8 @@ describe('GET /key', () => {
         creator_user_id: 'user-7',
         expires_at: null,
         ...roles(permissions.includes('management')),
+        allowed_models: null,
+        tags: [],
         rate_limits: [],
         rate_limit,
       });
@@ -343,6 +348,7 @@ describe('GET /key', () => {
     const shown = await manage('GET', '/key', undefined, key);
     expect(shown.json.data).toEqual({
       label: `key:${sha256Hex(key).slice(0, 8)}`,
+      workspace_id: defaultWorkspaceId,
       permissions: [permission],
       ...unlimited,
       ...unused,
@@ -353,14 +359,67 @@ describe('GET /key', () => {
       creator_user_id: null,
       expires_at: null,
       ...roles(permission === 'management'),
+      allowed_models: null,
+      tags: [],
       rate_limits: [],
       rate_limit,
     });
   });
-  it('shows none to a user whom the host app let in without one', async () => {
-    const { manage } = open({ authenticate: () => ({ permissions: ['inference'], userId: 'user-7' }) });
-    const refused = await manage('GET', '/key');
-    expect([refused.status, refused.json.error.message]).toEqual([404, 'The request was let in without an API key']);
+  it('shows its workspace to a user whom the host app let in without one: its tightest budget, what all have spent', async () => {
+    const { manage, post, gateway, clock } = open({
+      apiKeys: [{ key: testKey }],
+      authenticate: () => ({ permissions: ['inference'], userId: 'user-7' }),
+    });
+    const own = async () => (await manage('GET', '/key', undefined, null)).json.data;
+    expect(await own()).toEqual({
+      label: 'user:user-7',
+      workspace_id: defaultWorkspaceId,
+      permissions: ['inference'],
+      ...unlimited,
+      ...unused,
+      allowed_models: null,
+      tags: [],
+      creator_user_id: 'user-7',
+      expires_at: null,
+      ...roles(false),
+      rate_limits: [],
+      rate_limit,
+    });
+    const id = defaultWorkspaceId;
+    await gateway.budgets.put({ id, interval: 'lifetime', limit_usd: 9 });
+    await gateway.budgets.put({ id, interval: 'monthly', limit_usd: 3 });
+    await gateway.budgets.put({ id, interval: 'weekly', limit_usd: 3 });
+    await clock.advance(6_000);
+    // With another caller of the workspace, and by the user: both count.
+    const cost = Number((await post(ask, bearer(testKey))).json.usage?.cost);
+    await post(ask, { authorization: '' });
+    const spent = Math.round(2 * cost * 1e9) / 1e9;
+    expect(await own()).toMatchObject({ usage: spent, usage_daily: spent, byok_usage: 0 });
+    // As much is left of the week: the longer interval is shown.
+    expect(await own()).toMatchObject({ limit: 3, limit_reset: 'monthly', limit_remaining: 3 - spent });
+    await gateway.budgets.put({ id, interval: 'weekly', limit_usd: cost });
+    await clock.advance(6_000);
+    expect(await own()).toMatchObject({ limit: cost, limit_reset: 'weekly', limit_remaining: 0 });
+    await gateway.budgets.put({ id, interval: 'lifetime', limit_usd: 0.5 * cost });
+    await clock.advance(6_000);
+    expect(await own()).toMatchObject({ limit: 0.5 * cost, limit_reset: null, limit_remaining: 0 });
+  });
+  it('shows a user the workspace of its own alone', async () => {
+    const { manage, post, gateway, workspace } = open({
+      apiKeys: [{ key: testKey }, { key: managementKey, permissions: ['management'] }],
+      authenticate: (request) => ({ permissions: ['inference'], workspaceId: request.headers.get('x-at') ?? 'team-1' }),
+    });
+    const other = await workspace('other');
+    await gateway.budgets.put({ id: other, interval: 'daily', limit_usd: 7 });
+    await post(ask, bearer(testKey));
+    expect((await manage('GET', '/key', undefined, null)).json.data).toMatchObject({
+      label: 'workspace:team-1',
+      workspace_id: 'team-1',
+      ...unlimited,
+      ...unused,
+    });
+    const shown = await gateway.as({ permissions: ['inference'], workspaceId: other }).apiKeys.current();
+    expect(shown.data).toMatchObject({ workspace_id: other, limit: 7, limit_reset: 'daily', ...unused });
   });
   it('is answered to nobody without a key', async () => {
     const { manage } = open();

@@ -1,6 +1,6 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
-import type { HostCaller } from '../../src/http/authenticate.ts';
+import type { HostCaller } from '../../src/http/host-caller.ts';
 import { chatRequest, hello, managementKey, readStream, testGateway, testKey } from '../support/gateway.ts';
 import { completion, errorBody } from '../support/upstream.ts';
 

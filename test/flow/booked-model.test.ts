@@ -7,8 +7,8 @@ import { dice } from '../support/random-routes.ts';
 import { runs } from '../support/runs.ts';
 import { chunk, completion, sse, usageChunk } from '../support/upstream.ts';
 
-// Random requests, time-outs, retries, hedges and departures against an upstream that keeps a bill of its own and may lie
-// about it: what it bills was booked before, and what was booked was within the limit.
+// Random requests, time-outs, retries, hedges and departures against an upstream that keeps a bill of its own and may
+// lie about it: what it bills was booked before, and what was booked was within the limit.
 
 type Dice = ReturnType<typeof dice>;
 
@@ -39,7 +39,10 @@ function fateOf(roll: Dice, maxTokens: number, reasons: boolean): Fate {
   };
 }
 
-/** An upstream whose tokens are words of four bytes. It bills what it has made, and for JSON the whole, whoever is there. */
+/**
+ * An upstream whose tokens are words of four bytes. It bills what it has made, and for JSON the whole, whoever is
+ * there.
+ */
 function billing(roll: Dice, tested: () => TestGateway) {
   const bill = { nanoUsd: 0 };
   const transport: Transport = {

@@ -32,6 +32,7 @@ describe('PUT /workspaces/{id}/budgets/{interval}', () => {
         spent_usd: 0,
         held_usd: 0,
         remaining_usd: 12.5,
+        overspent_usd: 0,
         resets_at: ends[interval],
         created_at: now,
         updated_at: now,
@@ -213,7 +214,9 @@ describe('a budget that is read', () => {
     expect(daily.spent_usd + daily.held_usd + daily.remaining_usd).toBeCloseTo(1, 9);
     expect(lifetime.remaining_usd).toBeCloseTo(daily.remaining_usd + 4, 9);
     await tested.manage('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.000001 });
-    expect((await tested.manage('GET', '/workspaces/default/budgets/daily')).json.data.remaining_usd).toBe(0);
+    const lowered = (await tested.manage('GET', '/workspaces/default/budgets/daily')).json.data;
+    expect([lowered.remaining_usd, daily.overspent_usd]).toEqual([0, 0]);
+    expect(lowered.overspent_usd).toBeCloseTo(daily.spent_usd - 0.000001, 9);
     await tested.gateway.close();
   });
 });

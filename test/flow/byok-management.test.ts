@@ -2,7 +2,7 @@ import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { randomIds } from '../../src/base/ids.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
-import type { HostCaller } from '../../src/http/authenticate.ts';
+import type { HostCaller } from '../../src/http/host-caller.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { errorBodySchema } from '../../src/schema/envelope.ts';
 import { type CallAnswer, hello, testGateway, testKey } from '../support/gateway.ts';
@@ -83,7 +83,7 @@ describe('POST /byok', () => {
   it('keeps all it is given', async () => {
     const { create, call } = byok();
     const given = {
-      provider: 'google-vertex',
+      provider: 'mistral',
       name: 'Team key',
       disabled: true,
       is_fallback: true,
@@ -98,8 +98,8 @@ describe('POST /byok', () => {
 
   it.each<[string, unknown, string, string]>([
     ['no key', { provider: 'openai' }, 'key', 'expected string'],
-    ['no provider', { key }, 'provider', 'expected one of "ai21"'],
-    ['a provider that is not on the list', { provider: 'sandbox', key }, 'provider', 'expected one of "ai21"'],
+    ['no provider', { key }, 'provider', 'expected string'],
+    ['a provider that is none', { provider: 'sandbox', key }, 'provider', 'expected the slug of a provider'],
     ['an empty key', { provider: 'openai', key: '' }, 'key', 'expected at least 1 character'],
     ['a key with a line break', { provider: 'openai', key: `${key}\n` }, 'key', 'expected a key of visible ASCII'],
     ['an empty name', { provider: 'openai', key, name: '' }, 'name', 'expected at least 1 character'],

@@ -181,7 +181,10 @@ describe('a change of the master secret', () => {
     const { gateway } = await withByok([], { store, secrets: next, authenticate: () => mine });
     expect(await gateway.credentials.rotate()).toMatchObject({ checked: 0 });
     expect(await gateway.credentials.rotate(['team-1'])).toMatchObject({ checked: 1, resealed: 1 });
-    await expect(gateway.credentials.rotate(['no id'])).rejects.toThrow(TypeError);
+    await expect(gateway.credentials.rotate(['team-1', 'no id'])).rejects.toMatchObject({
+      status: 400,
+      metadata: { issues: [{ path: 'workspaces[1]', message: 'expected the id of a workspace' }] },
+    });
   });
 });
 

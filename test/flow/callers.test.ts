@@ -103,12 +103,19 @@ describe('a caller whom the host app names', () => {
     expect([asked, records.map(({ userId }) => userId)]).toEqual([1, [null, 'ada']]);
     expect((await run(gateway.handle(unkeyed(), { caller: () => null }))).status).toBe(401);
   });
-  it('is refused with 500 where the function throws, or names no workspace', async () => {
+  it('is refused with 500 where the function throws, or finds what is no caller', async () => {
     const { gateway, run } = named();
     const failing = () => {
       throw new Error('The database sk-secret is down');
     };
-    for (const caller of [failing, { ...user, workspaceId: 'not an id' }]) {
+    const found = (caller: unknown) => () => caller as typeof user;
+    for (const caller of [
+      failing,
+      found({ ...user, workspaceId: 'not an id' }),
+      found({ workspaceId: 'team-1' }),
+      found({ permissions: ['everything'] }),
+      found('ada'),
+    ]) {
       const response = await run(gateway.handle(unkeyed(), { caller }));
       expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining('secret')]);
     }

@@ -392,7 +392,7 @@ describe('gateway.explain', () => {
     expect(await gateway.explain(ask)).toEqual(expected);
     expect(await gateway.explain(JSON.stringify(ask))).toEqual(expected);
     expect(await gateway.explain(ask, {})).toEqual(expected);
-    expect(await gateway.explain(ask, { workspace: defaultWorkspaceId })).toEqual(expected);
+    expect(await gateway.explain(ask, { workspaceId: defaultWorkspaceId })).toEqual(expected);
   });
   it('asks for another workspace: its budgets, its defaults', async () => {
     const tested = tenantGateway({ ...options, store: new Keyv() });
@@ -400,15 +400,19 @@ describe('gateway.explain', () => {
     await tested.manage('PUT', `/workspaces/${id}/budgets/weekly`, { limit_usd: 0.0005 });
     await tested.manage('PATCH', `/workspaces/${id}`, { default_text_model: 'acme/pair' });
     expect(await tested.gateway.explain(ask)).toMatchObject({ hold_usd: null, budgets: [] });
-    const explanation = await tested.gateway.explain({ messages: hello, max_tokens: 100 }, { workspace: id });
+    const explanation = await tested.gateway.explain({ messages: hello, max_tokens: 100 }, { workspaceId: id });
     expect([providers(explanation), explanation.budgets.map(({ interval }) => interval)]).toEqual([
       ['alt/turbo'],
       ['weekly'],
     ]);
   });
-  it.each(['', 'a b', '{x}', 'x'.repeat(65)])('takes no workspace that cannot be one: "%s"', async (workspace) => {
+  it.each(['', 'a b', '{x}', 'x'.repeat(65)])('takes no workspace that cannot be one: "%s"', async (workspaceId) => {
     const { gateway } = explaining();
-    await expect(gateway.explain(ask, { workspace })).rejects.toThrow(TypeError);
+    const error = await gateway.explain(ask, { workspaceId }).catch((thrown: unknown) => thrown);
+    expect(isGatewayError(error) && [error.status, error.message]).toEqual([
+      400,
+      'of.workspaceId: expected the id of a workspace',
+    ]);
   });
 });
 

@@ -82,7 +82,8 @@ describe.each([false, true])('before the first of an answer (stream: %s)', (stre
       expect(answer.headers.get('content-type')).toBe('application/json');
       expect(answer.status).toBe(status === 500 || status === 302 ? 502 : status);
       expect(answer.json.error.metadata).toMatchObject({ provider_name: 'Up' });
-      // What the provider said that it used; nothing where it refused; else its prompt of eight tokens, which it may charge.
+      // What the provider said that it used; nothing where it refused; else its prompt of eight tokens, which it may
+      // charge.
       const isReported = JSON.stringify(failure.body ?? '').includes('prompt_tokens');
       const isRefused = failure.status !== undefined || status === 500;
       const costNanoUsd = isReported ? 36_000 : isRefused ? 0 : 16_000;

@@ -51,12 +51,20 @@ function contentIn(answer: string): string {
   return JSON.parse(answer).choices?.[0]?.message?.content ?? '';
 }
 
-/** All text of a stream, in order. */
-function saidIn(answer: string): string {
-  const deltas = payloadsOf(answer)
+interface Delta {
+  audio?: { transcript?: string };
+  reasoning_details?: { text?: string; summary?: string }[];
+}
+
+function deltasIn(answer: string) {
+  return payloadsOf(answer)
     .filter((payload) => payload !== '[DONE]')
     .map((payload) => JSON.parse(payload).choices?.[0]?.delta ?? {});
-  return deltas
+}
+
+/** All text of a stream, in order. */
+function saidIn(answer: string): string {
+  return deltasIn(answer)
     .map(({ content, reasoning, tool_calls }) => content ?? reasoning ?? tool_calls?.[0]?.function?.arguments ?? '')
     .join('');
 }
@@ -178,6 +186,26 @@ describe('a secret in pieces, over the events of a stream', () => {
       const { said } = await shown(pieces.map(piece).join('') + stop + done, { stream: true });
       expect(said).toBe(pieces.join(''));
     }
+  });
+
+  it.each<[string, (piece: string) => object, (delta: Delta) => string | undefined]>([
+    ['a transcript', (transcript) => ({ audio: { transcript } }), ({ audio }) => audio?.transcript],
+    [
+      'a reasoning text',
+      (piece) => ({ reasoning_details: [{ type: 'reasoning.text', text: piece, index: 1 }] }),
+      ({ reasoning_details: details }) => details?.[0]?.text,
+    ],
+    [
+      'a reasoning summary',
+      (summary) => ({ reasoning_details: [{ type: 'reasoning.summary', summary, index: 0 }] }),
+      ({ reasoning_details: details }) => details?.[0]?.summary,
+    ],
+  ])('leaves nothing out of %s that only looks like one, and ends like one', async (_, deltaOf, textOf) => {
+    const pieces = ['a s', 'k-proj-Abc', 'X sk-proj-Abc123', '_def'];
+    const body = pieces.map((piece) => event(chunkOf(deltaOf(piece)))).join('');
+    const { answer } = await shown(body + stop + done, { stream: true });
+    const texts = deltasIn(answer).map(textOf);
+    expect(texts.join('')).toBe(pieces.join(''));
   });
 
   it('is held back no longer than until the next event', async () => {

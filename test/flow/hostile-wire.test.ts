@@ -183,7 +183,9 @@ const odd: [name: string, script: Scripted][] = [
   ],
 ];
 
-/** undici uses a connection again only after a turn of the event loop, so requests without a pause take turns on two. */
+/**
+ * undici uses a connection again only after a turn of the event loop, so requests without a pause take turns on two.
+ */
 const idlePerTest = 2;
 
 /** The global fetch drops a connection on a 100 Continue that it did not ask for. */

@@ -24,8 +24,8 @@ async function read(lane: TestGateway, pieces: readonly Uint8Array[]): Promise<C
 }
 
 /**
- * Reads the same stream on either lane. Usage is left out where a lane has estimated it: text is counted before decoding
- * on the one and after it on the other, so only one of them may find a report too low for it.
+ * Reads the same stream on either lane. Usage is left out where a lane has estimated it: text is counted before
+ * decoding on the one and after it on the other, so only one of them may find a report too low for it.
  */
 async function expectSame(lanes: readonly TestGateway[], pieces: readonly Uint8Array[]): Promise<void> {
   const [one, other] = [await read(lanes[0] as TestGateway, pieces), await read(lanes[1] as TestGateway, pieces)];

@@ -232,7 +232,7 @@ describe('a key that a tenant makes', () => {
   it('with a key of the options has no limit but the budgets', async () => {
     const key = 'sk-of-the-options';
     const bound = tenantGateway({
-      apiKeys: [{ key, permissions: ['management'], workspace: '11111111-1111-4111-8111-111111111111' as never }],
+      apiKeys: [{ key, permissions: ['management'], workspaceId: '11111111-1111-4111-8111-111111111111' }],
     });
     expect((await bound.manage('POST', '/keys', { name: 'x' }, key)).status).toBe(201);
   });

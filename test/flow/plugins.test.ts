@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import * as z3 from 'zod/v3';
 import { GatewayError } from '../../src/base/errors.ts';
 import type { Generation, ModelResponse } from '../../src/call/generation.ts';
 import type { PluginHooks } from '../../src/call/hooks.ts';
@@ -128,6 +129,22 @@ describe('a plugin of the host app', () => {
     ]);
     const unknown = await post({ ...ask, plugins: [{ id: 'whisper' }] });
     expect(unknown.status).toBe(400);
+  });
+  it('may check its options by a schema of another library, whose words the caller gets', async () => {
+    const shout = definePlugin<{ times: number }>({
+      id: 'shout',
+      options: () => z3.object({ times: z3.number().max(3, 'Not so loud') }),
+      before: (request, { options }) => ({ ...request, user: '!'.repeat(options.times) }),
+    });
+    const { post, upstream } = testGateway({ plugins: [shout] });
+    upstream.always({ body: completion() });
+    await post({ ...ask, plugins: [{ id: 'shout', times: 2 }] });
+    expect(upstream.sent[0]?.body.user).toBe('!!');
+    const wrong = await post({ ...ask, plugins: [{ id: 'shout', times: 9 }] });
+    expect([wrong.status, wrong.json.error.metadata?.issues]).toEqual([
+      400,
+      [{ path: 'plugins[0].times', message: 'Not so loud' }],
+    ]);
   });
   it('that throws fails the call with a 500 that says nothing, and settles it', async () => {
     const { post, records } = withPlugin({

@@ -44,7 +44,10 @@ const options: Parameters<typeof testGateway>[0] = {
   ],
 };
 
-/** The order in which a request with these preferences tries endpoints, all of which fail, and who was left out, by which rule. */
+/**
+ * The order in which a request with these preferences tries endpoints, all of which fail, and who was left out, by
+ * which rule.
+ */
 async function route(provider: object | null, fields: object = {}) {
   const { post, upstream } = testGateway(options);
   upstream.always({ status: 500, body: errorBody('No') });

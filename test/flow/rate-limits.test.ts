@@ -340,7 +340,7 @@ describe('what counts', () => {
   });
   it('is one workspace by itself, with limits of its own where the options name it', async () => {
     const ids = [crypto.randomUUID() as string as WorkspaceId, crypto.randomUUID() as string as WorkspaceId] as const;
-    const apiKeys = ids.map((workspace, at) => ({ key: `sk-of-workspace-${at}`, workspace }));
+    const apiKeys = ids.map((workspaceId, at) => ({ key: `sk-of-workspace-${at}`, workspaceId }));
     const tested = gateway(
       { workspace: { requestsPerMinute: 1 }, workspaces: { [ids[1]]: { requestsPerMinute: 2 } } },
       { apiKeys },

@@ -6,8 +6,8 @@ import { piecesOf, replayGateway } from '../support/replay.ts';
 import { isLongRun, runs } from '../support/runs.ts';
 
 /**
- * A replay is cut at every so many bytes, each replay one byte further: so each place is a cut once, and the cuts of one
- * replay are several events apart. `npm test` leaves out most of these replays.
+ * A replay is cut at every so many bytes, each replay one byte further: so each place is a cut once, and the cuts of
+ * one replay are several events apart. `npm test` leaves out most of these replays.
  */
 const bytesBetweenCuts = (streamBytes: number) => (streamBytes > 20_000 ? 500 : 1000);
 /** Odd: every second place of a cut would miss half of the two-byte line endings. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HandleContext } from '../../src/http/edge.ts';
+import type { HandleContext } from '../../src/http/context.ts';
 import { defineOperation } from '../../src/operations/operation.ts';
 import { checkError, hello, managementKey, testGateway, testKey } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';
@@ -142,6 +142,65 @@ describe('a body that is not UTF-8', () => {
     ],
   ])('is not one that begins with a byte order mark: %s', async (_, options) => {
     expect((await post('/chat/completions', 'application/json', options)).status).toBe(200);
+  });
+});
+
+describe('a body that the host has read', () => {
+  const given = (body: unknown, type: string | null = 'application/json') =>
+    post('/chat/completions', type, { context: { body } });
+
+  it.each<[string, unknown]>([
+    ['parsed', chat],
+    ['a text', chatText],
+    ['a Buffer', Buffer.from(chatText)],
+    ['a Uint8Array', new TextEncoder().encode(chatText)],
+    ['an ArrayBuffer', new TextEncoder().encode(chatText).buffer],
+  ])('is taken as %s', async (_, body) => {
+    const { status, sent } = await given(body);
+    expect([status, sent[0]?.body.messages]).toEqual([200, hello]);
+  });
+  it('is checked like any other', async () => {
+    for (const body of ['{"model":', Buffer.from('{"model":')])
+      expect((await given(body)).json.error.message).toBe('The body is not valid JSON');
+    for (const body of [{ model: 1 }, '{"model":1}']) {
+      const { status, json } = await given(body);
+      expect([status, json.error.message]).toEqual([400, expect.stringMatching(/^messages: /)]);
+    }
+    expect((await given('')).json.error.message).toMatch(/empty/);
+    expect((await given(chatText, 'text/plain')).status).toBe(415);
+    expect((await given(new TextEncoder().encode(chatText).buffer, form)).status).toBe(200);
+  });
+  it.each<[string, (content: string) => unknown]>([
+    ['parsed', (content) => ({ ...chat, messages: [{ role: 'user', content }] })],
+    ['a text', (content) => JSON.stringify({ ...chat, messages: [{ role: 'user', content }] })],
+    ['bytes', (content) => Buffer.from(JSON.stringify({ ...chat, messages: [{ role: 'user', content }] }))],
+  ])('has the same limit of size: %s', async (_, bodyWith) => {
+    const { gateway, upstream } = testGateway({ limits: { bodyBytes: 1000 } });
+    upstream.always({ body: completion() });
+    const statusOf = async (content: string) => {
+      const request = new Request('http://gateway.test/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' },
+      });
+      return (await gateway.handle(request, { body: bodyWith(content) })).status;
+    };
+    expect([await statusOf('x'.repeat(800)), await statusOf('x'.repeat(1100))]).toEqual([200, 413]);
+    if (typeof bodyWith('') === 'string') expect(await statusOf('漢'.repeat(400))).toBe(413);
+  });
+  it('and not handed over is an error that says what to do', async () => {
+    const { gateway } = testGateway();
+    const request = new Request('http://gateway.test/v1/chat/completions', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${testKey}`, 'content-type': 'application/json' },
+      body: chatText,
+    });
+    await request.text();
+    const response = await gateway.handle(request);
+    const { error } = await response.json();
+    expect([response.status, error.message]).toEqual([
+      500,
+      expect.stringContaining('gateway.handle(request, { body })'),
+    ]);
   });
 });
 

@@ -47,8 +47,8 @@ describe('while one tenant sends what is slow to read, another waits no longer t
         sandbox: {},
       },
       apiKeys: [
-        { key: keys.attacker, permissions: ['inference', 'management'], workspace: 'attacker' as never },
-        { key: keys.victim, workspace: 'victim' as never },
+        { key: keys.attacker, permissions: ['inference', 'management'], workspaceId: 'attacker' },
+        { key: keys.victim, workspaceId: 'victim' },
       ],
       secrets: { current: 'a secret of at least 32 characters' },
       fetch: async () => Response.json(completion()),

@@ -108,7 +108,10 @@ async function explained({ gateway }: RandomGateway, body: unknown): Promise<Tol
   }
 }
 
-/** Sends the request. @returns its status, and each endpoint that was called: model, tag, and whether by an own credential */
+/**
+ * Sends the request.
+ * @returns its status, and each endpoint that was called: model, tag, and whether by an own credential
+ */
 async function sent({ send, upstream }: RandomGateway, body: unknown) {
   const before = upstream.sent.length;
   const response = await send(body);

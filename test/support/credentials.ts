@@ -53,7 +53,9 @@ export function memoryStorage(clock: ManualClock): MemoryStorage {
   };
 }
 
-/** A storage every call of which takes some turns of the event loop, as those of a server do: others come in between. */
+/**
+ * A storage every call of which takes some turns of the event loop, as those of a server do: others come in between.
+ */
 export function interleaved(storage: Storage): Storage {
   let calls = 0;
   const turns = async () => {

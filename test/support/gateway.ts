@@ -36,7 +36,10 @@ export interface TestGateway {
   post(body: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** As `post`, without reading and without moving the clock. */
   send(body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>;
-  /** Any operation below `/v1`, with the management key unless headers say otherwise; a body that is a text is sent as it is. */
+  /**
+   * Any operation below `/v1`, with the management key unless headers say otherwise; a body that is a text is sent as
+   * it is.
+   */
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<CallAnswer>;
   /** Moves the clock as far as it takes for the promise to settle. */
   run<T>(promise: Promise<T>): Promise<T>;

@@ -1,6 +1,7 @@
 /**
- * Costs of recorded answers, worked out by fractions and from the recordings alone: not by the code that is tested, which
- * agrees or is wrong. The recordings lie beside the project; here are their names, a price for each, and what they come to.
+ * Costs of recorded answers, worked out by fractions and from the recordings alone: not by the code that is tested,
+ * which agrees or is wrong. The recordings lie beside the project; here are their names, a price for each, and what
+ * they come to.
  */
 
 /** In USD, as decimals: tokens by the million, everything else each. */

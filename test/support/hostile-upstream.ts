@@ -127,12 +127,15 @@ export async function peakOf<T>(promise: Promise<T>): Promise<{ value: T; peakBy
   }
 }
 
-/** What a flood of any length may cost while it is read: an event or a body at its limit, in bytes and as text, and its copies. */
+/**
+ * What a flood of any length may cost while it is read: an event or a body at its limit, in bytes and as text, and its
+ * copies.
+ */
 export const mostBytes = 200 * 1024 * 1024;
 
 /**
- * For a file of attacks that cost memory: warms up what the first request loads for good, and notes before each test what
- * is in use.
+ * For a file of attacks that cost memory: warms up what the first request loads for good, and notes before each test
+ * what is in use.
  * @returns fails when a timer, a socket or memory is kept of an attack
  */
 export function cooldownWatch(): (server: RawServer, idle?: number) => Promise<void> {

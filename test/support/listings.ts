@@ -7,6 +7,7 @@ import type { EndpointStatistics } from '../../src/catalog/health.ts';
 import { presentationOf } from '../../src/operations/compat.ts';
 import type { ListingDeps } from '../../src/operations/listings/reach.ts';
 import type { Operation } from '../../src/operations/operation.ts';
+import { asZod } from '../../src/schema/schema.ts';
 import { manualClock } from './manual-clock.ts';
 
 /** An endpoint of which nothing is known, but for what is given. */
@@ -67,12 +68,20 @@ export function listingDeps({ models, statistics = {}, usable = ['up', 'alt'], o
     throughput: () => null,
   };
   return {
-    catalog: { view: () => ({ model: (slug) => models.find((one) => one.slug === slug) ?? null, models }) },
+    catalog: {
+      view: () => ({
+        model: (slug) => models.find((one) => one.slug === slug) ?? null,
+        models,
+        aliasOf: () => null,
+        named: () => [],
+      }),
+    },
     health: { view: () => neverCoolsDown, statistics: (key) => ({ ...nothingSeen, ...statistics[key] }) },
     clock: manualClock(),
     provider: (slug) => (names[slug] === undefined ? null : { name: names[slug] }),
     usableProviders: new Set(usable),
     byokCredentials: () => own,
+    defaultsOf: () => ({ isByokOnly: false }),
     isConfigured: (slug) => usable.includes(slug),
     brand: 'service',
     presentation: presentationOf(compat),
@@ -110,7 +119,7 @@ export async function ask<Body, Query>(
 ): Promise<any> {
   const reply = await operation.run({
     body: null as Body,
-    query: (operation.query ? operation.query().parse(query) : null) as Query,
+    query: (operation.query ? asZod(operation.query()).parse(query) : null) as Query,
     params,
     basePath,
     caller,
@@ -120,5 +129,5 @@ export async function ask<Body, Query>(
     authenticatedAtMs: 0,
   });
   if (reply.kind !== 'json') throw new Error('The answer is no JSON');
-  return operation.result().parse(reply.body);
+  return asZod(operation.result()).parse(reply.body);
 }

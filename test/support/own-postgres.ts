@@ -111,7 +111,9 @@ function tell(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Ends the server and removes its folder as soon as its input is closed: by `stop`, or because this process has died. */
+/**
+ * Ends the server and removes its folder as soon as its input is closed: by `stop`, or because this process has died.
+ */
 function keep(folder: string): ChildProcess {
   const script = `
     const { readFileSync, rmSync, existsSync } = require('node:fs');

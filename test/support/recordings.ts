@@ -73,7 +73,10 @@ export function countRecordedFiles(dialect: string): number {
   return manifest.files.filter((one) => one.dialect === dialect).length;
 }
 
-/** Puts the framing back that a file of one payload a line was stripped of; some hold several streams, one after another. */
+/**
+ * Puts the framing back that a file of one payload a line was stripped of; some hold several streams, one after
+ * another.
+ */
 function streamsIn(lines: string): string[] {
   const byId = Map.groupBy(
     lines.split('\n').filter((line) => line.trim() !== ''),

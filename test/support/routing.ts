@@ -87,7 +87,12 @@ export function inputOf(world: World, fields: Partial<ChatRequest> = {}): PlanIn
   };
   return {
     request: { messages: [{ role: 'user', content: 'Hi' }], ...(named ? {} : { model: 'm/1' }), ...fields },
-    view: { models, model: (slug) => models.find((one) => one.slug === slug) ?? null },
+    view: {
+      models,
+      model: (slug) => models.find((one) => one.slug === slug) ?? null,
+      aliasOf: () => null,
+      named: () => [],
+    },
     defaultModel: world.defaultModel ?? null,
     brand: 'acme',
     isConfigured: (slug) => usable.has(slug),

@@ -92,6 +92,8 @@ export function apiKeyInput(rest: Partial<ApiKeyInput> = {}): ApiKeyInput {
     requestsPerMinute: null,
     tokensPerMinute: null,
     requestsInFlight: null,
+    allowedModels: null,
+    tags: [],
     creatorUserId: null,
     expiresAtMs: null,
     ...rest,

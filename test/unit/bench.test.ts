@@ -101,12 +101,15 @@ describe('the gateway of the measurements', () => {
       fetch: async () => new Response(chatResponse, { headers: headersOfResponse }),
     });
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
-    const request = { method: 'POST', headers, body: chatRequest() };
-    const response = await gateway.fetch('http://127.0.0.1/v1/chat/completions', request);
-    expect(response.status).toBe(200);
-    expect(records.map((record) => record.costNanoUsd)).toEqual([costNanoUsd]);
+    // The usage is believed for the large requests, too.
+    for (const extraBytes of [0, 39_000]) {
+      const request = { method: 'POST', headers, body: chatRequest({ extraBytes }) };
+      const response = await gateway.fetch('http://127.0.0.1/v1/chat/completions', request);
+      expect(response.status).toBe(200);
+    }
+    expect(records.map((record) => record.costNanoUsd)).toEqual([costNanoUsd, costNanoUsd]);
     expect(JSON.parse(chatResponse).usage).toMatchObject({
-      prompt_tokens: 84 + 128,
+      prompt_tokens: 284 + 128,
       completion_tokens: 98,
       prompt_tokens_details: { cached_tokens: 128 },
     });

@@ -6,7 +6,9 @@ import { EventTooLarge, endsByEnding, type FrameEvent, type Framer, type Framing
 const preludeBytes = 12;
 /** A frame without headers and payload: its prelude, and the checksum of the frame. */
 const leastBytes = 16;
-/** Bytes of the values of a header by type: true, false, 8, 16, 32 and 64 bits; text of its own length; a time, a UUID. */
+/**
+ * Bytes of the values of a header by type: true, false, 8, 16, 32 and 64 bits; text of its own length; a time, a UUID.
+ */
 const valueBytes = [0, 0, 1, 2, 4, 8, null, null, 8, 16];
 const textType = 7;
 

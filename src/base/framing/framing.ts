@@ -11,6 +11,7 @@ export interface FrameEvent {
  * frame is `buffer.subarray(start, end)`, valid until the next `push`.
  */
 export interface Framer {
+  /** Bytes that are not yet an event. */
   readonly buffer: Uint8Array;
   /** Where the current frame starts in `buffer`. */
   readonly start: number;
@@ -20,6 +21,7 @@ export interface Framer {
   readonly length: number;
   /** A larger frame is an error. */
   readonly maxEventBytes: number;
+  /** Takes more bytes of the stream. */
   push(bytes: Uint8Array): void;
   /**
    * Moves to the next complete frame. false: more bytes are needed.
@@ -38,6 +40,7 @@ export interface Framer {
 
 /** How a stream is cut into events. A framing knows nothing of what an event means: that is the dialect's. */
 export interface Framing {
+  /** Name of the framing. */
   name: string;
   /** A framer for one stream. */
   framer(maxEventBytes: number): Framer;
@@ -50,8 +53,8 @@ export interface Framing {
    */
   recognises(start: string, isAll: boolean): boolean | null;
   /**
-   * For a body that was asked for as JSON: watches its bytes, and says true once they are a stream of this framing whose
-   * end has been said. The upstream may keep the connection open then.
+   * For a body that was asked for as JSON: watches its bytes, and says true once they are a stream of this framing
+   * whose end has been said. The upstream may keep the connection open then.
    */
   endWatch(): (bytes: Uint8Array) => boolean;
 }

@@ -14,7 +14,8 @@ const longestStart = 16;
 const maxWhiteSpace = 64 * 1024;
 
 /**
- * Reads up to the first bytes that tell whether a body is a stream of this framing. White space before them is left out.
+ * Reads up to the first bytes that tell whether a body is a stream of this framing. White space before them is left
+ * out.
  * @throws UpstreamError bad_response for a flood of white space
  */
 export async function peek(source: ByteSource, framing: Framing): Promise<Peeked> {

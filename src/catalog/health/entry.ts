@@ -31,8 +31,8 @@ export interface Entry {
 
 /**
  * What one workspace has met at an endpoint with the operator's credential. A prompt can provoke most failures, so what
- * one workspace meets leaves the endpoint alone for that workspace. For all of them it counts together with what another
- * workspace has met.
+ * one workspace meets leaves the endpoint alone for that workspace. For all of them it counts together with what
+ * another workspace has met.
  */
 export interface Witness {
   /** For this workspace alone. */

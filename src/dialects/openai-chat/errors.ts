@@ -83,7 +83,10 @@ function textOf(body: Loose): ErrorText {
 /** How many issues of a list are shown. */
 const maxIssues = 5;
 
-/** The text of a value; of an object its message; of a list, as servers on pydantic send it, where each issue is and what it is. */
+/**
+ * The text of a value; of an object its message; of a list, as servers on pydantic send it, where each issue is and
+ * what it is.
+ */
 function wordsOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.slice(0, maxIssues).map(issueText).filter(Boolean).join('; ');
@@ -91,7 +94,9 @@ function wordsOf(value: unknown): string {
   return Array.isArray(value.detail) ? wordsOf(value.detail) : typeof value.message === 'string' ? value.message : '';
 }
 
-/** `body.messages.0.content: Field required`. What the request held there is left out: it may be a part of the prompt. */
+/**
+ * `body.messages.0.content: Field required`. What the request held there is left out: it may be a part of the prompt.
+ */
 function issueText(issue: unknown): string {
   if (typeof issue === 'string') return issue;
   if (!isObject(issue)) return '';
@@ -104,7 +109,9 @@ function isPlace(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** How providers say that a request does not fit the model's context. Agents shorten their conversation on this alone. */
+/**
+ * How providers say that a request does not fit the model's context. Agents shorten their conversation on this alone.
+ */
 const fullContext = new RegExp(
   [
     'context[_ ](?:length|size|window)',

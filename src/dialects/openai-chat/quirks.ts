@@ -8,33 +8,58 @@ export type ReasoningField = (typeof reasoningFields)[number];
 /** What a provider that speaks plain chat completions may do differently. */
 export const chatQuirks = lazily(() =>
   z.strictObject({
-    /** Request fields the provider refuses; they are left out. */
+    /** Request fields that the provider refuses; the gateway does not send them. */
     dropParams: z.array(z.string()).optional(),
-    /** The field for the largest output. Default `max_tokens`, which nearly every server takes. */
+    /**
+     * The provider's field for the largest output.
+     * @default `max_tokens`
+     */
     maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
-    /** The provider refuses a smaller `max_tokens`; a smaller one is raised to it. */
+    /** The smallest largest output that the provider accepts, in tokens; the gateway raises a smaller value to it. */
     minMaxTokens: z.int().min(1).optional(),
     /**
-     * Whether the provider counts reasoning beside `max_tokens`, so that this does not limit it. true: only the context
-     * limits reasoning. A number: at most so many tokens. false: `max_tokens` limits both together. Default: not known;
-     * where money is limited, that counts as true for models that list `reasoning` among their parameters.
+     * Whether reasoning counts beside `max_tokens`. true: only the context limits reasoning. A number: at most so
+     * many tokens. false: `max_tokens` limits reasoning and response together, as in vLLM, SGLang and llama.cpp. Not
+     * known: where money is limited, as true for models that list `reasoning`
+     * (docs/storage.md#what-is-held-for-a-request).
+     * @default not known
      */
     reasoningBeside: z.union([z.boolean(), z.int().min(1)]).optional(),
-    /** true: honours `detail: "low"` of an image, and then counts it as at most 3,000 tokens. Many providers do not. */
+    /**
+     * true: the provider honours `detail: "low"` of an image, so that less money is held for it.
+     * @default false
+     */
     lowDetail: z.boolean().optional(),
-    /** true: searches the web for every request. Default: for models whose name says so, such as `sonar`. */
+    /**
+     * true: the provider searches the web for every request, so that money is held for searches.
+     * @default by the model's name
+     */
     alwaysSearches: z.boolean().optional(),
-    /** true: takes `developer` messages; else they are sent as `system`, which every server takes. */
+    /**
+     * true: the provider accepts `developer` messages; false: they are sent as `system`.
+     * @default false
+     */
     developerRole: z.boolean().optional(),
-    /** false: the provider refuses `stream_options`, and sends usage, if at all, unasked. */
+    /**
+     * false: the provider refuses `stream_options`.
+     * @default true
+     */
     streamOptions: z.boolean().optional(),
-    /** true: the provider goes on generating, and charges for it, after the connection of a stream was closed. */
+    /**
+     * true: the provider goes on generating, and charges for it, after a stream was closed: a client that leaves then
+     * costs all that was held for it.
+     * @default false
+     */
     generatesOn: z.boolean().optional(),
-    /** true: its complete responses have no finish_reason; its streams end with `[DONE]` alone. */
+    /**
+     * true: a response of the provider is complete without a `finish_reason`, a stream with `[DONE]` alone.
+     * @default false
+     */
     finishesWithoutReason: z.boolean().optional(),
     /**
-     * The field of an assistant message in which the provider wants earlier reasoning back. Default null: the provider
-     * takes none, and it is left out.
+     * The field of an assistant message in which the provider accepts earlier reasoning, whichever of the three the
+     * caller sent; null: the provider accepts none, and the reasoning is left out.
+     * @default null
      */
     reasoningField: z.enum(reasoningFields).nullable().optional(),
   }),

@@ -3,8 +3,8 @@ import { reasoningFields } from './quirks.ts';
 import { isObject, type Loose } from './values.ts';
 
 /**
- * Moves the earlier reasoning of an assistant message into the field that the provider takes, from whichever of the three
- * the caller used.
+ * Moves the earlier reasoning of an assistant message into the field that the provider takes, from whichever of the
+ * three the caller used.
  * @param message  changed; its reasoning fields stand in it as the caller sent them
  * @param target   null: the provider takes none
  * @returns the fields whose content does not reach the provider

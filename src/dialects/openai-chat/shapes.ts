@@ -7,7 +7,9 @@ const readable: Record<string, (entry: Loose) => boolean> = {
   reasoning_details: isReasoningDetail,
 };
 
-/** Leaves out of a message or delta what a client's reader may fail on: lists that are none, entries of another shape. */
+/**
+ * Leaves out of a message or delta what a client's reader may fail on: lists that are none, entries of another shape.
+ */
 export function dropMisshapen(fields: Loose): void {
   for (const key in readable) {
     if (!(key in fields)) continue;
@@ -39,7 +41,10 @@ function audioOf(audio: Loose): Loose {
   return kept;
 }
 
-/** Probabilities, with the keys that clients require; null where there are none. Servers leave `bytes` and `top_logprobs` out. */
+/**
+ * Probabilities, with the keys that clients require; null where there are none. Servers leave `bytes` and
+ * `top_logprobs` out.
+ */
 export function decodeLogprobs(raw: unknown): { content: Loose[] | null; refusal: Loose[] | null } | null {
   if (!isObject(raw)) return null;
   return { ...raw, content: entriesOf(raw.content), refusal: entriesOf(raw.refusal) };

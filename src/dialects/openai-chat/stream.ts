@@ -159,8 +159,8 @@ function decodeDelta(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
 }
 
 /**
- * A fragment of a tool call. Its index is what clients put fragments together by, and some servers leave it out. The first
- * fragment leaves with an id and a type, whether or not the provider gave them.
+ * A fragment of a tool call. Its index is what clients put fragments together by, and some servers leave it out. The
+ * first fragment leaves with an id and a type, whether or not the provider gave them.
  */
 function decodeToolCall(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
   const given = ids.take(raw.id);

@@ -16,8 +16,8 @@ export function isIndex(value: unknown): value is number {
 export const ours: readonly string[] = ['error', 'provider', 'service_metadata', 'debug', 'user_id'];
 
 /**
- * A copy without some fields, which are seldom there. A copy of all takes a tenth of the time of a rest pattern, which V8
- * does not inline, and of which it makes an object that is slow to write as JSON.
+ * A copy without some fields, which are seldom there. A copy of all takes a tenth of the time of a rest pattern, which
+ * V8 does not inline, and of which it makes an object that is slow to write as JSON.
  */
 export function without(names: readonly string[], value: Loose): Loose {
   if (!names.some((name) => name in value)) return { ...value };

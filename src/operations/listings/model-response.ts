@@ -23,7 +23,7 @@ export function showModel({ model, endpoints }: ReachedModel, basePath: string):
     },
     per_request_limits: null,
     supported_parameters: [...new Set(endpoints.flatMap(({ supportedParameters }) => supportedParameters ?? []))],
-    default_parameters: null,
+    default_parameters: endpoints[0]?.defaults ? { ...endpoints[0].defaults } : null,
     supported_voices: null,
     hugging_face_id: model.huggingFaceId ?? null,
     knowledge_cutoff: model.knowledgeCutoff ?? null,

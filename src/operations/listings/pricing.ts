@@ -43,8 +43,9 @@ export function usdText(picoUsd: number): string {
 }
 
 /**
- * Whose prices and limits stand for the model: the cheapest by the planner's measure, the first of those that are equal.
- * A tier of its own, which a request has to ask for, and an unknown price count only where there is nothing else.
+ * Whose prices and limits stand for the model: the cheapest by the planner's measure, the first of those that are
+ * equal. A tier of its own, which a request has to ask for, and an unknown price count only where there is nothing
+ * else.
  */
 export function cheapest(endpoints: readonly Endpoint[]): Endpoint {
   let best = endpoints[0] as Endpoint;

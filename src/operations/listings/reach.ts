@@ -1,11 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { isGatewayError } from '../../base/errors.ts';
 import type { Caller } from '../../call/call.ts';
-import type { ByokCredential } from '../../call/facts.ts';
+import { type ByokCredential, operatorsProviders } from '../../call/facts.ts';
 import type { Endpoint, Model } from '../../call/model.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Catalog, CatalogView } from '../../catalog/catalog.ts';
 import type { Health } from '../../catalog/health.ts';
+import type { WorkspaceDefaults } from '../../pipeline/deps.ts';
 import { credentialFits } from '../../stores/credential-fits.ts';
 import type { Presentation } from '../compat.ts';
 
@@ -20,6 +21,10 @@ export interface ListingDeps {
   usableProviders: ReadonlySet<string>;
   /** The workspace's own credentials. @throws GatewayError unavailable (503) */
   byokCredentials: (workspaceId: WorkspaceId) => readonly ByokCredential[] | Promise<readonly ByokCredential[]>;
+  /** Whether a workspace uses BYOK credentials alone. @throws GatewayError unavailable (503) */
+  defaultsOf: (
+    workspaceId: WorkspaceId,
+  ) => Pick<WorkspaceDefaults, 'isByokOnly'> | Promise<Pick<WorkspaceDefaults, 'isByokOnly'>>;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
   /** Author of the router models. */
@@ -38,18 +43,35 @@ export interface ReachedModel {
 }
 
 /**
- * By the operator's credential, or one of the workspace's own. A credential for certain users counts: a request may name
- * one of them. One for certain keys counts for those, and for who cannot make requests but manages the workspace.
+ * By the operator's credential, or one of the workspace's own. A credential for certain users counts: a request may
+ * name one of them. One for certain keys counts for those, and for who cannot make requests but manages the workspace.
  */
 export async function reachOf(
-  { usableProviders, byokCredentials }: Pick<ListingDeps, 'usableProviders' | 'byokCredentials'>,
+  deps: Pick<ListingDeps, 'usableProviders' | 'byokCredentials' | 'defaultsOf'>,
   caller: Caller,
 ): Promise<Reaches> {
-  const own = await byokCredentials(caller.workspaceId);
-  if (own.length === 0) return ({ providerSlug }) => usableProviders.has(providerSlug);
-  return ({ providerSlug, modelSlug }) =>
-    usableProviders.has(providerSlug) ||
-    own.some((one) => !one.isRefused && one.provider === providerSlug && mayFit(one, modelSlug, caller));
+  const [own, { usableProviders }] = await Promise.all([
+    deps.byokCredentials(caller.workspaceId),
+    operatorsFor(deps, caller),
+  ]);
+  const { models } = caller;
+  const mayUse = ({ modelSlug }: Endpoint) => models === undefined || models.allows(modelSlug);
+  if (own.length === 0) return (endpoint) => usableProviders.has(endpoint.providerSlug) && mayUse(endpoint);
+  return (endpoint) => mayUse(endpoint) && hasCredential(endpoint);
+
+  function hasCredential({ providerSlug, modelSlug }: Endpoint): boolean {
+    if (usableProviders.has(providerSlug)) return true;
+    return own.some((one) => !one.isRefused && one.provider === providerSlug && mayFit(one, modelSlug, caller));
+  }
+}
+
+/** What the operator's credentials are good for in the caller's workspace. */
+export async function operatorsFor(
+  { usableProviders, defaultsOf }: Pick<ListingDeps, 'usableProviders' | 'defaultsOf'>,
+  { workspaceId, isByokOnly }: Caller,
+) {
+  const defaults = await defaultsOf(workspaceId);
+  return operatorsProviders(usableProviders, isByokOnly === true || defaults.isByokOnly);
 }
 
 function mayFit(credential: ByokCredential, model: string, { permissions, apiKeyHash }: Caller): boolean {

@@ -6,7 +6,7 @@ import type { CatalogView } from '../../catalog/catalog.ts';
 import { expandModels, slugsToKnow } from '../../routing/expand.ts';
 import { needsOf } from '../../routing/needs.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
-import { type ListingDeps, reachOf } from './reach.ts';
+import { type ListingDeps, operatorsFor, reachOf } from './reach.ts';
 
 /** A model with the endpoints at which a request for it could be served, disabled ones among them. */
 export interface ResolvedModel {
@@ -25,10 +25,11 @@ export async function resolveModel(
   { author, slug }: Readonly<Record<string, string>>,
 ): Promise<ResolvedModel> {
   const wanted = `${author}/${slug}`;
-  const [reaches, view, byokCredentials] = await Promise.all([
+  const [reaches, view, byokCredentials, operators] = await Promise.all([
     reachOf(deps, caller),
     deps.catalog.view(slugsToKnow([wanted])),
     deps.byokCredentials(caller.workspaceId),
+    operatorsFor(deps, caller),
   ]);
   const nowMs = deps.clock.now();
   const found = chosenModel(wanted, view, deps, {
@@ -36,10 +37,11 @@ export async function resolveModel(
     random: () => 0,
     pinned: () => null,
     defaultSort: null,
-    usableProviders: deps.usableProviders,
+    ...operators,
     byokCredentials,
     workspaceId: caller.workspaceId,
     apiKeyHash: caller.apiKeyHash,
+    mayUseModel: caller.models?.allows ?? null,
     nowMs,
   });
   const endpoints = found?.model.endpoints.filter(
@@ -61,7 +63,8 @@ function chosenModel(slug: string, view: CatalogView, { brand, isConfigured }: L
     const { chosen, router } = expandModels([slug], { ...anyway, view, facts, brand, isConfigured });
     return router === null ? chosen[0] : undefined;
   } catch (error) {
-    if (isGatewayError(error) && error.kind === 'invalid_request') return undefined;
+    if (isGatewayError(error) && (error.kind === 'invalid_request' || error.kind === 'permission_denied'))
+      return undefined;
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import type { Interval } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { ApiKey } from '../../schema/api-key.ts';
 import type { ApiKeyRecord } from '../../stores/api-keys.ts';
+import { keyAccount } from '../../stores/spending/windows.ts';
 
 /** What was spent; see `Spending`. */
 export interface ReadsSpending {
@@ -24,20 +25,40 @@ export interface LimitOfKey {
   includeByokInLimit: boolean;
 }
 
-/** The fields of a key's limit and of what was spent with it. Held sums are neither: they are the worst case. */
-export async function limitAndUsage(spending: ReadsSpending, key: LimitOfKey, nowMs: number) {
-  const account = `key:${key.hash}`;
+/** A limit, however it is set. */
+export type Limit = Pick<LimitOfKey, 'limitNanoUsd' | 'limitReset' | 'includeByokInLimit'>;
+
+type SpentPerInterval = Readonly<Record<Interval, { spentNanoUsd: number }>>;
+
+/** What was spent of an account, and through BYOK credentials. */
+export interface AccountSpent {
+  counted: SpentPerInterval;
+  byok: SpentPerInterval;
+}
+
+/** @throws GatewayError unavailable (503) */
+export async function spentOf(
+  spending: ReadsSpending,
+  workspaceId: WorkspaceId,
+  account: string,
+  nowMs: number,
+): Promise<AccountSpent> {
   const [counted, byok] = await Promise.all([
-    spending.read(key.workspaceId, account, nowMs),
-    spending.read(key.workspaceId, `${account}:byok`, nowMs),
+    spending.read(workspaceId, account, nowMs),
+    spending.read(workspaceId, `${account}:byok`, nowMs),
   ]);
-  const { limitNanoUsd, limitReset } = key;
+  return { counted, byok };
+}
+
+/** The fields of a limit and of what was spent. Held sums are neither: they are the worst case. */
+export function showLimitAndUsage({ limitNanoUsd, limitReset, includeByokInLimit }: Limit, spent: AccountSpent) {
+  const { counted, byok } = spent;
   const spentNanoUsd = counted[limitReset ?? 'lifetime'].spentNanoUsd;
   return {
     limit: limitNanoUsd === null ? null : nanoToUsd(limitNanoUsd),
     limit_remaining: limitNanoUsd === null ? null : nanoToUsd(Math.max(0, limitNanoUsd - spentNanoUsd)),
     limit_reset: limitReset,
-    include_byok_in_limit: key.includeByokInLimit,
+    include_byok_in_limit: includeByokInLimit,
     usage: nanoToUsd(counted.lifetime.spentNanoUsd),
     usage_daily: nanoToUsd(counted.daily.spentNanoUsd),
     usage_weekly: nanoToUsd(counted.weekly.spentNanoUsd),
@@ -47,6 +68,11 @@ export async function limitAndUsage(spending: ReadsSpending, key: LimitOfKey, no
     byok_usage_weekly: nanoToUsd(byok.weekly.spentNanoUsd),
     byok_usage_monthly: nanoToUsd(byok.monthly.spentNanoUsd),
   };
+}
+
+/** Those of one key. */
+export async function limitAndUsage(spending: ReadsSpending, key: LimitOfKey, nowMs: number) {
+  return showLimitAndUsage(key, await spentOf(spending, key.workspaceId, keyAccount(key.hash), nowMs));
 }
 
 export async function showApiKey(spending: ReadsSpending, record: ApiKeyRecord, nowMs: number): Promise<ApiKey> {
@@ -62,6 +88,8 @@ export async function showApiKey(spending: ReadsSpending, record: ApiKeyRecord, 
     requests_per_minute: record.requestsPerMinute,
     tokens_per_minute: record.tokensPerMinute,
     requests_in_flight: record.requestsInFlight,
+    allowed_models: record.allowedModels && [...record.allowedModels],
+    tags: [...record.tags],
     creator_user_id: creatorUserId,
     created_at: isoTime(record.createdAtMs),
     updated_at: record.updatedAtMs === null ? null : isoTime(record.updatedAtMs),

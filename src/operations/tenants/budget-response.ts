@@ -36,6 +36,7 @@ export async function showBudgets(
       spent_usd: nanoToUsd(spentNanoUsd),
       held_usd: nanoToUsd(heldNanoUsd),
       remaining_usd: nanoToUsd(Math.max(limitNanoUsd - spentNanoUsd - heldNanoUsd, 0)),
+      overspent_usd: nanoToUsd(Math.max(spentNanoUsd - limitNanoUsd, 0)),
       resets_at: endMs === null ? null : isoTime(endMs),
       created_at: isoTime(budget.createdAtMs),
       updated_at: isoTime(budget.updatedAtMs),

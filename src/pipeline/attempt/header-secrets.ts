@@ -14,8 +14,8 @@ const publicHeaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What must not be shown of headers that an operator sends with every request: their values, and what these are made of,
- * such as the token after `Bearer`, the user and password of `Basic`, and the values of cookies.
+ * What must not be shown of headers that an operator sends with every request: their values, and what these are made
+ * of, such as the token after `Bearer`, the user and password of `Basic`, and the values of cookies.
  */
 export function secretsInHeaders(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)

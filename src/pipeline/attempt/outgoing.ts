@@ -1,11 +1,13 @@
-import { UpstreamError } from '../../base/upstream-error.ts';
+import { joinUrl } from '../../base/base-url.ts';
 import type { Target } from '../../call/plan.ts';
 import type { Credential, OutgoingRequest, Provider } from '../../providers/provider.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { TransportLimits, TransportRequest } from '../../transport/transport.ts';
 import type { AttemptContext } from './context.ts';
 
-/** As the target is planned: its largest output, its service tier, and reasoning where the caller's slug asks for it. */
+/**
+ * As the target is planned: its largest output, its service tier, and reasoning where the caller's slug asks for it.
+ */
 export function plannedRequest(request: ChatRequest, { maxTokens, reasons, endpoint }: Target): ChatRequest {
   const { serviceTier } = endpoint;
   let planned = request;
@@ -15,43 +17,21 @@ export function plannedRequest(request: ChatRequest, { maxTokens, reasons, endpo
   return reasons && !saysHowMuch ? { ...planned, reasoning: { effort: 'medium' } } : planned;
 }
 
-/**
- * The request with the key on it. A provider that signs may take time.
- * @throws UpstreamError for a workspace's credential that no header takes
- */
-export function authenticated(
-  { provider, credential, encoded }: AttemptContext,
-  { isByok }: Target,
-): OutgoingRequest | Promise<OutgoingRequest> {
+/** The request before authentication, with the operator's own headers where they go with the credential. */
+export function requestFor({ provider, credential, encoded }: AttemptContext): OutgoingRequest {
   const { path, body } = encoded;
   const headers = credential.headers === undefined ? encoded.headers : { ...encoded.headers, ...credential.headers };
-  const signed = provider.auth({ method: 'POST', url: urlOf(provider, credential, path), headers, body }, credential);
-  if (!isByok) return signed;
-  return signed instanceof Promise
-    ? signed.then((request) => checkedSendable(credential, request))
-    : checkedSendable(credential, signed);
-}
-
-/** Credentials whose headers were looked at. */
-const sendable = new WeakSet<Credential>();
-
-/** A workspace may bring what no header takes, such as JSON over several lines for a provider that wants a plain key. */
-function checkedSendable(credential: Credential, request: OutgoingRequest): OutgoingRequest {
-  if (sendable.has(credential)) return request;
-  if (!Object.values(request.headers).every((value) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)))
-    throw new UpstreamError('The credential cannot be sent to this provider.', { reason: 'status', status: 401 });
-  sendable.add(credential);
-  return request;
+  return { method: 'POST', url: urlOf(provider, credential, path), headers, body };
 }
 
 const urls = new WeakMap<Provider, { path: string; url: string }>();
 
 /** The same text each time: one that was just put together is hashed anew wherever it is looked up. */
 function urlOf(provider: Provider, credential: Credential, path: string): string {
-  if (typeof provider.baseUrl !== 'string') return provider.baseUrl(credential) + path;
+  if (typeof provider.baseUrl !== 'string') return joinUrl(provider.baseUrl(credential), path);
   const latest = urls.get(provider);
   if (latest?.path === path) return latest.url;
-  const url = provider.baseUrl + path;
+  const url = joinUrl(provider.baseUrl, path);
   urls.set(provider, { path, url });
   return url;
 }

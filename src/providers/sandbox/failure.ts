@@ -1,5 +1,5 @@
 import { UpstreamError } from '../../base/upstream-error.ts';
-import type { Outcome } from './outcome.ts';
+import type { Document } from './outcome.ts';
 import type { Refusal } from './request.ts';
 
 /** OpenAI's `type` and `code` of an error status. */
@@ -12,9 +12,6 @@ const kinds: Readonly<Record<number, { type: string; code: string | null }>> = {
   429: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
   529: { type: 'overloaded_error', code: 'overloaded' },
 };
-
-/** A response that is sent as it is. */
-export type Document = Outcome & { kind: 'document' };
 
 export interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };

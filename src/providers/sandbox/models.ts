@@ -1,5 +1,5 @@
-import { type Document, failure, networkError } from './failure.ts';
-import type { Fault, Outcome } from './outcome.ts';
+import { failure, networkError } from './failure.ts';
+import type { Document, Fault, Outcome } from './outcome.ts';
 import { Refusal, type SandboxRequest, textOf } from './request.ts';
 import { sampleJson } from './sample-json.ts';
 import { SampleError } from './sample-scalar.ts';
@@ -183,8 +183,8 @@ function callTool(request: SandboxRequest, turn: Turn): Outcome {
   return speak(
     request,
     (choice) => [
-      { kind: 'call', id: `call_sandbox_${turn.number}_${choice}`, name: tool.name },
-      { kind: 'arguments', text: JSON.stringify(values) },
+      { kind: 'call', call: 0, id: `call_sandbox_${turn.number}_${choice}`, name: tool.name },
+      { kind: 'arguments', call: 0, text: JSON.stringify(values) },
     ],
     { finishReason: 'tool_calls' },
   );

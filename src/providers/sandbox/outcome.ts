@@ -2,9 +2,10 @@ import type { UpstreamError } from '../../base/upstream-error.ts';
 
 /** One token of a response: each is one streamed event, and counts one in the usage. */
 export type Token =
-  | { kind: 'content' | 'reasoning' | 'refusal' | 'arguments'; text: string }
-  /** The start of a tool call; its arguments follow. */
-  | { kind: 'call'; id: string; name: string };
+  | { kind: 'content' | 'reasoning' | 'refusal'; text: string }
+  /** The start of a tool call; its arguments follow. `call` counts the calls of a choice, from 0. */
+  | { kind: 'call'; call: number; id: string; name: string }
+  | { kind: 'arguments'; call: number; text: string };
 
 export interface Choice {
   tokens: readonly Token[];
@@ -21,6 +22,24 @@ export interface Pace {
 export interface Fault {
   kind: 'cut' | 'error' | 'silence' | 'reset' | 'bad-json';
   afterTokens: number;
+  /** What a fault of the kind `error` breaks off with; as JSON it is the complete response. */
+  error?: Document;
+}
+
+/** A response that is sent as it is, whether a stream was asked for or not. */
+export interface Document {
+  kind: 'document';
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Token counts that a response reports in place of the sandbox's own. */
+export interface ReportedUsage {
+  promptTokens?: number | undefined;
+  completionTokens?: number | undefined;
+  cachedTokens?: number | undefined;
+  reasoningTokens?: number | undefined;
 }
 
 /** A response that is played in time, as JSON or as a stream. */
@@ -30,6 +49,7 @@ export interface PlayedResponse {
   pace: Pace;
   fault: Fault | null;
   reportsUsage: boolean;
+  usage?: ReportedUsage;
   /** true: all tokens of a choice come in one event. */
   inOneEvent: boolean;
 }
@@ -37,8 +57,7 @@ export interface PlayedResponse {
 /** What a sandbox model does with a request. */
 export type Outcome =
   | PlayedResponse
-  /** Sent as it is, whether a stream was asked for or not. */
-  | { kind: 'document'; status: number; headers: Record<string, string>; body: string }
+  | Document
   /** No response, ever. */
   | { kind: 'silence' }
   /** No connection. */

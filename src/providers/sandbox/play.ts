@@ -1,5 +1,5 @@
 import { midStreamFailure, networkError } from './failure.ts';
-import type { Choice, PlayedResponse, Token } from './outcome.ts';
+import type { Choice, Fault, PlayedResponse, Token } from './outcome.ts';
 import type { BodyStep } from './paced-body.ts';
 
 /** What a response is played with. */
@@ -14,16 +14,20 @@ export interface Performance {
   includeUsage: boolean;
 }
 
-/** Tokens as the usage counts them: exactly those of the response. */
-export function usageOf({ response, promptTokens, cachedTokens }: Performance) {
+/** Tokens as the usage counts them: exactly those of the response, unless it says otherwise. */
+export function usageOf({ response, ...counted }: Performance) {
   const all = response.choices.flatMap(({ tokens }) => tokens);
+  const { usage = {} } = response;
+  const promptTokens = usage.promptTokens ?? counted.promptTokens;
+  const completionTokens = usage.completionTokens ?? all.length;
+  const cachedTokens = usage.cachedTokens ?? Math.min(counted.cachedTokens, promptTokens);
   return {
     prompt_tokens: promptTokens,
-    completion_tokens: all.length,
-    total_tokens: promptTokens + all.length,
-    prompt_tokens_details: { cached_tokens: Math.min(cachedTokens, promptTokens), audio_tokens: 0 },
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: cachedTokens, audio_tokens: 0 },
     completion_tokens_details: {
-      reasoning_tokens: all.filter(({ kind }) => kind === 'reasoning').length,
+      reasoning_tokens: usage.reasoningTokens ?? all.filter(({ kind }) => kind === 'reasoning').length,
       audio_tokens: 0,
       accepted_prediction_tokens: 0,
       rejected_prediction_tokens: 0,
@@ -63,7 +67,7 @@ export function* streamSteps(performance: Performance): Generator<BodyStep, void
   const { fault, inOneEvent } = response;
   for (let round = 0; round < roundsOf(response); round += 1) {
     const atMs = roundMs(response, startMs, round);
-    if (fault && round >= fault.afterTokens) return yield* faultSteps(fault.kind, atMs);
+    if (fault && round >= fault.afterTokens) return yield* faultSteps(fault, atMs);
     for (const [index, { tokens, finishReason }] of response.choices.entries()) {
       if (round === 0)
         yield {
@@ -78,7 +82,7 @@ export function* streamSteps(performance: Performance): Generator<BodyStep, void
     }
   }
   const atMs = endMs(performance);
-  if (fault) return yield* faultSteps(fault.kind, atMs);
+  if (fault) return yield* faultSteps(fault, atMs);
   if (reportsUsage) yield { atMs, text: chunk([], usageOf(performance)) };
   yield { atMs, text: 'data: [DONE]\n\n' };
 }
@@ -87,19 +91,19 @@ export function* streamSteps(performance: Performance): Generator<BodyStep, void
 export function* jsonSteps(performance: Performance): Generator<BodyStep, void> {
   const body = completionBody(performance);
   const atMs = endMs(performance);
-  const kind = performance.response.fault?.kind;
-  if (kind === undefined) yield { atMs, text: body };
-  else if (kind === 'bad-json') yield { atMs, text: `${body.slice(0, -1)},}` };
+  const { fault } = performance.response;
+  if (!fault) yield { atMs, text: body };
+  else if (fault.kind === 'bad-json') yield { atMs, text: `${body.slice(0, -1)},}` };
   else {
     yield { atMs, text: body.slice(0, body.length / 2) };
-    yield* faultSteps(kind, atMs);
+    yield* faultSteps(fault, atMs);
   }
 }
 
-function* faultSteps(kind: NonNullable<PlayedResponse['fault']>['kind'], atMs: number): Generator<BodyStep, void> {
+function* faultSteps({ kind, error }: Fault, atMs: number): Generator<BodyStep, void> {
   if (kind === 'silence') yield { atMs: Infinity, text: '' };
   else if (kind === 'reset') yield { atMs, error: networkError('The connection was reset') };
-  else if (kind === 'error') yield { atMs, text: `data: ${midStreamFailure().body}\n\n` };
+  else if (kind === 'error') yield { atMs, text: `data: ${(error ?? midStreamFailure()).body}\n\n` };
   else if (kind === 'bad-json')
     yield { atMs, text: 'data: {"id":"chatcmpl-sandbox","object":"chat.completion.chunk","choices":[{"index":0,\n\n' };
 }
@@ -123,16 +127,17 @@ function deltaOf(tokens: readonly Token[]): object | null {
   if (!first) return null;
   if (first.kind === 'call')
     return {
-      tool_calls: [{ index: 0, id: first.id, type: 'function', function: { name: first.name, arguments: '' } }],
+      tool_calls: [
+        { index: first.call, id: first.id, type: 'function', function: { name: first.name, arguments: '' } },
+      ],
     };
-  const text = textOf(tokens, first.kind);
-  return first.kind === 'arguments'
-    ? { tool_calls: [{ index: 0, function: { arguments: text } }] }
-    : { [first.kind]: text };
+  if (first.kind === 'arguments')
+    return { tool_calls: [{ index: first.call, function: { arguments: argumentsOf(tokens, first.call) } }] };
+  return { [first.kind]: textOf(tokens, first.kind) };
 }
 
 function messageOf({ tokens }: Choice) {
-  const call = tokens.find((token) => token.kind === 'call');
+  const calls = tokens.filter((token) => token.kind === 'call');
   const has = (kind: Token['kind']) => tokens.some((token) => token.kind === kind);
   return {
     role: 'assistant',
@@ -140,16 +145,22 @@ function messageOf({ tokens }: Choice) {
     content: has('content') || tokens.length === 0 ? textOf(tokens, 'content') : null,
     refusal: has('refusal') ? textOf(tokens, 'refusal') : null,
     ...(has('reasoning') ? { reasoning: textOf(tokens, 'reasoning') } : {}),
-    ...(call
+    ...(calls.length > 0
       ? {
-          tool_calls: [
-            { id: call.id, type: 'function', function: { name: call.name, arguments: textOf(tokens, 'arguments') } },
-          ],
+          tool_calls: calls.map(({ id, name, call }) => ({
+            id,
+            type: 'function',
+            function: { name, arguments: argumentsOf(tokens, call) },
+          })),
         }
       : {}),
   };
 }
 
-function textOf(tokens: readonly Token[], kind: Token['kind']): string {
-  return tokens.map((token) => (token.kind === kind && token.kind !== 'call' ? token.text : '')).join('');
+function textOf(tokens: readonly Token[], kind: 'content' | 'reasoning' | 'refusal'): string {
+  return tokens.map((token) => (token.kind === kind ? token.text : '')).join('');
+}
+
+function argumentsOf(tokens: readonly Token[], call: number): string {
+  return tokens.map((token) => (token.kind === 'arguments' && token.call === call ? token.text : '')).join('');
 }

@@ -27,9 +27,13 @@ const toolCall = lazily(() =>
 );
 const message = lazily(() =>
   z.looseObject({
+    /** Who speaks. */
     role: z.string(),
+    /** Name of the participant. */
     name: z.string().optional(),
+    /** A text, or parts. */
     content: z.union([z.string(), z.array(part())]).nullish(),
+    /** Tools that the assistant has called. */
     tool_calls: z.array(toolCall()).nullish(),
   }),
 );

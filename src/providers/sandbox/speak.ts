@@ -51,7 +51,7 @@ function tokensOf(part: Token, stop: readonly string[], limit: number): Token[] 
   const ends =
     part.kind === 'content' ? stop.map((sequence) => part.text.indexOf(sequence)).filter((at) => at >= 0) : [];
   return splitTokens(part.text.slice(0, Math.min(...ends, part.text.length)), limit).map((text) => ({
-    kind: part.kind,
+    ...part,
     text,
   }));
 }

@@ -2,10 +2,10 @@ import { type Clock, wait } from '../../base/clock.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
 import { failure, midStreamFailure, refusalOutcome } from './failure.ts';
 import { perform, type Turn } from './models.ts';
-import type { Outcome } from './outcome.ts';
+import type { Document, Outcome } from './outcome.ts';
 import { pacedBody } from './paced-body.ts';
 import { endMs, jsonSteps, type Performance, streamSteps } from './play.ts';
-import { Refusal, readRequest } from './request.ts';
+import { Refusal, readRequest, type SandboxRequest } from './request.ts';
 import { countPromptTokens } from './tokens.ts';
 
 /** An upstream inside this process: OpenAI's chat completions over a Transport instead of over a socket. */
@@ -46,9 +46,32 @@ async function respond(
   if (request.method !== 'POST' || !new URL(request.url).pathname.endsWith('/chat/completions')) {
     return documentResponse(failure(404, 'The sandbox serves POST /chat/completions only.'), signal, clock);
   }
-  const asked = readRequest(typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body));
+  const asked = readRequest(bodyText(request));
   const promptTokens = countPromptTokens(asked);
   const outcome = perform(asked, turn);
+  return await playOutcome(outcome, { asked, promptTokens, number: turn.number, startMs, clock, signal });
+}
+
+export function bodyText({ body }: TransportRequest): string {
+  return typeof body === 'string' ? body : new TextDecoder().decode(body);
+}
+
+/** What an outcome is played for. */
+export interface Playing {
+  asked: SandboxRequest;
+  promptTokens: number;
+  /** Of the request, from 1. */
+  number: number;
+  startMs: number;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** Plays an outcome over time, as the request asks: as JSON or as a stream. */
+export async function playOutcome(
+  outcome: Outcome,
+  { asked, promptTokens, number, startMs, clock, signal }: Playing,
+): Promise<TransportResponse> {
   if (outcome.kind === 'silence') return await silence(signal);
   if (outcome.kind !== 'response') {
     // A failure comes at once, unless the request asks for time.
@@ -59,7 +82,7 @@ async function respond(
   }
   const performance: Performance = {
     response: outcome,
-    id: `chatcmpl-sandbox-${turn.number}`,
+    id: `chatcmpl-sandbox-${number}`,
     model: asked.model,
     startMs,
     promptTokens,
@@ -72,7 +95,9 @@ async function respond(
   }
   const delayMs = endMs(performance) - clock.now();
   if (delayMs > 0) await wait(clock, delayMs, signal);
-  if (outcome.fault?.kind === 'error') return documentResponse(midStreamFailure(), signal, clock);
+  if (outcome.fault?.kind === 'error') {
+    return documentResponse(outcome.fault.error ?? midStreamFailure(), signal, clock);
+  }
   return {
     status: 200,
     headers: { 'content-type': 'application/json' },
@@ -80,8 +105,8 @@ async function respond(
   };
 }
 
-function documentResponse(
-  { status, headers, body }: Outcome & { kind: 'document' },
+export function documentResponse(
+  { status, headers, body }: Document,
   signal: AbortSignal,
   clock: Clock,
 ): TransportResponse {

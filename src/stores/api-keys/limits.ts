@@ -3,10 +3,13 @@ import { nanoToUsd } from '../../base/money.ts';
 import type { OperatorSet, StoredApiKey } from '../../schema/api-key.ts';
 import type { RateLimits } from '../../schema/rate-limits.ts';
 import type { SetBy } from '../access.ts';
+import { checkModelsWithin } from '../allowed-models.ts';
 
 /** The settings of a key that limit it. */
 export type KeyLimits = Pick<StoredApiKey, 'limitNanoUsd' | 'limitReset' | 'includeByokInLimit' | 'disabled'> &
-  RateLimits;
+  RateLimits & {
+    allowedModels: string[] | null;
+  };
 
 /** What an operator set of a key. A key of an earlier version does not say: everything was set by an operator. */
 export function operatorSetOf(key: KeyLimits & Pick<StoredApiKey, 'operatorSet'>): OperatorSet {
@@ -39,6 +42,7 @@ export function changedLimits<Key extends KeyLimits & Pick<StoredApiKey, 'operat
     requestsPerMinute: rate('requestsPerMinute'),
     tokensPerMinute: rate('tokensPerMinute'),
     requestsInFlight: rate('requestsInFlight'),
+    allowedModels: copyOf(given.allowedModels === undefined ? set.allowedModels : given.allowedModels),
   });
 }
 
@@ -55,9 +59,9 @@ export function limitsWithin<Key extends KeyLimits & Pick<StoredApiKey, 'expires
   rates: RateLimits | null,
 ): Key & Pick<StoredApiKey, 'operatorSet'> {
   const ofMaker = maker === null ? unlimited : operatorSetOf(maker);
-  const { requestsPerMinute, tokensPerMinute, requestsInFlight } = ofMaker;
+  const { requestsPerMinute, tokensPerMinute, requestsInFlight, allowedModels } = ofMaker;
   const money = ofMaker.limitNanoUsd === null ? unlimited : ofMaker;
-  const set = { ...money, requestsPerMinute, tokensPerMinute, requestsInFlight, disabled: false };
+  const set = { ...money, requestsPerMinute, tokensPerMinute, requestsInFlight, allowedModels, disabled: false };
   checkUnder(set, set, input, rates);
   const expiresAtMs = maker?.expiresAtMs ?? null;
   if (expiresAtMs !== null && (input.expiresAtMs === null || input.expiresAtMs > expiresAtMs))
@@ -73,6 +77,7 @@ const unlimited: OperatorSet = {
   requestsPerMinute: null,
   tokensPerMinute: null,
   requestsInFlight: null,
+  allowedModels: null,
 };
 
 /** @throws GatewayError permission_denied (403) */
@@ -85,6 +90,7 @@ function checkUnder(
   if (given.disabled === false && set.disabled)
     throw denied('disabled', 'An operator has disabled this key, and only an operator can enable it');
   checkRates(set, given, rates);
+  checkModelsWithin(given.allowedModels, set.allowedModels);
   if (set.limitNanoUsd === null) return;
   const { limitNanoUsd, limitReset, includeByokInLimit } = given;
   const most = `an operator has limited this key to $${nanoToUsd(set.limitNanoUsd)}`;
@@ -116,7 +122,7 @@ const rateFields = {
 /** Says what an operator set only where that is not what holds: a record without it is as earlier versions write it. */
 function remembering<Key extends KeyLimits>(key: Key, set: OperatorSet): Key & Pick<StoredApiKey, 'operatorSet'> {
   const own = limitsOf(key);
-  const isSame = (Object.keys(own) as (keyof OperatorSet)[]).every((name) => own[name] === set[name]);
+  const isSame = (Object.keys(own) as (keyof OperatorSet)[]).every((name) => isEqual(own[name], set[name]));
   return isSame ? key : { ...key, operatorSet: set };
 }
 
@@ -131,7 +137,16 @@ function limitsOf(key: KeyLimits): OperatorSet {
     requestsPerMinute,
     tokensPerMinute,
     requestsInFlight,
+    allowedModels: copyOf(key.allowedModels),
   };
+}
+
+function copyOf(patterns: readonly string[] | null): string[] | null {
+  return patterns && [...patterns];
+}
+
+function isEqual(a: OperatorSet[keyof OperatorSet], b: OperatorSet[keyof OperatorSet]): boolean {
+  return Array.isArray(a) ? JSON.stringify(a) === JSON.stringify(b) : a === b;
 }
 
 function denied(path: string, message: string): GatewayError {

@@ -5,7 +5,9 @@ import type { WorkspaceId } from '../../call/workspace.ts';
 import type { StoredCredential } from '../../schema/credential.ts';
 import type { OpenedKey } from './key.ts';
 
-/** Secrets that were opened, remembered until their credential changes: opening takes two decryptions on other threads. */
+/**
+ * Secrets that were opened, remembered until their credential changes: opening takes two decryptions on other threads.
+ */
 export interface OpenedSecrets {
   /** Without a promise where it is known. Rejects as the vault does. */
   get(workspaceId: WorkspaceId, record: StoredCredential): OpenedKey | Promise<OpenedKey>;

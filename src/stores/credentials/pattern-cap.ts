@@ -4,8 +4,8 @@ import type { WorkspaceId } from '../../call/workspace.ts';
 import type { StoredCredential } from '../../schema/credential.ts';
 
 /**
- * Caps the patterns of a workspace. Every request of the workspace is compared with all of its different patterns with a
- * star; those without a star are only looked up.
+ * Caps the patterns of a workspace. Every request of the workspace is compared with all of its different patterns with
+ * a star; those without a star are only looked up.
  */
 export interface PatternCap {
   /**

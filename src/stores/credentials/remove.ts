@@ -7,7 +7,10 @@ import { credentialKind } from './record.ts';
 const maxRaces = 20;
 const batchSize = 100;
 
-/** Not by the collection, which would read what is there: what is damaged can be deleted, too. @returns false: nothing */
+/**
+ * Not by the collection, which would read what is there: what is damaged can be deleted, too.
+ * @returns false: nothing
+ */
 export async function removeCredential(storage: Storage, workspaceId: WorkspaceId, id: string): Promise<boolean> {
   const at = { partition: workspaceId, kind: credentialKind, id };
   for (let race = 0; race < maxRaces; race++) {

@@ -10,6 +10,7 @@ export interface Window {
    * The account: `workspace`, or `key:<hash>` for one api key. The suffix `:byok` counts the use of BYOK credentials.
    */
   account: string;
+  /** How often the limit resets. */
   interval: Interval;
   /** Epoch ms, inclusive; 0 for a lifetime. */
   startMs: number;
@@ -32,6 +33,7 @@ export interface WindowState {
 export interface HoldRequest {
   /** A UUID that was never used before. */
   id: string;
+  /** The workspace that pays. */
   workspaceId: WorkspaceId;
   /** Integer nano-USD, not negative. */
   amountNanoUsd: number;
@@ -56,7 +58,9 @@ export type EndOutcome =
 
 /** An amount that is booked without a hold. */
 export interface Addition {
+  /** The window that is added to. */
   window: Window;
+  /** What is added, in integer nano-USD. */
   nanoUsd: number;
 }
 
@@ -64,8 +68,8 @@ export interface Addition {
  * Holds money before it is spent, and books the cost afterwards, per workspace. Every method is one atomic step, for
  * any number of processes. A method may be repeated when the outcome of a call is unknown: nothing is booked twice.
  *
- * Leases, and all that is kept for a while, follow one clock for all processes: that of the store. A process whose clock
- * is wrong must not end the holds of others. Only the windows come from the caller.
+ * Leases, and all that is kept for a while, follow one clock for all processes: that of the store. A process whose
+ * clock is wrong must not end the holds of others. Only the windows come from the caller.
  *
  * For each hold that is made, at every instant and in every window: spent + held + amount <= limit. Spending stays when
  * limits change, and does not disappear when a window ends: an ended window is kept for at least 40 days.
@@ -78,8 +82,8 @@ export interface Ledger {
   hold(request: HoldRequest): Promise<HoldOutcome>;
   /**
    * Ends a hold: books the actual cost in all of its windows, also if that is more than the held amount. The id is
-   * remembered for a day, but only the last 100,000 of a workspace. So when the result of a settlement is not known, the
-   * next one tells whether it was booked.
+   * remembered for a day, but only the last 100,000 of a workspace. So when the result of a settlement is not known,
+   * the next one tells whether it was booked.
    */
   settle(workspaceId: WorkspaceId, id: string, actualNanoUsd: number): Promise<EndOutcome>;
   /**

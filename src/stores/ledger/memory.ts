@@ -13,12 +13,14 @@ import {
   type WindowState,
 } from './ledger.ts';
 
-interface Sum extends WindowState {
+/** A window's money. */
+export interface Sum extends WindowState {
+  readonly key: string;
   /** null: the window is never dropped. */
   endMs: number | null;
 }
 
-interface LiveHold {
+export interface LiveHold {
   amountNanoUsd: number;
   sums: readonly Sum[];
   leaseUntilMs: number;
@@ -30,7 +32,15 @@ interface Expired {
   atMs: number;
 }
 
-interface Books {
+/** What has changed since it was last written elsewhere. */
+export interface Changes {
+  sums: Set<Sum>;
+  /** The ids of holds that were made or have ended. */
+  holds: Set<string>;
+}
+
+/** The money of one workspace. */
+export interface Books {
   sums: Map<string, Sum>;
   holds: Map<string, LiveHold>;
   /** In order of expiry. */
@@ -41,19 +51,36 @@ interface Books {
   nextExpiryMs: number;
   /** The time of the next search for old windows. */
   nextSweepMs: number;
+  /** null: nobody writes the books elsewhere. */
+  changes: Changes | null;
 }
 
 const sweepMs = 3_600_000;
 
 /**
  * The most remembered ids, even if they are less than a day old: so many releases and additions per workspace, and so
- * many settlements in all. In one process, a later message overtakes an earlier one by at most a turn of the event loop.
- * Longer memory only serves a caller that repeats a call.
+ * many settlements in all. In one process, a later message overtakes an earlier one by at most a turn of the event
+ * loop. Longer memory only serves a caller that repeats a call.
  */
 export const maxSeen = 10_000;
 
 /** A ledger within one process. Every step is synchronous and therefore atomic. New entries make old ones drop out. */
-export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Ledger {
+export function memoryLedger(options: LedgerOptions): Ledger {
+  const { ledger, steps } = createLedger(options, false);
+  local.set(ledger, steps);
+  return ledger;
+}
+
+/**
+ * The same ledger for somebody who writes its books elsewhere. A method has taken its step when it returns its promise.
+ * @returns `booksOf`: the books of a workspace, which collect what changes
+ */
+export function openBooks(options: LedgerOptions): { ledger: Ledger; booksOf(workspaceId: WorkspaceId): Books } {
+  const { ledger, booksOf } = createLedger(options, true);
+  return { ledger, booksOf };
+}
+
+function createLedger({ onLostHold, now = Date.now }: LedgerOptions, keepsChanges: boolean) {
   const workspaces = new Map<string, Books>();
   /** The ids of settled holds with their workspaces; of all workspaces, so that their number has a limit. */
   let settled = new Map<string, WorkspaceId>();
@@ -71,6 +98,7 @@ export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Led
         seen: new Map(),
         nextExpiryMs: Number.POSITIVE_INFINITY,
         nextSweepMs: 0,
+        changes: keepsChanges ? { sums: new Set(), holds: new Set() } : null,
       };
       workspaces.set(workspaceId, books);
     }
@@ -89,8 +117,9 @@ export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Led
         continue;
       }
       const chargedNanoUsd = onLostHold === 'charge' ? amountNanoUsd : 0;
-      book(sums, chargedNanoUsd, -amountNanoUsd);
+      book(books, sums, chargedNanoUsd, -amountNanoUsd);
       books.holds.delete(id);
+      books.changes?.holds.add(id);
       books.expired.set(id, { chargedNanoUsd, sums, atMs: nowMs });
       expired++;
     }
@@ -108,9 +137,10 @@ export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Led
       if (amountNanoUsd > window.limitNanoUsd - spentNanoUsd - heldNanoUsd) return false;
     }
     const sums = windows.map((window) => sumOf(books, window, nowMs));
-    book(sums, 0, amountNanoUsd);
+    book(books, sums, 0, amountNanoUsd);
     const leaseUntilMs = nowMs + leaseMs;
     books.holds.set(id, { amountNanoUsd, sums, leaseUntilMs });
+    books.changes?.holds.add(id);
     books.nextExpiryMs = Math.min(books.nextExpiryMs, leaseUntilMs);
     return true;
   }
@@ -120,13 +150,14 @@ export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Led
     const held = books.holds.get(id);
     if (held) {
       books.holds.delete(id);
-      book(held.sums, actualNanoUsd, -held.amountNanoUsd);
+      books.changes?.holds.add(id);
+      book(books, held.sums, actualNanoUsd, -held.amountNanoUsd);
       return 'ended';
     }
     const expired = books.expired.get(id);
     if (!expired) return books.seen.has(id) || wasSettled(id, workspaceId) ? 'repeated' : 'unknown';
     books.expired.delete(id);
-    book(expired.sums, actualNanoUsd - expired.chargedNanoUsd, 0);
+    book(books, expired.sums, actualNanoUsd - expired.chargedNanoUsd, 0);
     return 'late';
   }
 
@@ -172,7 +203,7 @@ export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Led
       if (books.seen.has(key)) return;
       const nowMs = now();
       see(books, key, nowMs);
-      for (const { window, nanoUsd } of additions) book([sumOf(books, window, nowMs)], nanoUsd, 0);
+      for (const { window, nanoUsd } of additions) book(books, [sumOf(books, window, nowMs)], nanoUsd, 0);
     },
     async read(workspaceId, windows) {
       const books = open(workspaceId);
@@ -183,8 +214,7 @@ export function memoryLedger({ onLostHold, now = Date.now }: LedgerOptions): Led
       workspaces.delete(workspaceId);
     },
   };
-  local.set(ledger, steps);
-  return ledger;
+  return { ledger, steps, booksOf: open };
 }
 
 /** Kept outside of the ledger objects: code that wraps a ledger must see all calls to it, so a wrapper has no entry. */
@@ -216,7 +246,7 @@ function sumOf(books: Books, window: Window, nowMs: number): Sum {
   if (!sum) {
     // The number of windows only grows when a window is new.
     if (nowMs >= books.nextSweepMs) sweep(books, nowMs);
-    sum = { ...zero, endMs: window.endMs };
+    sum = { key, ...zero, endMs: window.endMs };
     books.sums.set(key, sum);
   }
   return sum;
@@ -229,10 +259,11 @@ function sweep(books: Books, nowMs: number): void {
   }
 }
 
-function book(sums: readonly Sum[], spentNanoUsd: number, heldNanoUsd: number): void {
+function book({ changes }: Books, sums: readonly Sum[], spentNanoUsd: number, heldNanoUsd: number): void {
   for (const sum of sums) {
     sum.spentNanoUsd += spentNanoUsd;
     sum.heldNanoUsd += heldNanoUsd;
+    changes?.sums.add(sum);
   }
 }
 

@@ -1,7 +1,7 @@
+import { batched } from '../batch.ts';
 import type { PostgresConnection } from '../storage/postgres-connection.ts';
 import { codeOf } from '../storage/postgres-pool.ts';
 import type { PostgresNames } from '../storage/postgres-sql.ts';
-import { gather } from './gather.ts';
 import type {
   Addition,
   EndOutcome,
@@ -34,8 +34,8 @@ const maxSteps = 128;
  * for two locks, so there is no deadlock.
  *
  * While steps of a workspace are in flight, its next steps wait here and are then sent together. So many requests at
- * the same time cost one transaction after another, not a connection each. Holds and settlements of one call share their
- * statements: settlements come first, so that holds find what they free.
+ * the same time cost one transaction after another, not a connection each. Holds and settlements of one call share
+ * their statements: settlements come first, so that holds find what they free.
  */
 export function postgresLedger(
   connection: PostgresConnection,
@@ -44,7 +44,7 @@ export function postgresLedger(
 ): Ledger {
   const { take } = ledgerNames(names);
   const isCharged = onLostHold === 'charge';
-  const ask = gather<Step, unknown>({
+  const ask = batched<Step, unknown>({
     send,
     maxSteps,
     idOf: (step) => ('id' in step ? step.id : undefined),

@@ -18,8 +18,8 @@ export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'expir
  * needs to split the lines.
  *
  * Numbers are doubles, exact to 2^53, but `tostring` rounds them to 14 digits; `%.0f` writes all digits. The time is
- * the server's, unless the first argument replaces it. The server itself expires the ended ids. It keeps them for twice the time
- * that the last one needs, so that a workspace that is no longer used leaves none behind.
+ * the server's, unless the first argument replaces it. The server itself expires the ended ids. It keeps them for twice
+ * the time that the last one needs, so that a workspace that is no longer used leaves none behind.
  */
 const shared = `
 local windows, ends, holds, leases, ended, expired, settled = unpack(KEYS)

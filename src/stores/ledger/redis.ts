@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { WorkspaceId } from '../../call/workspace.ts';
+import { batched } from '../batch.ts';
 import { createScript, type RedisConnection } from '../storage/redis-connection.ts';
-import { gather } from './gather.ts';
 import {
   type EndOutcome,
   type HoldRequest,
@@ -36,12 +36,12 @@ export function redisLedger(redis: RedisConnection, { onLostHold, now }: LedgerO
     redis.run(scripts[script], keys.memo(workspaceId as WorkspaceId), [linesOf(args)]);
 
   // Apart, because a server with full memory refuses holds, and not settlements.
-  const holds = gather<HoldRequest, unknown>({
+  const holds = batched<HoldRequest, unknown>({
     send: async (workspaceId, requests) =>
       (await run('hold', workspaceId, [time(), isCharged, ...holdLines(requests)])) as unknown[],
     ...batches,
   });
-  const settlements = gather<Settlement, unknown>({
+  const settlements = batched<Settlement, unknown>({
     send: async (workspaceId, steps) => {
       const args = steps.flatMap(({ id, actualNanoUsd }) => [id, money(actualNanoUsd)]);
       return (await run('settle', workspaceId, [time(), ...args])) as unknown[];

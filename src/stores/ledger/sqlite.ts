@@ -15,8 +15,8 @@ const maxSteps = 128;
 
 /**
  * The steps that come in one turn of the event loop, or while another process has the lock, share a transaction. SQLite
- * runs one transaction at a time over all processes. All of these are on one machine, so the clock of the machine decides
- * about leases, whatever clock a gateway was given.
+ * runs one transaction at a time over all processes. All of these are on one machine, so the clock of the machine
+ * decides about leases, whatever clock a gateway was given.
  */
 export function sqliteLedger(
   database: SqliteDatabase,
@@ -44,8 +44,8 @@ export function sqliteLedger(
         const results = await transact(together);
         for (const [at, { resolve }] of together.entries()) resolve(results[at]);
       } catch (error) {
-        // The transaction has changed nothing. Where a step is to blame, such as one whose record is damaged, the others
-        // succeed without it.
+        // The transaction has changed nothing. Where a step is to blame, such as one whose record is damaged, the
+        // others succeed without it.
         if (together.length === 1 || isOfDatabase(error)) for (const { reject } of together) reject(undone(error));
         else for (const one of together) await transact([one]).then(([result]) => one.resolve(result), one.reject);
       }

@@ -2,16 +2,16 @@ import type { RateLimits } from '../../schema/rate-limits.ts';
 import type { RateState } from './rates.ts';
 
 /**
- * Of one request or one token. With as many as a minute has milliseconds, a limit of N leaks N parts each millisecond, and
- * nothing is ever rounded.
+ * Of one request or one token. With as many as a minute has milliseconds, a limit of N leaks N parts each millisecond,
+ * and nothing is ever rounded.
  */
 export const partsPerUnit = 60_000;
 
 /** The most parts that are exact. What exceeds it is cut off: some hundred years of a limit of one. */
-const mostParts = Number.MAX_SAFE_INTEGER;
+export const mostParts = Number.MAX_SAFE_INTEGER;
 
 /** A clock that is further back than this was set back. Until then the bucket waits for it to catch up. */
-const mostSkewMs = 60_000;
+export const mostSkewMs = 60_000;
 
 /** The state of an account at the time of its last change. */
 export interface Bucket extends RateState {

@@ -1,5 +1,5 @@
 import { type Definition, defineFunction, lockFor, type PostgresNames } from '../storage/postgres-sql.ts';
-import { partsPerUnit } from './bucket.ts';
+import { mostParts, mostSkewMs, partsPerUnit } from './bucket.ts';
 import { expireBatch } from './rates.ts';
 
 /** The names of the tables and of the function, quoted for SQL. */
@@ -130,7 +130,7 @@ BEGIN
         SELECT requests, tokens, in_flight, at_ms INTO v_bucket FROM ${buckets}
           WHERE ${ofWorkspace} AND account = v_one->>'account';
         v_at := greatest(v_now, coalesce(v_bucket.at_ms, v_now));
-        IF v_bucket.at_ms - v_now > 60000 THEN v_at := v_now; END IF;
+        IF v_bucket.at_ms - v_now > ${mostSkewMs} THEN v_at := v_now; END IF;
         v_elapsed := greatest(0, v_at - coalesce(v_bucket.at_ms, v_at));
         v_requests := CASE WHEN v_rpm IS NULL THEN 0
           ELSE greatest(0, coalesce(v_bucket.requests, 0) - v_rpm * v_elapsed) END;
@@ -151,10 +151,10 @@ BEGIN
           IF NOT FOUND THEN CONTINUE; END IF;
           v_in_flight := v_in_flight - 1;
           v_left := CASE WHEN v_tpm IS NULL THEN 0
-            ELSE least(9007199254740991, greatest(0, v_left + v_tokens * ${partsPerUnit})) END;
+            ELSE least(${mostParts}, greatest(0, v_left + v_tokens * ${partsPerUnit})) END;
         ELSIF v_kind = 'admit' THEN
           IF v_rpm IS NOT NULL AND NOT v_further THEN v_requests := v_requests + ${partsPerUnit}; END IF;
-          IF v_tpm IS NOT NULL THEN v_left := least(9007199254740991, v_left + v_tokens * ${partsPerUnit}); END IF;
+          IF v_tpm IS NOT NULL THEN v_left := least(${mostParts}, v_left + v_tokens * ${partsPerUnit}); END IF;
           IF (v_one->>'countsCalls')::boolean AND NOT v_further THEN
             v_in_flight := v_in_flight + 1;
             INSERT INTO ${calls} (namespace, workspace, account, id, lease_until_ms)

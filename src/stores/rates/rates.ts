@@ -50,10 +50,11 @@ export interface CallEnding {
 }
 
 /**
- * Counts requests, tokens and calls in flight, per workspace. Every method is one atomic step, for any number of processes.
+ * Counts requests, tokens and calls in flight, per workspace. Every method is one atomic step, for any number of
+ * processes.
  *
- * A limit per minute is a bucket that leaks: what was taken goes at the speed of the limit. So in any `t` minutes at most
- * `limit * (1 + t)` is taken. All is counted in whole parts and milliseconds: each store comes to the same result.
+ * A limit per minute is a bucket that leaks: what was taken goes at the speed of the limit. So in any `t` minutes at
+ * most `limit * (1 + t)` is taken. All is counted in whole parts and milliseconds: each store comes to the same result.
  */
 export interface Rates {
   /** true: has a clock of its own, which is the same for all processes. */
@@ -61,8 +62,8 @@ export interface Rates {
   /** Takes a request, its tokens and its place in flight from every account, or nothing from any. */
   admit(request: AdmitRequest): Promise<AdmitOutcome>;
   /**
-   * Gives the place in flight back, and corrects the tokens. Only the first call for an id does anything; none does after the
-   * lease has ended: the held tokens then stay counted.
+   * Gives the place in flight back, and corrects the tokens. Only the first call for an id does anything; none does
+   * after the lease has ended: the held tokens then stay counted.
    */
   end(ending: CallEnding): Promise<void>;
   /** Extends the lease of calls in flight, but of none whose lease has ended. @param places  see `placeOf` */

@@ -1,9 +1,9 @@
-import { partsPerUnit } from './bucket.ts';
+import { mostParts, mostSkewMs, partsPerUnit } from './bucket.ts';
 import { expireBatch } from './rates.ts';
 
 /**
- * The keys of each account, in order: its bucket, a text `<requests> <tokens> <at>`, and its calls in flight, a sorted set of
- * ids by the end of their lease. The arithmetic is that of `bucket.ts`: whole numbers below 2^53.
+ * The keys of each account, in order: its bucket, a text `<requests> <tokens> <at>`, and its calls in flight, a sorted
+ * set of ids by the end of their lease. The arithmetic is that of `bucket.ts`: whole numbers below 2^53.
  *
  * Arguments: the time or nothing, further ones, then the limits of each account, from place `first` on.
  */
@@ -28,7 +28,7 @@ local function open(i, first)
     local requests, tokens, at = string.match(text, '^(%d+) (%d+) (%d+)$')
     at = tonumber(at)
     a.at = math.max(now, at)
-    if at - now > 60000 then a.at = now end
+    if at - now > ${mostSkewMs} then a.at = now end
     local elapsed = math.max(0, a.at - at)
     a.requests = leaked(tonumber(requests), a.rpm, elapsed)
     a.tokens = leaked(tonumber(tokens), a.tpm, elapsed)
@@ -43,7 +43,7 @@ local function expire(a)
 end
 
 local function withTokens(parts, tokens)
-  return math.min(9007199254740991, math.max(0, parts + tokens * ${partsPerUnit}))
+  return math.min(${mostParts}, math.max(0, parts + tokens * ${partsPerUnit}))
 end
 
 -- A minute longer than needed: the clock of a caller is not that of the server.

@@ -4,14 +4,15 @@ import { countsCalls, type LimitedAccount, type RateState, type Rates } from './
 import { rateScripts } from './redis-scripts.ts';
 
 /**
- * Every step is one script on the server that holds all data of the workspace, by the clock of that server. Nothing has to be
- * removed: what is counted expires by itself, as soon as it would count as nothing.
+ * Every step is one script on the server that holds all data of the workspace, by the clock of that server. Nothing has
+ * to be removed: what is counted expires by itself, as soon as it would count as nothing.
  */
 export function redisRates(redis: RedisConnection): Rates {
   const admit = createScript(rateScripts.admit);
   const end = createScript(rateScripts.end);
   const renew = createScript(rateScripts.renew);
   const read = createScript(rateScripts.read);
+  const forget = createScript(rateScripts.forget);
 
   const bucketKey = (workspaceId: WorkspaceId, account: string) => redis.key(workspaceId, `rates:bucket:${account}`);
   const callsKey = (workspaceId: WorkspaceId, account: string) => redis.key(workspaceId, `rates:calls:${account}`);
@@ -42,11 +43,7 @@ export function redisRates(redis: RedisConnection): Rates {
       return ((await redis.run(read, keysOf(workspaceId, accounts), args)) as unknown[]).map(stateOf);
     },
     async forget(workspaceId) {
-      await redis.run(
-        createScript(rateScripts.forget),
-        [bucketKey(workspaceId, 'workspace'), callsKey(workspaceId, 'workspace')],
-        [],
-      );
+      await redis.run(forget, [bucketKey(workspaceId, 'workspace'), callsKey(workspaceId, 'workspace')], []);
     },
   };
 }
@@ -56,7 +53,9 @@ function time(nowMs: number | null): string {
   return nowMs === null ? '' : String(Math.floor(nowMs));
 }
 
-/** Requests, tokens and calls in flight, each empty where it is not limited; then whether calls are counted one by one. */
+/**
+ * Requests, tokens and calls in flight, each empty where it is not limited; then whether calls are counted one by one.
+ */
 function limitsOf(limited: LimitedAccount): string {
   const { requestsPerMinute, tokensPerMinute, requestsInFlight } = limited;
   const isCounted = countsCalls(limited) ? 1 : 0;

@@ -2,7 +2,7 @@ import { GatewayError } from '../../base/errors.ts';
 import type { RateLimitState } from '../../schema/rate-limits.ts';
 import { msToLeak, partsPerUnit } from './bucket.ts';
 import type { LimitedAccount, RateState } from './rates.ts';
-import { rateLimitHeaders, showLimits } from './show.ts';
+import { rateLimitHeaders, scopeOf, showLimits } from './show.ts';
 
 /** Nobody knows when a call in flight will end. */
 const retryInFlightMs = 1_000;
@@ -18,9 +18,11 @@ const words = {
   tokens_per_minute: 'tokens per minute',
   requests_in_flight: 'requests at the same time',
 } as const;
+const whose = { key: 'this API key', workspace: 'this workspace' } as const;
 
 /**
- * What a call that does not fit is told: the limit that takes longest, and when the call would fit if nothing else came.
+ * What a call that does not fit is told: the limit that takes longest, and when the call would fit if nothing else
+ * came.
  * @param nowMs  epoch ms, by the clock of this process
  */
 export function rateLimited(
@@ -35,10 +37,9 @@ export function rateLimited(
   const { limit, remaining } = showLimits(accounts, states).find(
     (one) => one.scope === scope && one.name === name,
   ) as RateLimitState;
-  const whose = scope === 'key' ? 'this API key' : 'this workspace';
   return new GatewayError(
     'rate_limited',
-    `Rate limit reached: ${limit} ${words[name]} for ${whose}. Please try again in ${waitMs / 1000}s.`,
+    `Rate limit reached: ${limit} ${words[name]} for ${whose[scope]}. Please try again in ${waitMs / 1000}s.`,
     {
       retryAfterMs: waitMs,
       metadata: { scope, limit_name: name, limit, remaining, retry_after_seconds: waitMs / 1000 },
@@ -54,12 +55,12 @@ export function rateLimited(
 
 /** null: the tokens fit into every limit, sooner or later. */
 export function neverFits(accounts: readonly LimitedAccount[], tokens: number): GatewayError | null {
-  for (const { account, tokensPerMinute } of accounts) {
+  for (const limited of accounts) {
+    const { tokensPerMinute } = limited;
     if (tokensPerMinute === null || tokens <= tokensPerMinute) continue;
-    const whose = account === 'workspace' ? 'this workspace' : 'this API key';
     return new GatewayError(
       'payload_too_large',
-      `The request needs about ${tokens} tokens, but the limit for ${whose} is ${tokensPerMinute} tokens per minute; shorten the prompt, or lower max_tokens`,
+      `The request needs about ${tokens} tokens, but the limit for ${whose[scopeOf(limited)]} is ${tokensPerMinute} tokens per minute; shorten the prompt, or lower max_tokens`,
       { metadata: { limit_name: 'tokens_per_minute', limit: tokensPerMinute, tokens } },
     );
   }
@@ -67,11 +68,12 @@ export function neverFits(accounts: readonly LimitedAccount[], tokens: number): 
 }
 
 function blockedBy(
-  { account, requestsPerMinute, tokensPerMinute, requestsInFlight }: LimitedAccount,
+  limited: LimitedAccount,
   state: RateState,
   { tokens, isFurther }: { tokens: number; isFurther: boolean },
 ): Blocked[] {
-  const scope = account === 'workspace' ? 'workspace' : 'key';
+  const { requestsPerMinute, tokensPerMinute, requestsInFlight } = limited;
+  const scope = scopeOf(limited);
   const blocked: Blocked[] = [];
   const wait = (name: RateLimitState['name'], limit: number | null, parts: number) => {
     if (limit === null) return;

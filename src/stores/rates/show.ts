@@ -2,11 +2,16 @@ import type { RateLimitState } from '../../schema/rate-limits.ts';
 import { msToLeak, partsPerUnit } from './bucket.ts';
 import type { LimitedAccount, RateState } from './rates.ts';
 
+/** Whom the limits of an account are for. */
+export function scopeOf({ account }: LimitedAccount): RateLimitState['scope'] {
+  return account === 'workspace' ? 'workspace' : 'key';
+}
+
 /** The limits of accounts, and what is left of each: in the order of the accounts. */
 export function showLimits(accounts: readonly LimitedAccount[], states: readonly RateState[]): RateLimitState[] {
   return accounts.flatMap((limited, at) => {
     const { requests, tokens, inFlight } = states[at] as RateState;
-    const scope = limited.account === 'workspace' ? 'workspace' : 'key';
+    const scope = scopeOf(limited);
     const shown: RateLimitState[] = [];
     const perMinute = (name: RateLimitState['name'], limit: number | null, parts: number) => {
       if (limit === null) return;
@@ -25,8 +30,8 @@ export function showLimits(accounts: readonly LimitedAccount[], states: readonly
 }
 
 /**
- * The headers of a limited response, as OpenAI sends them: for requests and for tokens per minute, each of the account that
- * has the least left. `reset` is how long it takes until all of the limit is free again.
+ * The headers of a limited response, as OpenAI sends them: for requests and for tokens per minute, each of the account
+ * that has the least left. `reset` is how long it takes until all of the limit is free again.
  */
 export function rateLimitHeaders(
   accounts: readonly LimitedAccount[],

@@ -1,5 +1,6 @@
 import type { Keyv } from 'keyv';
 import type { Clock } from '../../base/clock.ts';
+import { keyvLedger } from '../ledger/keyv.ts';
 import type { Ledger, LedgerOptions } from '../ledger/ledger.ts';
 import { memoryLedger } from '../ledger/memory.ts';
 import { memoryRates } from '../rates/memory.ts';
@@ -24,6 +25,8 @@ export interface ChooseStorageOptions extends Pick<LedgerOptions, 'onLostHold'> 
   timeoutMs: number;
   onEviction?: EvictionOptions['onEviction'];
   logger?: StoreLogger | null;
+  /** A store on which budgets hold per process only: a warning, or an error. Default `warn`. */
+  onUnsharedStore?: 'warn' | 'refuse';
   /** Replaces the ledger of the store. Counts as shared by all processes: otherwise the host app would not pass one. */
   ledger?: Ledger;
 }
@@ -32,7 +35,8 @@ export interface ChooseStorageOptions extends Pick<LedgerOptions, 'onLostHold'> 
  * The storage for the host app's option `store`: a Keyv, an adapter of one, or a Map; absent: in memory. Finds the
  * server behind it by its shape, since adapters come from other packages, or from two copies of one. Connects at the
  * first use.
- * @throws TypeError for a value that is no store, and for a Keyv whose encryption would not be applied
+ * @throws TypeError for a value that is no store, for a Keyv whose encryption would not be applied, and where
+ *         `onUnsharedStore` is `refuse`, for a store on which budgets hold per process only
  */
 export function chooseStorage(store: object | undefined, options: ChooseStorageOptions): Storage {
   if (store) listen(store, options);
@@ -52,20 +56,28 @@ function storageOf(store: object, options: ChooseStorageOptions): Storage {
     }
     return server;
   }
-  const { ledger, rates } = countedIn(store, options);
   const kv = isKeyv(store) ? () => store : keyvOver(store);
   if (isMap(innermostAdapter(store))) {
+    const { ledger, rates } = countedIn(store, () => ledgerInMemory(options));
     return keyvStorage(kv, { kind: 'memory', ledger, rates, isShared: false, clock, timeoutMs });
   }
-  if (!options.ledger) {
-    writeLog(
-      logger,
-      'warn',
-      { store: innermostAdapter(store).constructor?.name },
-      'budgets hold within this process only: this store has no way to hold money for several; use Redis, PostgreSQL or SQLite, or pass the option ledger',
-    );
-  }
+  if (!options.ledger) notShared(store, options);
+  const { ledger, rates } = countedIn(store, () => keyvLedger(kv, { onLostHold, clock, logger: logger ?? null }));
   return keyvStorage(kv, { kind: 'keyv', ledger, rates, isShared: false, clock, timeoutMs });
+}
+
+/** @throws TypeError where `onUnsharedStore` is `refuse` */
+function notShared(store: object, { onUnsharedStore, logger }: ChooseStorageOptions): void {
+  const what =
+    'budgets hold within this process only: this store has no way to hold money for several; use Redis, PostgreSQL or SQLite, or pass the option ledger';
+  if (onUnsharedStore === 'refuse') throw new TypeError(what);
+  const fields = { store: innermostAdapter(store).constructor?.name };
+  writeLog(
+    logger,
+    'warn',
+    fields,
+    `${what}; never let two processes use it at once: each overwrites what the other has spent`,
+  );
 }
 
 function serverOf(adapter: object, options: LedgerOptions, eviction: EvictionOptions): Storage | null {
@@ -128,13 +140,13 @@ interface Counted {
 /** Two gateways in one process that share a store share its budgets and its rate limits, and the clock of the first. */
 const counted = new WeakMap<object, Map<string, Counted>>();
 
-function countedIn(store: object, options: ChooseStorageOptions): Counted {
+function countedIn(store: object, openLedger: () => Ledger): Counted {
   const adapter = innermostAdapter(store);
   const { namespace } = store as { namespace?: unknown };
   const name = typeof namespace === 'string' ? namespace : '';
   const byNamespace = counted.get(adapter) ?? new Map<string, Counted>();
   counted.set(adapter, byNamespace);
-  const known = byNamespace.get(name) ?? { ledger: ledgerInMemory(options), rates: memoryRates() };
+  const known = byNamespace.get(name) ?? { ledger: openLedger(), rates: memoryRates() };
   byNamespace.set(name, known);
   return known;
 }

@@ -7,6 +7,8 @@ import type { Clock } from '../../base/clock.ts';
 export interface Circuit {
   /** @returns null: do not make the call; else, report the outcome of the call to it once */
   enter(): Passage | null;
+  /** Whether only single calls are made. */
+  isOpen(): boolean;
 }
 
 export interface Passage {
@@ -72,6 +74,7 @@ export function createCircuit({ clock, failures, probeMs, onOpen, onClose }: Cir
   }
 
   return {
+    isOpen: () => nextProbeMs !== null,
     enter() {
       if (nextProbeMs !== null) {
         const nowMs = clock.now();

@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Rates } from '../rates/rates.ts';
 import { type Circuit, createCircuit, NotSentError } from './circuit.ts';
 import { type StoreLogger, writeLog } from './logger.ts';
-import { isOutage, nameOfError, storeIsLate } from './outage.ts';
+import { isOutage, nameOfError, StoreTimeoutError, storeIsLate } from './outage.ts';
 import type { Address, Storage } from './storage.ts';
 
 export interface GuardOptions {
@@ -20,7 +20,7 @@ export interface GuardOptions {
 }
 
 /** Runs a call of the store within its limits. */
-type Bound = <T>(work: () => T | Promise<T>) => Promise<T>;
+type Bound = <T>(operation: string, work: () => T | Promise<T>) => Promise<T>;
 
 /**
  * Wraps a storage and its ledger. Every call ends within the time limit: with a result, or with GatewayError
@@ -39,19 +39,19 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
     rates: guardRates(storage.rates, guard('rates', storage.kind, options)),
     async get(at) {
       check([at]);
-      return records(() => storage.get(at));
+      return records('get', () => storage.get(at));
     },
     async getMany(at) {
       check(at);
-      return records(() => storage.getMany(at));
+      return records('getMany', () => storage.getMany(at));
     },
     async commit(changes) {
       check(changes.map(({ at }) => at));
-      return records(() => storage.commit(changes));
+      return records('commit', () => storage.commit(changes));
     },
     async list(partition, ofKind, page) {
       check([{ partition, kind: ofKind, id: 'any' }]);
-      return records(() => storage.list(partition, ofKind, page));
+      return records('list', () => storage.list(partition, ofKind, page));
     },
     // `close` also runs while the circuit is open, and does not fail when the server is away.
     close: () =>
@@ -63,25 +63,25 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
 
 function guardLedger(ledger: Ledger, bound: Bound): Ledger {
   return {
-    hold: (request) => bound(() => ledger.hold(request)),
-    settle: (workspaceId, id, actualNanoUsd) => bound(() => ledger.settle(workspaceId, id, actualNanoUsd)),
-    release: (...hold) => bound(() => ledger.release(...hold)),
-    renew: (...holds) => bound(() => ledger.renew(...holds)),
-    expire: (workspaceId) => bound(() => ledger.expire(workspaceId)),
-    add: (...additions) => bound(() => ledger.add(...additions)),
-    read: (...windows) => bound(() => ledger.read(...windows)),
-    forget: (workspaceId) => bound(() => ledger.forget(workspaceId)),
+    hold: (request) => bound('hold', () => ledger.hold(request)),
+    settle: (workspaceId, id, actualNanoUsd) => bound('settle', () => ledger.settle(workspaceId, id, actualNanoUsd)),
+    release: (...hold) => bound('release', () => ledger.release(...hold)),
+    renew: (...holds) => bound('renew', () => ledger.renew(...holds)),
+    expire: (workspaceId) => bound('expire', () => ledger.expire(workspaceId)),
+    add: (...additions) => bound('add', () => ledger.add(...additions)),
+    read: (...windows) => bound('read', () => ledger.read(...windows)),
+    forget: (workspaceId) => bound('forget', () => ledger.forget(workspaceId)),
   };
 }
 
 function guardRates(rates: Rates, bound: Bound): Rates {
   return {
     hasClock: rates.hasClock,
-    admit: (request) => bound(() => rates.admit(request)),
-    end: (ending) => bound(() => rates.end(ending)),
-    renew: (...calls) => bound(() => rates.renew(...calls)),
-    read: (...accounts) => bound(() => rates.read(...accounts)),
-    forget: (workspaceId) => bound(() => rates.forget(workspaceId)),
+    admit: (request) => bound('admit', () => rates.admit(request)),
+    end: (ending) => bound('end', () => rates.end(ending)),
+    renew: (...calls) => bound('renew', () => rates.renew(...calls)),
+    read: (...accounts) => bound('read', () => rates.read(...accounts)),
+    forget: (workspaceId) => bound('forget', () => rates.forget(workspaceId)),
   };
 }
 
@@ -94,7 +94,7 @@ function guard(part: 'records' | 'ledger' | 'rates', store: Storage['kind'], opt
     onOpen: (cause) => writeLog(logger, 'warn', { store, part, error: nameOfError(cause) }, 'store does not respond'),
     onClose: () => writeLog(logger, 'info', { store, part }, 'store responds again'),
   });
-  return async (work) => {
+  return async (operation, work) => {
     const passage = circuit.enter();
     if (!passage) throw unavailable(new NotSentError());
     try {
@@ -102,6 +102,14 @@ function guard(part: 'records' | 'ledger' | 'rates', store: Storage['kind'], opt
       passage.responded();
       return result;
     } catch (error) {
+      // While the circuit is open, its own line has said all there is.
+      if (error instanceof StoreTimeoutError && !circuit.isOpen())
+        writeLog(
+          logger,
+          'warn',
+          { store, part, operation, timeoutMs, option: 'storeTimeoutMs' },
+          'store call timed out',
+        );
       if (isOutage(error)) passage.failed(error);
       // `unavailable` may have other reasons and says nothing about the server.
       else if (!isGatewayError(error) || error.kind !== 'unavailable') passage.responded();

@@ -206,8 +206,8 @@ function notConnected(cause: unknown): Error {
 }
 
 /**
- * The messages with which the client refuses a command that it has not written to the server. In a bundle, the classes of
- * these errors may have other names.
+ * The messages with which the client refuses a command that it has not written to the server. In a bundle, the classes
+ * of these errors may have other names.
  */
 const notWritten = ['The client is closed', 'The client is offline', 'The command was aborted', 'The queue is full'];
 

@@ -52,7 +52,10 @@ export interface Change {
   expect?: string | null;
   /** null removes the record, also from the list. */
   value: string | null;
-  /** Lists the record under its kind, in ascending order of rank, an integer. Absent: listed as before, or not listed as before. */
+  /**
+   * Lists the record under its kind, in ascending order of rank, an integer. Absent: listed as before, or not listed as
+   * before.
+   */
   rank?: number;
 }
 

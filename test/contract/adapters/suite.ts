@@ -21,8 +21,8 @@ export interface AdapterCase {
 }
 
 /**
- * How soon a client's leaving has to show; `npm test`, which keeps all cores busy, tells only soon from never. The best of
- * a few measurements counts: other work may hold a process up.
+ * How soon a client's leaving has to show; `npm test`, which keeps all cores busy, tells only soon from never. The best
+ * of a few measurements counts: other work may hold a process up.
  */
 const abortWithinMs = runs(5_000, 50);
 const measurements = 4;

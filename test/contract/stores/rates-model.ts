@@ -1,8 +1,8 @@
 import type { AdmitRequest, CallEnding, LimitedAccount, RateState } from '../../../src/stores/rates/rates.ts';
 
 /**
- * What `Rates` promises, in the plainest way: exact rational numbers, and a list of the calls in flight. Time does not go
- * back.
+ * What `Rates` promises, in the plainest way: exact rational numbers, and a list of the calls in flight. Time does not
+ * go back.
  */
 export function modelRates() {
   /** In units, as numerators over 60,000: a limit of N per minute is N of them each millisecond. */

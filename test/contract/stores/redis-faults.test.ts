@@ -31,7 +31,9 @@ describeWithOwnRedis('a Redis that fails', (program) => {
   let server: StartedService;
   const opened: Storage[] = [];
 
-  /** What was answered outlives the server, also where the disk is slow: by default Redis then writes up to 2 s later. */
+  /**
+   * What was answered outlives the server, also where the disk is slow: by default Redis then writes up to 2 s later.
+   */
   const start = async () => {
     const settings = ['--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always'];
     server = await startRedis(program, { port, settings });

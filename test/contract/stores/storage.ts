@@ -13,7 +13,8 @@ export interface StorageSuiteOptions {
 }
 
 /**
- * @param open  Each call opens one more handle, with a connection of its own, on the same data where `isShared` is true.
+ * @param open  Each call opens one more handle, with a connection of its own, on the same data where `isShared` is
+ *   true.
  */
 export function testStorage(
   name: string,

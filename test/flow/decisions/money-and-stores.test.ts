@@ -82,7 +82,9 @@ function keysUsed({ upstream }: TestGateway): (number | 'operator')[] {
   });
 }
 
-/** A gateway whose upstream answers after a minute, with a request in flight; its time stands still, as if it had died. */
+/**
+ * A gateway whose upstream answers after a minute, with a request in flight; its time stands still, as if it had died.
+ */
 async function dead(store: Keyv, options: Partial<GatewayOptions> = {}) {
   const tested = gateway({ store, ...options });
   await put(tested, { daily: 1 });
@@ -304,6 +306,7 @@ describe('what is decided of tenants, money and stores', () => {
     gateway({ store: foreign(), logger, ledger });
     gateway({ store: new Keyv(), logger });
     expect(warnings).toHaveLength(1);
+    expect(() => gateway({ store: foreign(), budgets: { onUnsharedStore: 'refuse' } })).toThrow(OptionsError);
   });
   it('A Keyv with `encryption`', async () => {
     const encryption = { encrypt: async (text: string) => text, decrypt: async (text: string) => text };
@@ -467,8 +470,8 @@ describe('what is decided of tenants, money and stores', () => {
     expect(await make(gateway())).toBe(201);
     const tested = gateway();
     expect(await make(tested, (await key(tested, { permissions: ['management'] })).headers)).toBe(403);
-    const workspace = 'mine' as never;
-    expect(await make(gateway({ apiKeys: [{ key: managementKey, permissions: ['management'], workspace }] }))).toBe(
+    const workspaceId = 'mine';
+    expect(await make(gateway({ apiKeys: [{ key: managementKey, permissions: ['management'], workspaceId }] }))).toBe(
       403,
     );
     const caller = { permissions: ['management'] as const };

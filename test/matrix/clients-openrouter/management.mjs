@@ -134,7 +134,7 @@ export function managementChecks(service) {
       deepEqual([created.allowedModels, created.allowedUserIds, created.allowedApiKeyHashes], [['acme/*'], null, null]);
       ok(created.label.length > 0 && !created.label.includes(ownKey));
       deepEqual((await byok.get({ id: created.id })).data, created);
-      const second = (await createCredential({ provider: 'anthropic', key: ownKey, workspaceId })).data;
+      const second = (await createCredential({ provider: 'mistral', key: ownKey, workspaceId })).data;
       const listed = async (request) => {
         const pages = await Array.fromAsync(await byok.list({ workspaceId, ...request }));
         return [pages[0].result.totalCount, pages.flatMap(({ result }) => result.data.map(({ id }) => id)).toSorted()];

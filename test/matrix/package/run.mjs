@@ -51,14 +51,18 @@ await check('its types compile, checked in full, in a strict project', () => {
   }
   return '';
 });
+/** A source of an example that the README links to; nothing that was installed or built beside it. */
+const isOfExample = (file) =>
+  /^package\/examples\/(?:[\w[][\w.[\]-]*\/)*[\w[][\w.[\]-]*\.(js|ts|tsx|json|md)$/.test(file) &&
+  !file.includes('/node_modules/');
 await check('it holds what it runs on, and nothing else', () => {
   const { stdout } = spawnSync('tar', ['-tzf', tarball], { encoding: 'utf8' });
   const files = stdout.trim().split('\n');
   const foreign = files.filter(
     (file) =>
-      !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|docs\/[\w/.-]+\.(md|svg|png)|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY-LICENSES\.txt|package\.json)$/.test(
+      !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|docs\/[\w/.-]+\.(md|svg|png)|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE|THIRD-PARTY-LICENSES\.txt|package\.json)$/.test(
         file,
-      ),
+      ) && !isOfExample(file),
   );
   const missing = [
     'README.md',

@@ -37,8 +37,8 @@ interface Workspace {
 }
 
 /**
- * Two gateways on one store serve the requests of two workspaces, through providers that keep a bill of their own. Asserts
- * the promise about money: the true bill ≤ booked ≤ limit, or the request was refused.
+ * Two gateways on one store serve the requests of two workspaces, through providers that keep a bill of their own.
+ * Asserts the promise about money: the true bill ≤ booked ≤ limit, or the request was refused.
  */
 export async function playWorld(seed: number): Promise<Outcome> {
   const draw = drawFrom(randomFrom(seed));

@@ -4,8 +4,8 @@ import { randomFrom } from '../race/random.ts';
 import { chunk, completion, errorBody, sse } from '../upstream.ts';
 import { type Draw, drawFrom, type Prices, type Traits, type World, type WorldEndpoint } from './world.ts';
 
-// Providers that keep a bill of their own. They charge the prompt from the moment the request is there, and each token of
-// output when it is generated, whether anybody reads it or not. They charge nothing for a request that they refuse.
+// Providers that keep a bill of their own. They charge the prompt from the moment the request is there, and each token
+// of output when it is generated, whether anybody reads it or not. They charge nothing for a request that they refuse.
 
 /** What one attempt has cost, as the provider sees it. */
 export interface BillItem {
@@ -255,7 +255,9 @@ function pricesFor(pricing: Prices, promptTokens: number): Prices {
   return last ? { ...pricing, prompt: last.prompt, completion: last.completion } : pricing;
 }
 
-/** As its tokenizer counts, with something for each message. An image has any number of tokens that the context admits. */
+/**
+ * As its tokenizer counts, with something for each message. An image has any number of tokens that the context admits.
+ */
 function promptOf(
   { messages }: Asked,
   { bytesPerToken }: Traits,

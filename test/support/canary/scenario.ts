@@ -161,7 +161,9 @@ function escapedJson(value: unknown): string {
     .replace(/[&<>]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 }
 
-/** Exercises every operation, and everything that may go wrong with one, on a store. Secrets are in all places for them. */
+/**
+ * Exercises every operation, and everything that may go wrong with one, on a store. Secrets are in all places for them.
+ */
 export async function exerciseAll(store: StoreOption): Promise<Heard> {
   const heard: Heard = { told: [], made: [], succeeded: new Set() };
   const tell = (where: string, what: unknown) =>
@@ -274,8 +276,7 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
   await call('PATCH', `/keys/${made.data.hash}`, { name: 'Renamed' });
   await call('GET', '/key', undefined, made.key);
   const credential = (await call('POST', '/byok', { provider: 'groq', key: secrets.own })).json.data;
-  const second = (await call('POST', '/byok', { provider: 'google-vertex', key: secrets.account, name: 'A file' })).json
-    .data;
+  const second = (await call('POST', '/byok', { provider: 'mistral', key: secrets.account, name: 'A file' })).json.data;
   await call('GET', '/byok');
   await call('GET', `/byok/${credential.id}`);
   for (const path of ['/models', '/models/user', '/models/count', '/providers', '/endpoints/zdr'])

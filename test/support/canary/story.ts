@@ -44,7 +44,7 @@ export async function expectNoCanary({ store, dump, plant, close }: CanaryStore)
     const stored = await dump();
     // It is the store of this scenario that is looked through.
     const whole = Buffer.concat(Object.values(stored).map((one) => Buffer.from(one)));
-    for (const known of ['google-vertex', 'ciphertext', 'Canaries'])
+    for (const known of ['mistral', 'ciphertext', 'Canaries'])
       expect([known, whole.includes(known)]).toEqual([known, true]);
     expect(hits(Object.entries(stored))).toEqual([]);
     // And it would have been found.

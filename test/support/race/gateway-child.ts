@@ -6,8 +6,8 @@ import { type RacePlan, raceRecords, runRace } from './run.ts';
 import { openStore, type StoreAt } from './stores.ts';
 import { raceTransport } from './upstream.ts';
 
-// A process with a gateway of its own on a shared store: it reports when it is ready, gets the time to start, and reports what
-// came of it.
+// A process with a gateway of its own on a shared store: it reports when it is ready, gets the time to start, and
+// reports what came of it.
 
 export interface ChildPlan {
   at: StoreAt;

@@ -23,8 +23,9 @@ const noonMs = Date.UTC(2092, 4, 14, 12);
 type Statuses = Record<number, number>;
 
 /**
- * Of four processes that spend one budget, one is killed in the middle of its requests, and replaced, ten times. What it
- * held is charged once its lease is over, nothing that was spent is lost, and nothing is booked that nobody asked for.
+ * Of four processes that spend one budget, one is killed in the middle of its requests, and replaced, ten times. What
+ * it held is charged once its lease is over, nothing that was spent is lost, and nothing is booked that nobody asked
+ * for.
  */
 export async function killOn(at: StoreAt): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'model-gateway-journal-'));

@@ -11,9 +11,10 @@ export interface Observed {
 }
 
 /**
- * Reads the books all the time, as somebody else on the same store, until it is stopped: at no time more is spent and held
- * than a limit.
- * @param options  `mayExpire`: what is charged for a hold that has expired may become less when the hold is settled later
+ * Reads the books all the time, as somebody else on the same store, until it is stopped: at no time more is spent and
+ * held than a limit.
+ * @param options  `mayExpire`: what is charged for a hold that has expired may become less when the hold is settled
+ *   later
  */
 export function observe(
   ledger: Ledger,

@@ -25,8 +25,8 @@ const none = { requestsPerMinute: null, tokensPerMinute: null, requestsInFlight:
 const tokens = 50;
 
 /**
- * Four processes ask for calls of one workspace, with a key each, and one of them dies. At no time more are admitted than the
- * bucket has: the limit, and what has leaked since the start.
+ * Four processes ask for calls of one workspace, with a key each, and one of them dies. At no time more are admitted
+ * than the bucket has: the limit, and what has leaked since the start.
  */
 export async function raceRatesOn(at: StoreAt): Promise<void> {
   const workspaceId = `w-${randomUUID()}` as WorkspaceId;

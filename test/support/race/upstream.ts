@@ -198,9 +198,11 @@ function costOfText(text: string, host: string, upstreamModel: string): number |
   const end = text.indexOf('}}', start);
   if (end < 0) return null;
   const usage = JSON.parse(text.slice(start + '"usage":'.length, end + 2));
-  const endpoints: readonly { provider: string; model: string; pricing: Prices }[] = raceModels.flatMap(
-    (one) => one.endpoints,
-  );
+  const endpoints: readonly { provider: string; model: string; pricing: Prices }[] = raceModels.flatMap<{
+    provider: string;
+    model: string;
+    pricing: Prices;
+  }>((one) => one.endpoints);
   const found = endpoints.find(({ provider, model }) => host.startsWith(`${provider}.`) && model === upstreamModel);
   if (found === undefined) throw new Error(`${upstreamModel} at ${host} has no price`);
   const { prompt, completion, request = '0', inputCacheRead = prompt, internalReasoning = completion } = found.pricing;

@@ -56,3 +56,13 @@ it("the system's clock does not fire at once when asked for a month", async () =
   stop();
   expect(fired).toBe(false);
 });
+
+it("the system's clock takes a time that has passed without a warning of the runtime", async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error) => warnings.push(name);
+  process.on('warning', onWarning);
+  await new Promise<void>((resolve) => systemClock.after(-14, resolve));
+  await settle();
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
+});

@@ -29,6 +29,17 @@ const pieces = [...' 1a-:/.,"\\=*[\x1b', '-v1:1', '-100', ':1', 'a-', '1.', '\\"
 /** What may stand before them, for expressions that begin with something of their own. */
 const beginnings = ['', 'a', '1', 'bearer ', '~a/', '"delta"', '\x1b['];
 
+/** The least of three times: on a busy machine, a process may have to wait for its turn. */
+function leastMs(expression: RegExp, text: string): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 3 && least >= 100; tries++) {
+    const start = performance.now();
+    text.replace(expression, '');
+    least = Math.min(least, performance.now() - start);
+  }
+  return least;
+}
+
 describe('regular expressions', () => {
   it('were found', () => {
     expect(found.length).toBeGreaterThan(60);
@@ -42,10 +53,8 @@ describe('regular expressions', () => {
           // Short first: where each repetition doubles the time, the long text would never come to its end.
           for (const length of [100, 20_000]) {
             const text = `${beginning}${piece.repeat(length / piece.length)}\0`;
-            const start = performance.now();
-            text.replace(expression, '');
             // A few microseconds to a millisecond; where the time grows with the square of the length, 200 ms and more.
-            expect(performance.now() - start, JSON.stringify([beginning, piece, length])).toBeLessThan(100);
+            expect(leastMs(expression, text), JSON.stringify([beginning, piece, length])).toBeLessThan(100);
           }
         }
       }

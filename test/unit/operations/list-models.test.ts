@@ -334,7 +334,9 @@ describe('prices', () => {
     const priced = model('acme/fast', { endpoints: [endpoint('up', 'acme/fast', { pricing: perMillion(1, 2) })] });
     const slow = model('acme/slow');
     const view = (slugs: readonly string[]) =>
-      slugs.length === 2 ? { model: () => null, models: [priced, slow] } : deps.catalog.view();
+      slugs.length === 2
+        ? { model: () => null, models: [priced, slow], aliasOf: () => null, named: () => [] }
+        : deps.catalog.view();
     const { data } = await ask(listUserModels({ ...deps, catalog: { view } }));
     expect(data.map(({ pricing }: { pricing: { prompt: string } }) => pricing.prompt)).toEqual(['0.000001', '-1']);
   });

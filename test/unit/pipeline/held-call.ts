@@ -89,6 +89,7 @@ export class HeldCall {
       provider: () => null,
       spending: { hold },
       budgets: { includeByok, shrinkToFit: false, unknownPrice: 'refuse', defaultMaxTokens: 100 },
+      outputEstimates: null,
       budgetsOf: () => budgets,
     } as unknown as MoneyDeps;
     const caller = { workspaceId, apiKeyHash: keyHash, keyLimit };

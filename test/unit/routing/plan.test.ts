@@ -41,7 +41,12 @@ const healthWith = (resting: Readonly<Record<string, number>>): HealthView => ({
 function plan(models: Model[], fields: Partial<ChatRequest> = {}, facts: Partial<PlanInput['facts']> = {}) {
   return planRoute({
     request: fields.model || fields.models ? { messages, ...fields } : { messages, model: 'm/1', ...fields },
-    view: { models, model: (slug) => models.find((one) => one.slug === slug) ?? null },
+    view: {
+      models,
+      model: (slug) => models.find((one) => one.slug === slug) ?? null,
+      aliasOf: () => null,
+      named: () => [],
+    },
     defaultModel: null,
     brand: 'service',
     isConfigured: () => true,

@@ -4,7 +4,9 @@ import { excludedBy, modelOf, order, planFor, refusalOf, type World } from '../.
 
 const unknownPolicy = { zeroRetention: null, trains: null };
 
-/** Endpoints that differ in all that preferences can ask for. The random number is constant: cheaper ones come first. */
+/**
+ * Endpoints that differ in all that preferences can ask for. The random number is constant: cheaper ones come first.
+ */
 const world: World = {
   models: [
     modelOf('m/1', {

@@ -60,7 +60,7 @@ describe('a suffix', () => {
   });
   it('of a model that does not exist is 400, and names it as it was sent', () => {
     const error = refusalOf(world, { model: 'm/9:nitro:free' });
-    expect([error.status, error.metadata]).toEqual([400, { model: 'm/9:nitro:free' }]);
+    expect([error.status, error.metadata]).toEqual([400, { model: 'm/9:nitro:free', did_you_mean: ['m/1'] }]);
   });
   it.each(['m/1:online', 'm/1:free:online', 'm/1:online:nitro', 'service/auto:online', 'service/free:online'])(
     '%s asks for the web, as the plugin does, which is not here',

@@ -102,6 +102,8 @@ describe('a new key:', () => {
       requests_per_minute: null,
       tokens_per_minute: null,
       requests_in_flight: null,
+      allowed_models: null,
+      tags: [],
       include_byok_in_limit: false,
       expires_at: null,
     });

@@ -98,15 +98,20 @@ const settings: Record<string, FieldCase> = {
 };
 
 describe('a new credential:', () => {
-  const oneOfAll = `expected one of ${byokProviders.map((slug) => `"${slug}"`).join(', ')}`;
+  const slugForm = 'expected the slug of a provider: lower-case letters, digits, single hyphens or dots';
   testFields(
     createCredentialSchema(),
     { provider: 'openai', key: 'sk' },
     {
       ...settings,
       provider: {
-        accepts: byokProviders,
-        rejects: ['OpenAI', 'sandbox', 'local', '', ' openai', null, 1].map((value) => [value, oneOfAll] as const),
+        accepts: [...byokProviders, 'local', 'my-own.v2', chars(100)],
+        rejects: [
+          ...['OpenAI', '', ' openai', 'a--b', 'a/b', '__proto__'].map((value) => [value, slugForm] as const),
+          [chars(101), 'expected at most 100 characters'],
+          [null, 'expected string'],
+          [1, 'expected string'],
+        ],
       },
       workspace_id: {
         accepts: ['00000000-0000-4000-8000-000000000001', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
@@ -182,7 +187,7 @@ describe('the query of a list', () => {
     { offset: '-1' },
     { offset: '1e3' },
     { offset: ' 1' },
-    { provider: 'sandbox' },
+    { provider: 'Sand Box' },
     { provider: '' },
     { workspace_id: 'default' },
     { workspace_id: '' },

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createWorkspaceSchema, isSlug, updateWorkspaceSchema } from '../../../src/schema/workspace.ts';
+import {
+  createWorkspaceSchema,
+  isSlug,
+  storedWorkspaceSchema,
+  updateWorkspaceSchema,
+} from '../../../src/schema/workspace.ts';
 import { type FieldCase, issuesOf, testFields } from './fields.ts';
 
 const chars = (count: number, char = 'x') => char.repeat(count);
@@ -68,6 +73,7 @@ const fields: Record<string, FieldCase> = {
       ['1', 'expected number'],
     ],
   },
+  is_byok_only: { accepts: [true, false], rejects: notFlag },
   is_data_discount_logging_enabled: { accepts: [true, false], rejects: notFlag },
   is_observability_broadcast_enabled: { accepts: [true, false], rejects: notFlag },
   is_observability_io_logging_enabled: { accepts: [true, false], rejects: notFlag },
@@ -85,6 +91,7 @@ describe('a new workspace:', () => {
       default_provider_sort: null,
       io_logging_api_key_ids: null,
       io_logging_sampling_rate: 1,
+      is_byok_only: false,
       is_data_discount_logging_enabled: true,
       is_observability_broadcast_enabled: false,
       is_observability_io_logging_enabled: false,
@@ -125,5 +132,13 @@ describe('a text is a slug', () => {
     ['00000000-0000-4000-8000-000000000001', false],
   ])('%s: %s', (text, expected) => {
     expect(isSlug(text)).toBe(expected);
+  });
+});
+
+describe('a stored workspace of an earlier version', () => {
+  it('may use the credentials of the operator', () => {
+    const { is_byok_only: _, ...settings } = createWorkspaceSchema().parse({ name: 'Acme', slug: 'acme' });
+    const record = { id: 'w', settings, createdAtMs: 0, createdBy: 'operator', updatedAtMs: null };
+    expect(storedWorkspaceSchema().parse(record).settings.is_byok_only).toBe(false);
   });
 });

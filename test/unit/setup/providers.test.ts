@@ -72,6 +72,31 @@ describe('a credential with several parts in the options', () => {
   });
 });
 
+describe('the key of a provider in code', () => {
+  const made = {
+    made: defineProvider({ slug: 'made', baseUrl: 'https://m.test', dialect: openaiChat, env: ['A', 'B'] }),
+  };
+  const keyOf = (environment: Record<string, string | undefined>) =>
+    configureProviders(made, [], dialects, environment).get('made');
+
+  it('is the first variable that is set', () => {
+    expect(keyOf({ A: ' ', B: 'key-b ' })).toMatchObject({ credential: { secret: 'key-b' }, isUsable: true });
+    expect(keyOf({ A: 'key-a', B: 'key-b' })).toMatchObject({ credential: { secret: 'key-a' } });
+    expect(keyOf({})).toMatchObject({ credential: { secret: '' }, isUsable: false });
+  });
+  it('is none where the variables may not be read', () => {
+    const closed = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error('Requires env access');
+        },
+      },
+    );
+    expect(keyOf(closed)).toMatchObject({ credential: { secret: '' }, isUsable: false });
+  });
+});
+
 describe('a key that a workspace brings for a provider with several parts', () => {
   it('is the JSON text of them', () => {
     expect(credentialOfKey(shape, JSON.stringify(parts))).toEqual({

@@ -243,11 +243,16 @@ describe('the host app', () => {
     const instance = stores.open();
     return { ...stores, ...instance, keys: hostApiKeys(instance) };
   }
-  it('makes keys in a workspace named by id or by slug, with a limit in USD', async () => {
+  it('makes keys in a workspace named by id or by slug, with a limit in nano-USD', async () => {
     const { keys, workspaces } = setUp();
     const { id } = await workspaces.create(workspaceInput('acme'), 'me');
-    for (const workspace of ['acme', id]) {
-      const { record } = await keys.create({ workspace, limitUsd: 0.3, limitReset: 'daily', includeByokInLimit: true });
+    for (const workspaceId of ['acme', id]) {
+      const { record } = await keys.create({
+        workspaceId,
+        limitNanoUsd: 300_000_000,
+        limitReset: 'daily',
+        includeByokInLimit: true,
+      });
       expect(record).toMatchObject({
         workspaceId: id,
         name: 'API key',
@@ -256,11 +261,13 @@ describe('the host app', () => {
         includeByokInLimit: true,
       });
     }
-    await expect(keys.create({ workspace: 'rival' })).rejects.toMatchObject({ status: 404 });
+    await expect(keys.create({ workspaceId: 'rival' })).rejects.toMatchObject({ status: 404 });
   });
   it.each([
-    { limitUsd: -1 },
-    { limitUsd: 9_000_001 },
+    { limitNanoUsd: -1 },
+    { limitNanoUsd: 0.5 },
+    { limitNanoUsd: 9_000_001e9 },
+    { limitUsd: 1 },
     { limitReset: 'yearly' },
     { permissions: [] },
     { name: '' },
@@ -271,7 +278,7 @@ describe('the host app', () => {
   it('finds, switches and deletes keys of every workspace', async () => {
     const { keys, workspaces } = setUp();
     await workspaces.create(workspaceInput('acme'), 'me');
-    const { record } = await keys.create({ workspace: 'acme' });
+    const { record } = await keys.create({ workspaceId: 'acme' });
     expect(await keys.setDisabled(record.hash, true)).toMatchObject({ disabled: true });
     expect(await keys.find(record.hash)).toMatchObject({ disabled: true });
     expect([await keys.delete(record.hash), await keys.find(record.hash)]).toEqual([true, null]);

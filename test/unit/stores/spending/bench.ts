@@ -77,7 +77,9 @@ export function createBench(options: Partial<SpendingDeps> = {}): Bench {
   return onLedger(ledger, clock, peek, options);
 }
 
-/** On a ledger in memory as a gateway has it: nothing stands between, so that no call is noted and there are no faults. */
+/**
+ * On a ledger in memory as a gateway has it: nothing stands between, so that no call is noted and there are no faults.
+ */
 export function createLocalBench(): Bench {
   const { ledger, clock, peek } = memoryAtNoon();
   return onLedger(ledger, clock, peek, { ledger });

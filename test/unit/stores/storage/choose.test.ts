@@ -104,6 +104,13 @@ describe('the storage of', () => {
     expect(await storage.commit([{ at, expect: null, value: 'x', rank: 1 }])).toBe(true);
     expect((await storage.list('p', 'thing', { offset: 0, limit: 1 })).records).toEqual([{ id: 'a', value: 'x' }]);
   });
+  it('any Keyv is refused where budgets must hold in all processes, unless they have a ledger', () => {
+    const onUnsharedStore = 'refuse';
+    expect(() => choose(asynchronous(), { onUnsharedStore })).toThrow(/^budgets hold within this process only/);
+    expect(choose(asynchronous(), { onUnsharedStore, ledger: {} as Ledger }).kind).toBe('keyv');
+    expect(choose(undefined, { onUnsharedStore }).kind).toBe('memory');
+    expect(lines).toEqual([]);
+  });
   it.each<[string, object]>([
     ['no method', {}],
     ['get alone', { get: () => null }],

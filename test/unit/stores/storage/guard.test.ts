@@ -370,6 +370,27 @@ describe('the circuit of a guarded storage', () => {
       { level: 'info', fields: { store: 'redis', part: 'records' }, message: 'store responds again' },
     ]);
   });
+  it('says of a call that took too long which it was and which option limits it, until the circuit is open', async () => {
+    const { clock, script, lines, guarded } = scripted();
+    script.does = never;
+    for (const call of [() => guarded.get(at), () => guarded.ledger.read(id, [day])]) {
+      const failed = expect(call()).rejects.toMatchObject({ status: 503 });
+      await clock.advance(timeoutMs);
+      await failed;
+    }
+    const fields = { store: 'redis', timeoutMs, option: 'storeTimeoutMs' };
+    expect(lines).toEqual([
+      { level: 'warn', fields: { ...fields, part: 'records', operation: 'get' }, message: 'store call timed out' },
+      { level: 'warn', fields: { ...fields, part: 'ledger', operation: 'read' }, message: 'store call timed out' },
+    ]);
+    for (let n = 0; n < 50; n++) {
+      const failed = expect(guarded.get(at)).rejects.toMatchObject({ status: 503 });
+      await clock.advance(timeoutMs);
+      await failed;
+    }
+    // Four more until the circuit opened, and its own line.
+    expect(lines).toHaveLength(2 + 4 + 1);
+  });
   it('does not mind a logger that throws', async () => {
     const broken = () => {
       throw new Error('disk full');

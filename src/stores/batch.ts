@@ -1,13 +1,15 @@
-import { NotSentError } from '../storage/circuit.ts';
+import { NotSentError } from './storage/circuit.ts';
 
-export interface GatherOptions<Step, Result> {
+export interface BatchOptions<Step, Result> {
   /** Takes the steps as a whole. Each has a result of its own, in the same order. */
   send(key: string, steps: readonly Step[]): Promise<readonly Result[]>;
   /** The most steps that are sent together. */
   maxSteps: number;
   /** Steps with the same id are not sent together. */
   idOf?(step: Step): string | undefined;
-  /** Whether one of the steps is to blame for the error, so that the others may succeed without it. Nothing was done. */
+  /**
+   * Whether one of the steps is to blame for the error, so that the others may succeed without it. Nothing was done.
+   */
   isOfOneStep?(error: unknown): boolean;
 }
 
@@ -18,11 +20,11 @@ interface Waiting<Step, Result> {
 }
 
 /**
- * Sends steps together that would otherwise be sent one after the other. A step is sent at once where none of its key is
- * in flight. Those that come meanwhile are sent together when it has its result. So no step waits for a timer.
+ * Sends steps together that would otherwise be sent one after the other. A step is sent at once where none of its key
+ * is in flight. Those that come meanwhile are sent together when it has its result. So no step waits for a timer.
  */
-export function gather<Step, Result>(
-  options: GatherOptions<Step, Result>,
+export function batched<Step, Result>(
+  options: BatchOptions<Step, Result>,
 ): (key: string, step: Step) => Promise<Result> {
   const { send, maxSteps, idOf, isOfOneStep = () => false } = options;
   const lines = new Map<string, Waiting<Step, Result>[]>();
@@ -60,7 +62,8 @@ export function gather<Step, Result>(
           continue;
         }
         for (const { reject } of together) reject(error);
-        // The steps in the line have waited for the same server. If they were kept, more would come than it can process.
+        // The steps in the line have waited for the same server. If they were kept, more would come than it can
+        // process.
         if (!isOfOneStep(error)) for (const { reject } of line.splice(0)) reject(notSent(error));
       }
     }

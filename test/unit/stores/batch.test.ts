@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { gather } from '../../../src/stores/ledger/gather.ts';
+import { batched } from '../../../src/stores/batch.ts';
 import { wasNotSent } from '../../../src/stores/storage/circuit.ts';
 import { settle } from '../../support/manual-clock.ts';
 
 function bench() {
   const sent: { steps: readonly string[]; resolve(results: string[]): void; reject(error: Error): void }[] = [];
-  const ask = gather<string, string>({
+  const ask = batched<string, string>({
     send: (_, steps) => new Promise((resolve, reject) => void sent.push({ steps, resolve, reject })),
     maxSteps: 10,
     idOf: (step) => step,

@@ -67,12 +67,10 @@ function typeOf(schema: z.ZodType): string | null {
     return inner instanceof z.ZodObject || inner instanceof z.ZodCustom ? 'list' : `list of ${typeOf(inner)}`;
   }
   if (schema instanceof z.ZodUnion) {
-    const types = schema.options.map((option) => (option as z.ZodType).constructor);
-    if (!types.includes(z.ZodNumber)) return null;
+    const has = (type: new (...given: never[]) => unknown) => schema.options.some((option) => option instanceof type);
+    if (!has(z.ZodNumber)) return null;
     // Text or a number: only amounts of money are.
-    return types.includes(z.ZodString)
-      ? 'price'
-      : schema.options.map((option) => typeOf(option as z.ZodType)).join(' or ');
+    return has(z.ZodString) ? 'price' : schema.options.map((option) => typeOf(option as z.ZodType)).join(' or ');
   }
   if (schema instanceof z.ZodCustom) return null;
   throw new Error(`The docs have no word for ${schema.constructor.name}`);
@@ -80,6 +78,7 @@ function typeOf(schema: z.ZodType): string | null {
 
 function integerRange({ minValue, maxValue, isInt }: z.ZodNumber): string {
   if (!isInt) return 'number';
+  if (minValue === Number.MIN_SAFE_INTEGER) return 'integer';
   return maxValue !== null && maxValue < Number.MAX_SAFE_INTEGER
     ? `integer ${minValue} to ${maxValue}`
     : `integer ≥ ${minValue}`;

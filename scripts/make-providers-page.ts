@@ -1,0 +1,98 @@
+// Makes docs/providers.md from the providers that are built in: `node scripts/make-providers-page.ts`.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { builtInProviders } from '../src/providers/index.ts';
+import type { Provider } from '../src/providers/provider.ts';
+import { byokProviders } from '../src/schema/byok-providers.ts';
+
+const begin = '<!-- made by scripts/make-providers-page.ts from here -->';
+const end = '<!-- to here -->';
+
+/** What is worth knowing of a provider, by the name of the quirk; null: nothing. */
+const quirkTexts: Record<string, (value: unknown) => string | null> = {
+  dropParams: (value) => `does not get ${(value as readonly string[]).map(code).join(', ')}`,
+  maxTokensField: (value) => `takes ${code(value)} for the largest output`,
+  reasoningField: (value) => `reads earlier reasoning in ${code(value)}`,
+  reasoningBeside: (value) => (value === false ? null : 'reasoning is not limited by the largest output'),
+  generatesOn: (value) =>
+    value === true ? 'goes on with a stream that the client has left, and charges for it' : null,
+  finishesWithoutReason: (value) => (value === true ? 'says no reason why a response ends' : null),
+  streamOptions: (value) => (value === false ? 'is not asked for the usage of streams' : null),
+  alwaysSearches: (value) => (value === true ? 'searches the web for every response' : null),
+  lowDetail: (value) => (value === true ? 'takes images in low detail' : null),
+  developerRole: (value) => (value === true ? 'takes the role `developer`' : null),
+  minMaxTokens: (value) => `refuses a largest output below ${value} tokens, which is raised to that`,
+};
+
+/** The page with its tables made anew; what stands around them is kept. */
+export function providersPage(page: string, providers: readonly Provider[] = builtInProviders): string {
+  const from = page.indexOf(begin);
+  const to = page.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`docs/providers.md needs the lines ${begin} and ${end}`);
+  return `${page.slice(0, from + begin.length)}\n\n${tables(providers)}\n\n${page.slice(to)}`;
+}
+
+function tables(providers: readonly Provider[]): string {
+  const sorted = [...providers].sort((a, b) => (a.slug < b.slug ? -1 : 1));
+  const known = new Set(sorted.map(({ slug }) => slug));
+  const missing = byokProviders.filter((slug) => !known.has(slug));
+  return [
+    `${sorted.length} providers are built in.`,
+    '',
+    '| Slug | Name | Environment variable | Dialect | Needs | BYOK | Worth knowing |',
+    '|---|---|---|---|---|---|---|',
+    ...sorted.map(rowOf),
+    '',
+    ...wrapped(
+      `Of the ${byokProviders.length} slugs that POST /byok knows, ${missing.length} are not built in: ${missing.map(code).join(', ')}. Set one up by \`baseUrl\` where it has an address that speaks chat completions.`,
+    ),
+  ].join('\n');
+}
+
+/** Lines of at most 120 characters. */
+function wrapped(text: string): string[] {
+  return text.match(/.{1,119}(?: |$)/g)?.map((line) => line.trimEnd()) ?? [];
+}
+
+function rowOf(provider: Provider): string {
+  const { slug, name, env, dialect } = provider;
+  const cells = [
+    code(slug),
+    name,
+    env.length === 0 ? '' : env.map(code).join(', '),
+    code(dialect.name),
+    needs(provider),
+    provider.isSandbox ? 'no' : 'yes',
+    remarks(provider),
+  ];
+  return `| ${cells.join(' | ')} |`.replaceAll('|  |', '| |');
+}
+
+function needs({ credentialShape, createTransport }: Provider): string {
+  if (createTransport) return 'nothing';
+  const parts = Object.entries(credentialShape?.parts ?? { apiKey: { isOptional: false } });
+  return parts.map(([name, { isOptional }]) => code(name) + (isOptional ? ' (optional)' : '')).join(', ');
+}
+
+function remarks({ quirks, dataPolicy, isSandbox }: Provider): string {
+  const texts: string[] = isSandbox ? ['no model writes its responses'] : [];
+  for (const [name, value] of Object.entries(quirks)) {
+    const text = Object.hasOwn(quirkTexts, name) ? quirkTexts[name] : null;
+    const said = text ? text(value) : code(`${name}: ${JSON.stringify(value)}`);
+    if (said !== null) texts.push(said);
+  }
+  if (dataPolicy.zeroRetention === true) texts.push('keeps nothing of a request');
+  if (dataPolicy.trains === true) texts.push('may train on requests');
+  return texts.join('; ');
+}
+
+function code(value: unknown): string {
+  return `\`${String(value)}\``;
+}
+
+const file = fileURLToPath(import.meta.url);
+if (process.argv[1] === file) {
+  const path = join(file, '..', '..', 'docs', 'providers.md');
+  writeFileSync(path, providersPage(readFileSync(path, 'utf8')));
+}

@@ -1,0 +1,26 @@
+import type { Model } from '../call/model.ts';
+
+/** Where no model is found by its bare name. */
+export const noNames = () => new Map<string, readonly string[]>();
+
+/**
+ * What further names stand for.
+ * @param first    names that win
+ * @param isTaken  whether something else has a name
+ */
+export function aliasesOf(
+  models: readonly Model[],
+  first: ReadonlyMap<string, string>,
+  isTaken: (name: string) => boolean = () => false,
+): ReadonlyMap<string, string> {
+  if (models.every(({ aliases }) => aliases === undefined)) return first;
+  const names = new Map(first);
+  for (const { slug, aliases = [] } of models)
+    for (const name of aliases) if (!names.has(name) && !isTaken(name)) names.set(name, slug);
+  return names;
+}
+
+/** Slugs of models by the name after the author. */
+export function slugsByName(models: ReadonlyMap<string, Model>): ReadonlyMap<string, readonly string[]> {
+  return Map.groupBy(models.keys(), (slug) => slug.slice(slug.indexOf('/') + 1));
+}

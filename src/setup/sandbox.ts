@@ -1,0 +1,86 @@
+import * as z from 'zod';
+import type { Clock } from '../base/clock.ts';
+import { lazily } from '../base/lazily.ts';
+import { openaiChat } from '../dialects/openai-chat.ts';
+import type { Provider } from '../providers/provider.ts';
+import {
+  createScriptedTransport,
+  type SandboxScript,
+  type ScriptEntry,
+  ScriptError,
+  sandboxScript,
+} from '../providers/sandbox.ts';
+import { expectation } from '../schema/expectations.ts';
+import type { Logger } from '../telemetry/record.ts';
+import type { Transport } from '../transport/transport.ts';
+import { type ProviderSettings, SettingsError } from './providers.ts';
+
+/** Option `sandbox`. */
+export const sandboxSettings = lazily(() =>
+  z.strictObject({
+    /**
+     * The answers: a list, or what `sandboxScript` returns; see docs/sandbox.md#scripted-answers. It sets up the
+     * provider `sandbox`.
+     */
+    script: z.custom<readonly ScriptEntry[] | SandboxScript>(
+      (value) => Array.isArray(value) || isScript(value),
+      expectation('expected a list of answers, or what sandboxScript returns'),
+    ),
+    /**
+     * true: the script answers for every provider; none is asked over the network. A warning in the log says so at the
+     * start.
+     */
+    allProviders: z.boolean().default(false),
+  }),
+);
+type SandboxSettings = z.output<ReturnType<typeof sandboxSettings>>;
+
+function isScript(value: unknown): value is SandboxScript {
+  return typeof value === 'object' && value !== null && typeof (value as { take?: unknown }).take === 'function';
+}
+
+/** The providers that were given, with the sandbox where a script answers for it. */
+export function withSandbox<Given extends ProviderSettings | Provider>(
+  providers: Readonly<Record<string, Given>>,
+  settings: SandboxSettings | undefined,
+): Readonly<Record<string, Given | ProviderSettings>> {
+  return settings && !settings.allProviders ? { sandbox: {}, ...providers } : providers;
+}
+
+/**
+ * Which providers a script answers for; null: none.
+ * @throws SettingsError for a mistake in a script
+ */
+export function scriptedTransports(
+  settings: SandboxSettings | undefined,
+  clock: Clock,
+  logger: Logger | undefined,
+): ((provider: Provider) => Transport | null) | null {
+  if (!settings) return null;
+  const { allProviders } = settings;
+  const script = scriptOf(settings.script);
+  // Left on by mistake, it would look like a service that works.
+  if (allProviders) logger?.warn({}, 'A sandbox script answers for all providers: none of them is asked');
+  const transports = new Map<string, Transport>();
+  return ({ slug, dialect }) => {
+    if (!allProviders && slug !== 'sandbox') return null;
+    const found = transports.get(slug);
+    if (found) return found;
+    // A script speaks this format alone; what speaks another would see its answers as broken ones.
+    const speaks = dialect === openaiChat;
+    const made = createScriptedTransport({ clock, script, provider: slug, speaks });
+    transports.set(slug, made);
+    return made;
+  };
+}
+
+function scriptOf(script: SandboxSettings['script']): SandboxScript {
+  if (isScript(script)) return script;
+  try {
+    return sandboxScript(script);
+  } catch (error) {
+    const issue = error instanceof ScriptError ? error.issues[0] : undefined;
+    if (!issue) throw error;
+    throw new SettingsError(`sandbox.script${issue.path}`, issue.message);
+  }
+}

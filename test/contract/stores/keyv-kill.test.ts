@@ -1,0 +1,45 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
+import { heldNanoUsd, life, openFiles, spentNanoUsd, type Word, width, workspaceId } from './keyv-child.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gateway-keyv-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Holds and settles in a process of its own, which is killed when so much was answered. */
+async function killedAfter(answers: number): Promise<Record<Word, number>> {
+  const said: Record<Word, number> = { held: 0, settled: 0 };
+  const child = fork(join(import.meta.dirname, 'keyv-child.ts'), [folder], {
+    execArgv: ['--conditions=model-gateway-source'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  child.on('message', (word: Word) => {
+    said[word]++;
+    if (said.held + said.settled === answers) child.kill('SIGKILL');
+  });
+  await once(child, 'close');
+  return said;
+}
+
+it('what was answered before a process was killed is booked after the restart, and no more than was in flight beside it', async () => {
+  let [least, most] = [0, 0];
+  for (const answers of [1, 40, 173, 501]) {
+    const { held, settled } = await killedAfter(answers);
+    expect(held + settled).toBeGreaterThanOrEqual(answers);
+    // A later process: the leases of the killed one have ended.
+    const ledger = openFiles(folder, { ...systemClock, now: () => Date.now() + 120_000 });
+    const [state] = await ledger.read(workspaceId, [life]);
+    // A hold that was not settled is charged. A settlement may have been written without an answer, and so may a hold.
+    least += settled * spentNanoUsd + (held - settled) * spentNanoUsd;
+    most += settled * spentNanoUsd + (held - settled) * heldNanoUsd + width * heldNanoUsd;
+    expect(state?.heldNanoUsd).toBe(0);
+    expect(state?.spentNanoUsd).toBeGreaterThanOrEqual(least);
+    expect(state?.spentNanoUsd).toBeLessThanOrEqual(most);
+    [least, most] = [state?.spentNanoUsd as number, state?.spentNanoUsd as number];
+  }
+  expect(least).toBeGreaterThan(200 * spentNanoUsd);
+});

@@ -1,0 +1,90 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { importConfig } from '../../adapters/import-command.ts';
+import type { Gateway } from '../../src/gateway.ts';
+import { examplesOf, writeExample } from './example-files.ts';
+import { codeBlocks, readDoc } from './markdown.ts';
+
+const key = 'sk-change-me-please';
+
+beforeAll(() => {
+  for (const name of ['OPENAI_API_KEY', 'GROQ_API_KEY']) vi.stubEnv(name, undefined);
+});
+afterAll(() => vi.unstubAllEnvs());
+
+async function run<T>(name: string, code: string): Promise<T> {
+  return import(/* @vite-ignore */ writeExample(name, code));
+}
+
+async function ask(gateway: Gateway, model: string) {
+  const response = await gateway.fetch('http://in-process/v1/chat/completions', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] }),
+  });
+  return { status: response.status, json: await response.json() };
+}
+
+describe('docs/migrate-from-a-proxy.md', () => {
+  const doc = readDoc('docs/migrate-from-a-proxy.md');
+
+  it('shows what the command makes of what it shows', async () => {
+    const [command = ''] = codeBlocks(doc, 'sh');
+    const [yaml = ''] = codeBlocks(doc, 'yaml');
+    const [config] = codeBlocks(doc, 'js');
+    const [items = ''] = codeBlocks(doc, 'text');
+    const [, file = ''] = /^npx model-gateway import (\S+)\n$/.exec(command) ?? [];
+    const folder = mkdtempSync(join(tmpdir(), 'model-gateway-docs-'));
+    try {
+      writeFileSync(join(folder, file), yaml);
+      const terminal = { folder, print: () => undefined };
+      const error = await importConfig(terminal as never, file).catch((caught: Error) => caught);
+      expect(readFileSync(join(folder, 'gateway.config.mjs'), 'utf8')).toBe(config);
+      expect((error as Error).message.split('\n').slice(1)).toEqual(
+        items
+          .trimEnd()
+          .split('\n')
+          .map((item) => `  ${item}`),
+      );
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+  it('shows a key that works', async () => {
+    const [example = '', ...others] = examplesOf('docs/migrate-from-a-proxy.md');
+    expect(others).toEqual([]);
+    const { response } = await run<{ response: Response }>('migrate-keys', example);
+    expect([response.status, (await response.json()).model]).toEqual([200, 'sandbox/echo']);
+  });
+});
+
+describe('docs/migrate-from-a-hosted-router.md', () => {
+  const [first = '', second = '', ...others] = examplesOf('docs/migrate-from-a-hosted-router.md');
+  it('shows no example that is not run here', () => expect(others).toEqual([]));
+  it('shows a client that keeps its model', async () => {
+    const { completion } = await run<{ completion: OpenAI.ChatCompletion }>('migrate-router', first);
+    expect([completion.model, completion.choices[0]?.message.content]).toEqual(['sandbox/echo', 'Hello']);
+  });
+  it('shows other names, and which model the response names', async () => {
+    const { renamed } = await run<{ renamed: Gateway }>('migrate-renamed', second);
+    for (const name of ['openai/gpt-4o', 'assistant', 'acme/assistant'])
+      expect(await ask(renamed, name)).toMatchObject({ status: 200, json: { model: 'acme/assistant' } });
+    expect((await ask(renamed, 'sandbox/echo')).status).toBe(403);
+  });
+});
+
+describe('docs/migrate-from-a-provider-sdk.md', () => {
+  const [first = '', second = '', ...others] = examplesOf('docs/migrate-from-a-provider-sdk.md');
+  it('shows no example that is not run here', () => expect(others).toEqual([]));
+  it('shows a client that keeps its names of models', async () => {
+    const { completion } = await run<{ completion: OpenAI.ChatCompletion }>('migrate-sdk', first);
+    expect(completion.model).toBe('sandbox/echo');
+  });
+  it('shows an alias that stands for another model', async () => {
+    const { answer } = await run<{ answer: OpenAI.ChatCompletion }>('migrate-alias', second);
+    expect([answer.model, answer.choices[0]?.message.content]).toEqual(['acme/chat', 'Hello']);
+  });
+});

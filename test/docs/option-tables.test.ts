@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { optionRows, writeTables } from '../../scripts/option-tables.ts';
+import { createTypePrinter } from '../../scripts/print-types.ts';
+import { projectRoot, sourceProgram } from '../../scripts/source-program.ts';
+import { undocumentedMembers } from '../../scripts/undocumented.ts';
+import { readDoc } from './markdown.ts';
+
+const program = sourceProgram();
+const page = readDoc('docs/options.md');
+const rows = optionRows(program);
+
+describe('the tables of docs/options.md', () => {
+  it('are what `npm run docs` writes from the comments of the options', { timeout: 60_000 }, () => {
+    expect(writeTables(page, rows)).toBe(page);
+  });
+  it('are not written for an option without a comment, which is named', () => {
+    const silent = rows.map((row) => (row.path === 'retry.maxAttempts' ? { ...row, meaning: '' } : row));
+    expect(() => writeTables(page, silent)).toThrow('no comment in their schema: retry.maxAttempts');
+  });
+  it('are not written without a section for each option', () => {
+    const more = [...rows, { ...(rows[0] as (typeof rows)[number]), path: 'novelty.option' }];
+    expect(() => writeTables(page, more)).toThrow('no section with a table for novelty.');
+  });
+});
+
+describe('the declarations of the package', () => {
+  const printer = createTypePrinter(program, projectRoot);
+  const printed = (path: string) => {
+    const file = printer.ours.find(({ fileName }) => fileName.endsWith(`/${path}`));
+    if (!file) throw new Error(`There is no ${path}`);
+    return printer
+      .editsOf(file)
+      .map(({ text }) => text)
+      .join('\n');
+  };
+  it('show the comment and the default of an option, and call types by their names', { timeout: 60_000 }, () => {
+    const options = printed('src/options.ts');
+    expect(options).toContain('How long a store call may take before the request fails with 503.\n   * @default 250\n');
+    expect(options).toContain('  models?: ModelOptions[] | undefined;');
+    expect(options).toContain('  providers?: Providers | undefined;');
+    expect(options).not.toMatch(/\bz\./);
+    expect(printed('src/setup/option-types.ts')).toContain('  endpoints: EndpointOptions[];');
+    expect(printed('src/setup/option-types.ts')).toContain('  provider: ProviderSlug;');
+  });
+  it('complete the slugs of the providers that are built in', () => {
+    expect(printed('src/providers/index.ts')).toMatch(/BuiltInSlug = .*"openai"/);
+  });
+  it('have a comment for every member that a host app can see', { timeout: 60_000 }, () => {
+    const adapters = ['node', 'express', 'koa', 'fastify', 'nest', 'next', 'bun', 'sqlite'].map(
+      (name) => `adapters/${name}.ts`,
+    );
+    expect(undocumentedMembers(program, ['src/index.ts', ...adapters])).toEqual([]);
+  });
+});

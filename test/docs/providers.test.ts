@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { providersPage } from '../../scripts/make-providers-page.ts';
+import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import type { Gateway } from '../../src/gateway.ts';
+import { builtInProviders } from '../../src/providers/index.ts';
+import { defineProvider } from '../../src/providers/provider.ts';
+import { examplesOf, writeExample } from './example-files.ts';
+import { readDoc, tableRows } from './markdown.ts';
+
+const page = readDoc('docs/providers.md');
+
+describe('docs/providers.md', () => {
+  it('shows a gateway that serves the providers which it names', async () => {
+    const [example = '', ...others] = examplesOf('docs/providers.md');
+    expect(others).toEqual([]);
+    const file = writeExample('providers-first', example);
+    const { gateway }: { gateway: Gateway } = await import(/* @vite-ignore */ file);
+    const shown = (await gateway.providers.list()).data.map(({ slug }) => slug);
+    expect(shown).toEqual(expect.arrayContaining(['acme', 'sandbox']));
+    await gateway.close();
+  });
+  it('is what `node scripts/make-providers-page.ts` makes of the providers that are built in', () => {
+    expect(providersPage(page)).toBe(page);
+  });
+  it('has a row for each provider, with its variables', () => {
+    const rows = tableRows(page).map(({ cells }) => cells as string[]);
+    expect(rows.map(([slug]) => slug).toSorted()).toEqual(builtInProviders.map(({ slug }) => `\`${slug}\``).toSorted());
+    expect(rows.find(([slug]) => slug === '`openai`')).toEqual([
+      '`openai`',
+      'OpenAI',
+      '`OPENAI_API_KEY`',
+      '`openai-chat`',
+      '`apiKey`',
+      'yes',
+      expect.stringContaining('takes `max_completion_tokens` for the largest output'),
+    ]);
+    expect(rows.find(([slug]) => slug === '`cloudflare`')?.[4]).toBe('`apiKey`, `accountId`');
+    expect(rows.find(([slug]) => slug === '`sandbox`')?.[5]).toBe('no');
+  });
+  it('would differ with one provider more, or another quirk', () => {
+    const more = defineProvider({
+      slug: 'zzz',
+      baseUrl: 'https://z.test',
+      dialect: openaiChat,
+      quirks: { minMaxTokens: 9 },
+    });
+    expect(providersPage(page, [...builtInProviders, more])).toContain(
+      '| `zzz` | zzz | | `openai-chat` | `apiKey` | yes | refuses a largest output below 9 tokens',
+    );
+  });
+});

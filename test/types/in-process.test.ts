@@ -1,0 +1,87 @@
+import { describe, expectTypeOf, it } from 'vitest';
+import type { Gateway, InProcessApi, NewApiKey, StoredApiKey } from '../../src/index.ts';
+import type { ApiKey, CurrentApiKey } from '../../src/schema/api-key.ts';
+import type { Budget } from '../../src/schema/budget.ts';
+import type { ShownCredential } from '../../src/schema/credential.ts';
+import type { Explanation } from '../../src/schema/explanation.ts';
+import type { ShownModel } from '../../src/schema/model.ts';
+import type { Workspace } from '../../src/schema/workspace.ts';
+
+type Of<G extends keyof InProcessApi, N extends keyof InProcessApi[G]> = InProcessApi[G][N] extends (
+  ...given: infer Given
+) => Promise<infer Result>
+  ? { given: Given; result: Result }
+  : never;
+
+// Checked by the compiler in `npm run check`; at run time these tests only say that they were there.
+describe('the types of the functions in process', () => {
+  it('name every group and function', () => {
+    expectTypeOf<keyof InProcessApi>().toEqualTypeOf<
+      'workspaces' | 'budgets' | 'credentials' | 'apiKeys' | 'models' | 'providers'
+    >();
+    expectTypeOf<keyof InProcessApi['workspaces']>().toEqualTypeOf<'create' | 'list' | 'get' | 'update' | 'delete'>();
+    expectTypeOf<keyof InProcessApi['budgets']>().toEqualTypeOf<'list' | 'get' | 'put' | 'delete'>();
+    expectTypeOf<keyof InProcessApi['apiKeys']>().toEqualTypeOf<
+      'create' | 'list' | 'get' | 'update' | 'delete' | 'current'
+    >();
+    expectTypeOf<keyof InProcessApi['models']>().toEqualTypeOf<
+      'list' | 'listUser' | 'count' | 'get' | 'listEndpoints' | 'listZdrEndpoints'
+    >();
+    expectTypeOf<keyof Gateway>().toEqualTypeOf<
+      keyof InProcessApi | 'fetch' | 'handle' | 'basePath' | 'as' | 'catalog' | 'explain' | 'close'
+    >();
+  });
+  it('are those of the responses', () => {
+    expectTypeOf<Of<'workspaces', 'create'>['result']>().toEqualTypeOf<{ data: Workspace }>();
+    expectTypeOf<Of<'workspaces', 'list'>['result']>().toEqualTypeOf<{ data: Workspace[]; total_count: number }>();
+    expectTypeOf<Of<'budgets', 'put'>['result']>().toEqualTypeOf<{ data: Budget }>();
+    expectTypeOf<Of<'credentials', 'get'>['result']>().toEqualTypeOf<{ data: ShownCredential }>();
+    expectTypeOf<Of<'apiKeys', 'create'>['result']>().toEqualTypeOf<{ data: ApiKey; key: string }>();
+    expectTypeOf<Of<'apiKeys', 'current'>['result']>().toEqualTypeOf<{ data: CurrentApiKey }>();
+    expectTypeOf<Of<'models', 'list'>['result']>().toEqualTypeOf<{ data: ShownModel[] }>();
+    expectTypeOf<Of<'models', 'count'>['result']>().toEqualTypeOf<{ data: { count: number } }>();
+    expectTypeOf<Of<'workspaces', 'delete'>['result']>().toEqualTypeOf<{ deleted: true }>();
+    expectTypeOf<Gateway['explain']>().returns.resolves.toEqualTypeOf<Explanation>();
+  });
+  it('hold the parameters of the path and the fields of the body or the query', () => {
+    expectTypeOf<Of<'workspaces', 'get'>['given']>().toEqualTypeOf<[given: { id: string }]>();
+    const calls = (gateway: Gateway) => [
+      gateway.workspaces.list(),
+      gateway.workspaces.list({ limit: 10 }),
+      gateway.workspaces.create({ name: 'A', slug: 'a' }),
+      gateway.workspaces.update({ id: 'a', description: null }),
+      gateway.budgets.put({ id: 'a', interval: 'daily', limit_usd: 1 }),
+      gateway.apiKeys.list({ include_disabled: true }),
+      gateway.models.list({ zdr: true, context: 1000, sort: 'newest' }),
+      gateway.as({ permissions: ['inference'] }).models.list(),
+      // @ts-expect-error a path needs its parameter
+      gateway.workspaces.get(),
+      // @ts-expect-error a path needs its parameter
+      gateway.budgets.get({ id: 'a' }),
+      // @ts-expect-error a body needs its fields
+      gateway.workspaces.create({ name: 'A' }),
+      // @ts-expect-error a body has no other fields
+      gateway.workspaces.update({ id: 'a', title: 'A' }),
+      // @ts-expect-error there is no such interval
+      gateway.budgets.get({ id: 'a', interval: 'hourly' }),
+      // @ts-expect-error there is no such order
+      gateway.models.list({ sort: 'best' }),
+      // @ts-expect-error a caller names its workspace by workspaceId
+      gateway.as({ permissions: ['management'], workspace: 'a' }),
+      // @ts-expect-error chat is a request
+      gateway.chat,
+    ];
+    expectTypeOf(calls).parameters.toEqualTypeOf<[Gateway]>();
+  });
+  it('keep what the host app has for its keys', () => {
+    const made = (gateway: Gateway, given: NewApiKey) => gateway.apiKeys.create(given);
+    expectTypeOf(made).returns.resolves.toEqualTypeOf<{ key: string; record: StoredApiKey }>();
+    const byFields = (gateway: Gateway) => gateway.apiKeys.create({ name: 'A', limit: 5 });
+    expectTypeOf(byFields).returns.resolves.toEqualTypeOf<{ data: ApiKey; key: string }>();
+    const deleted = (gateway: Gateway) => gateway.apiKeys.delete('hash');
+    expectTypeOf(deleted).returns.resolves.toEqualTypeOf<boolean>();
+    const deletedBy = (gateway: Gateway) => gateway.apiKeys.delete({ hash: 'hash' });
+    expectTypeOf(deletedBy).returns.resolves.toEqualTypeOf<{ deleted: true }>();
+    expectTypeOf<Gateway['credentials']>().toHaveProperty('rotate');
+  });
+});
