@@ -26,8 +26,10 @@ export interface RedisClient extends RedisLink {
   eval(script: string, call: RedisCall): Promise<unknown>;
   /** The same connection, with other limits for the commands of the returned client. */
   withCommandOptions(options: RedisCommandOptions): Pick<RedisClient, 'eval' | 'evalSha'>;
-  /** In a cluster, the servers by slot. */
-  readonly slots?: readonly { master: { client?: RedisLink | undefined } }[];
+  /** In a cluster, the servers by slot. undefined: when the client last asked, no server had the slot. */
+  readonly slots?: readonly ({ master: { client?: RedisLink | undefined } } | undefined)[];
+  /** In a cluster, asks again which server has which slot. No documented method does that. */
+  readonly _slots?: { rediscover?(): Promise<void> };
 }
 
 /** Limits how long a command may wait to be sent: a time-out in ms, and a signal. */

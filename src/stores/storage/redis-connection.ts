@@ -39,6 +39,7 @@ export function connectRedis(adapter: RedisAdapter): RedisConnection {
   const links = new WeakMap<RedisLink, Link>();
   const opened = new Set<RedisClient>();
   const inTime = limitQueueing();
+  const findServers = limitDiscovery();
   let isClosed = false;
 
   function linkOf(client: RedisLink, create: () => Link): Link {
@@ -64,7 +65,12 @@ export function connectRedis(adapter: RedisAdapter): RedisConnection {
       // Not awaited when the client is ready: so the order of calls is the order of commands.
       const { client } = adapter;
       if (!isReady(client)) await linkOf(client, () => createLink(client, () => open(client))).ready();
-      const node = client.slots?.[slotOf(keys[0] as string)]?.master.client;
+      const shard = client.slots?.[slotOf(keys[0] as string)];
+      if (client.slots && !shard) {
+        findServers(client);
+        throw notConnected(new Error('No server of the cluster has the slot'));
+      }
+      const node = shard?.master.client;
       // The cluster connects to a node that it does not know yet. For a lost node, it would queue the command.
       if (node?.isOpen && !isReady(node)) await linkOf(node, () => createLink(node)).ready();
       const call = { keys, arguments: args };
@@ -77,17 +83,16 @@ export function connectRedis(adapter: RedisAdapter): RedisConnection {
     },
     keyOfEachServer() {
       const { slots = [] } = adapter.client;
-      const left = new Set(slots.map(({ master }) => master));
+      const left = new Set(slots.flatMap((shard) => shard?.master ?? []));
       const keyAt = (n: number) => adapter.createKeyPrefix(`{server-${n}}`, namespace);
       const masterOf = (key: string) => slots[slotOf(key)]?.master;
-      const first = keyAt(0);
-      const keys: [string, ...string[]] = [first];
-      left.delete(masterOf(first) as never);
-      for (let n = 1; n < maxTried && left.size > 0; n++) {
+      const keys: string[] = [];
+      for (let n = 0; n < maxTried && left.size > 0; n++) {
         const key = keyAt(n);
         if (left.delete(masterOf(key) as never)) keys.push(key);
       }
-      return keys;
+      const [first = keyAt(0), ...others] = keys;
+      return [first, ...others];
     },
     async close() {
       isClosed = true;
@@ -125,6 +130,23 @@ function limitQueueing(): (client: RedisClient) => Scripting {
       limited = { client, scripting, isNew: AbortSignal.timeout(sharedMs) };
     }
     return limited.scripting;
+  };
+}
+
+/** How often a cluster is asked at most which server has a slot that none had. */
+const discoveryMs = 500;
+
+/**
+ * Asks a cluster again which server has which slot. The client does so itself only when a server redirects it. While a
+ * lost master is being replaced, no server has its slots: a client that asked then would never learn who took over.
+ */
+function limitDiscovery(): (client: RedisClient) => void {
+  let isRecent: AbortSignal | null = null;
+  return (client) => {
+    if (isRecent && !isRecent.aborted) return;
+    isRecent = AbortSignal.timeout(discoveryMs);
+    // The client reports its failure as an event, too.
+    client._slots?.rediscover?.().catch(() => {});
   };
 }
 

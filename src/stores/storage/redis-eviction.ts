@@ -63,11 +63,25 @@ export function checkEviction(redis: RedisConnection, options: EvictionOptions):
 
   async function check(): Promise<void> {
     refusal = null;
-    const [first] = redis.keyOfEachServer();
-    await ask(first);
-    // The client of a cluster knows the other servers once it is connected.
-    const [, ...others] = redis.keyOfEachServer();
-    for (const key of others) await ask(key).catch(ignore);
+    const asked = new Set<string>();
+    let [isAnswered, failure]: [boolean, unknown] = [false, null];
+    async function askOthers(): Promise<void> {
+      for (const key of redis.keyOfEachServer()) {
+        if (asked.has(key)) continue;
+        asked.add(key);
+        try {
+          await ask(key);
+          isAnswered = true;
+        } catch (error) {
+          // A server of the cluster that is away serves nobody.
+          failure = error;
+        }
+      }
+    }
+    await askOthers();
+    // The client of a cluster knows its servers once it is connected.
+    await askOthers();
+    if (!isAnswered) throw failure;
     isDone = refusal === null || onEviction === 'warn';
   }
 
@@ -86,6 +100,3 @@ export function checkEviction(redis: RedisConnection, options: EvictionOptions):
     },
   };
 }
-
-/** A server of the cluster that is away is not asked, and serves nobody. */
-function ignore(): void {}

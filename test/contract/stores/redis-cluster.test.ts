@@ -148,6 +148,7 @@ describeWithOwnRedis('on a cluster that loses a master for good', () => {
   it('refuses its workspaces only, and serves them when another has taken over, without a restart', async () => {
     const before = openOn(cluster);
     const after = openOn(cluster);
+    const between = openOn(cluster);
     try {
       const [first, second, lost] = cluster.nodes as [Node, Node, Node];
       const onNode = ({ slots: [from, to] }: Node) => {
@@ -172,8 +173,11 @@ describeWithOwnRedis('on a cluster that loses a master for good', () => {
       await expect(after.storage.get(gone)).rejects.toThrow();
 
       for (const node of [first, second]) await command(node, ['CLUSTER', 'FORGET', lost.id]);
+      // One that asks for the servers now finds none for these slots.
+      expect(await between.storage.get(here)).toBe('x');
+      await expect(between.storage.get(gone)).rejects.toThrow('not connected');
       await command(first, ['CLUSTER', 'ADDSLOTSRANGE', ...lost.slots.map(String)]);
-      for (const { storage } of [before, after]) {
+      for (const { storage } of [before, after, between]) {
         await until(() => storage.commit([{ at: gone, value: 'y' }]), 'resolves');
         expect(await storage.get(gone)).toBe('y');
         expect(await storage.get(here)).toBe('x');
@@ -181,6 +185,7 @@ describeWithOwnRedis('on a cluster that loses a master for good', () => {
     } finally {
       await before.close();
       await after.close();
+      await between.close();
     }
   }, 60_000);
 });
