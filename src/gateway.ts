@@ -239,11 +239,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     logger: logger ?? null,
     record: recorderOf(resolved.onOperation, logger && operationLog(logger)),
   });
-  const fetchAs =
-    (context?: HandleContext): Gateway['fetch'] =>
+  const fetchBy =
+    (handle: (request: Request) => Promise<Response>): Gateway['fetch'] =>
     async (input, init) => {
       const request = requestOf(input, init);
-      const response = await edge.handle(request, context);
+      const response = await handle(request);
       if (!request.signal.aborted) return response;
       // Nobody will read it.
       await response.body?.cancel().catch(() => undefined);
@@ -255,11 +255,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   const apiKeys = lazily(() => withHostApiKeys(api.apiKeys, stores.hostApiKeys));
   const credentials = lazily(() => ({ ...api.credentials, rotate: stores.rotateCredentials }));
   return mergeApi(api, {
-    fetch: fetchAs(),
+    fetch: fetchBy((request) => edge.handle(request)),
     as(given: HostCaller) {
       const caller = namedCaller(given, '');
       return mergeApi(apiFor(caller), {
-        fetch: fetchAs({ caller: given }),
+        fetch: fetchBy((request) => edge.handleAs(caller, request)),
         explain: (body: unknown) => explainAs(body, caller),
       });
     },

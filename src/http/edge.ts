@@ -43,6 +43,8 @@ export interface EdgeDeps {
 export interface Edge {
   /** Rejects with a GatewayError where an argument is wrong, and never otherwise. */
   handle(request: Request, context?: HandleContext): Promise<Response>;
+  /** As `handle`, for a caller who has been checked. */
+  handleAs(caller: Caller, request: Request): Promise<Response>;
   /**
    * Runs an operation for the host app itself: without HTTP, with the same checks and records.
    * @param given  path parameters, and fields of the body or of the query, in one object; see `argumentsOf`
@@ -72,8 +74,11 @@ export function createEdge(deps: EdgeDeps): Edge {
   const shedLoad = loadShedder({ ...deps.overload, clock, inFlight: () => open.size });
   let closing = false;
 
-  async function handle(request: Request, context: HandleContext = {}): Promise<Response> {
-    const host = checkHandled(request, context);
+  async function handle(
+    request: Request,
+    context: HandleContext,
+    host: ReturnType<typeof checkHandled>,
+  ): Promise<Response> {
     const ResponseOf = context.Response ?? Response;
     let caller: Caller | null = null;
     let isHead = request.method === 'HEAD';
@@ -212,8 +217,14 @@ export function createEdge(deps: EdgeDeps): Edge {
     return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
   }
 
+  const answer: typeof handle =
+    cors === null ? handle : async (request, ...more) => cors(request, await handle(request, ...more));
+
   return {
-    handle: cors === null ? handle : async (request, context) => cors(request, await handle(request, context)),
+    async handle(request, context = {}) {
+      return answer(request, context, checkHandled(request, context));
+    },
+    handleAs: (caller, request) => answer(request, {}, caller),
     call,
     close() {
       closing = true;
