@@ -3,7 +3,7 @@ import type { Clock } from './base/clock.ts';
 import { GatewayError } from './base/errors.ts';
 import type { Ids } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
-import { textOf } from './base/refusal.ts';
+import { issueText } from './base/refusal.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
 import type { Guardrail } from './guardrails/guardrail.ts';
 import type { HostCaller } from './http/host-caller.ts';
@@ -290,7 +290,7 @@ export class OptionsError extends GatewayError {
   readonly issues: readonly { path: string; message: string }[];
 
   constructor(issues: readonly { path: string; message: string }[]) {
-    super('invalid_request', `createGateway: ${issues.map(textOf).join('; ')}`, { metadata: { issues } });
+    super('invalid_request', `createGateway: ${issues.map(issueText).join('; ')}`, { metadata: { issues } });
     this.name = 'OptionsError';
     this.issues = issues;
   }

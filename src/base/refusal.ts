@@ -1,19 +1,21 @@
 import { GatewayError } from './errors.ts';
 
-/** What is wrong with an input, and where; '' is the input itself. */
+/** What is wrong with an input, and where. */
 export interface Issue {
+  /** Place of the issue, such as `messages[0].content` or `metadata["my key"]`; '': the input itself. */
   path: string;
+  /** The expected value. Holds names of keys, but never a value of the input. */
   message: string;
 }
 
 /** The message describes the first issue; the metadata holds all issues. */
 export function refusal(
-  kind: 'invalid_request' | 'unprocessable',
+  kind: 'invalid_request' | 'permission_denied' | 'unprocessable',
   issues: readonly Issue[],
   cause?: unknown,
 ): GatewayError {
   const [first] = issues;
-  return new GatewayError(kind, first ? textOf(first) : 'The body is not valid', { metadata: { issues }, cause });
+  return new GatewayError(kind, first ? issueText(first) : 'The body is not valid', { metadata: { issues }, cause });
 }
 
 /** A wrong argument of a function that the host app calls. */
@@ -22,6 +24,6 @@ export function wrongArgument(path: string, message: string): GatewayError {
 }
 
 /** One line that names the place, where there is one. */
-export function textOf({ path, message }: Issue): string {
+export function issueText({ path, message }: Issue): string {
   return path === '' ? message : `${path}: ${message}`;
 }

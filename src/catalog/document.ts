@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
-import { textOf } from '../base/refusal.ts';
+import { issueText } from '../base/refusal.ts';
 import type { Model } from '../call/model.ts';
 import { type StoreLogger, writeLog } from '../stores/storage/logger.ts';
 
@@ -10,7 +10,7 @@ export class CatalogError extends GatewayError {
   readonly issues: readonly { path: string; message: string }[];
 
   constructor(issues: readonly { path: string; message: string }[], cause?: unknown) {
-    super('unavailable', `catalog: ${issues.map(textOf).join('; ')}`, { metadata: { issues }, cause });
+    super('unavailable', `catalog: ${issues.map(issueText).join('; ')}`, { metadata: { issues }, cause });
     this.name = 'CatalogError';
     this.issues = issues;
   }

@@ -1,6 +1,6 @@
 import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
-import { type Issue, refusal, textOf } from '../base/refusal.ts';
+import { type Issue, issueText, refusal } from '../base/refusal.ts';
 import type { Caller, Permission } from '../call/call.ts';
 import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import { allowedModelPatterns, keyTags } from '../schema/key-scope.ts';
@@ -53,7 +53,7 @@ export function foundCaller(given: unknown): Caller {
   const [first] = faultsOf(given, '');
   if (first === undefined) return callerOf(given as HostCaller);
   throw new GatewayError('internal', 'Something went wrong inside the gateway', {
-    cause: new Error(`The host app has found a caller that is none: ${textOf(first)}`),
+    cause: new Error(`The host app has found a caller that is none: ${issueText(first)}`),
   });
 }
 

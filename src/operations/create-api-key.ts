@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
-import { GatewayError } from '../base/errors.ts';
+import type { GatewayError } from '../base/errors.ts';
 import { limitToNano } from '../base/money.ts';
+import { refusal } from '../base/refusal.ts';
 import {
   type ApiKey,
   type ApiKeyFields,
@@ -63,7 +64,5 @@ export function createApiKey(
 
 function alreadyExpired(): GatewayError {
   const message = 'expected a time in the future';
-  return new GatewayError('invalid_request', `expires_at: ${message}`, {
-    metadata: { issues: [{ path: 'expires_at', message }] },
-  });
+  return refusal('invalid_request', [{ path: 'expires_at', message }]);
 }

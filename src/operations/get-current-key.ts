@@ -29,10 +29,12 @@ export interface GetCurrentKeyDeps {
   pipeline: { rates: RateDeps; budgets: Pick<BudgetSettings, 'includeByok'> };
 }
 
-type Described = Pick<
-  ApiKeyRecord,
-  'workspaceId' | 'label' | 'permissions' | 'allowedModels' | 'tags' | 'creatorUserId' | 'expiresAtMs'
->;
+type Described = Readonly<
+  Pick<ApiKeyRecord, 'workspaceId' | 'label' | 'permissions' | 'creatorUserId' | 'expiresAtMs'>
+> & {
+  readonly allowedModels: readonly string[] | null;
+  readonly tags: readonly string[];
+};
 
 /**
  * Returns the request's own key. For a caller without one, such as a user of the host app, it returns the workspace in
@@ -79,8 +81,8 @@ export function getCurrentKey({
         workspaceId,
         label,
         permissions: [...permissions],
-        allowedModels: models ? [...models.patterns] : null,
-        tags: [...(tags ?? [])],
+        allowedModels: models?.patterns ?? null,
+        tags: tags ?? [],
         creatorUserId: userId,
         expiresAtMs: null,
       },
@@ -113,8 +115,8 @@ function describe(
     hash,
     label: `key:${hash.slice(0, 8)}`,
     permissions: [...permissions],
-    allowedModels: models ? [...models.patterns] : null,
-    tags: [...(tags ?? [])],
+    allowedModels: models?.patterns ?? null,
+    tags: tags ?? [],
     limitNanoUsd: keyLimit?.limitNanoUsd ?? null,
     limitReset: keyLimit === null || keyLimit.interval === 'lifetime' ? null : keyLimit.interval,
     includeByokInLimit: keyLimit?.includesByok ?? false,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { GatewayError } from '../base/errors.ts';
+import type { GatewayError } from '../base/errors.ts';
+import { refusal } from '../base/refusal.ts';
 import { type UpdateWorkspace, updateWorkspaceSchema, type Workspace, workspaceSchema } from '../schema/workspace.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
@@ -45,7 +46,5 @@ export function updateWorkspace({
 
 function isFixed(field: string, expected: string): GatewayError {
   const message = `expected ${expected}: only a caller that manages all workspaces can change it`;
-  return new GatewayError('permission_denied', `${field}: ${message}`, {
-    metadata: { issues: [{ path: field, message }] },
-  });
+  return refusal('permission_denied', [{ path: field, message }]);
 }

@@ -1,5 +1,6 @@
 import type { ZodType } from 'zod';
-import { type ValidationIssue, validationIssues } from './validate.ts';
+import type { Issue } from '../base/refusal.ts';
+import { validationIssues } from './validate.ts';
 
 /**
  * A schema of any library that follows Standard Schema (https://standardschema.dev), such as zod, Valibot and ArkType,
@@ -43,7 +44,7 @@ export interface BodyCheck<Body> {
 }
 
 /** The value as the schema has it, or what is wrong with it, in words that may be shown to a caller. */
-export type Checked<Output> = { value: Output; issues: null } | { issues: readonly ValidationIssue[] };
+export type Checked<Output> = { value: Output; issues: null } | { issues: readonly Issue[] };
 
 /** As zod reports an issue, and as `validationIssues` reads it. */
 export type FoundIssue = Parameters<typeof validationIssues>[0]['issues'][number];

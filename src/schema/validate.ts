@@ -1,18 +1,12 @@
 import type * as z from 'zod';
 import { cleanName, isClean } from '../base/clean-text.ts';
+import type { Issue } from '../base/refusal.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { isExpectation } from './expectations.ts';
 import type { ChatMessage } from './message.ts';
 import { unofferedTools } from './tool-choice.ts';
 
-export interface ValidationIssue {
-  /** Place of the issue, such as `messages[0].content` or `metadata["my key"]`; '': the body itself. */
-  path: string;
-  /** The expected value. Holds names of keys, but never a value of the input. */
-  message: string;
-}
-
-type Issue = z.core.$ZodIssue;
+type ZodIssue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
 /** A failed alternative of a union, or the issues of the value itself. */
@@ -30,8 +24,8 @@ interface Finding {
  * alternative closest to the input is reported.
  * @param limit  maximum number of issues; a long body can fail in a million places
  */
-export function validationIssues(error: Pick<z.ZodError, 'issues'>, limit = 100): ValidationIssue[] {
-  const found: ValidationIssue[] = [];
+export function validationIssues(error: Pick<z.ZodError, 'issues'>, limit = 100): Issue[] {
+  const found: Issue[] = [];
   for (const issue of error.issues) {
     for (const finding of explain(issue, [], limit)) {
       if (found.length === limit) return found;
@@ -44,7 +38,7 @@ export function validationIssues(error: Pick<z.ZodError, 'issues'>, limit = 100)
   return found;
 }
 
-function explain(issue: Issue, above: Path, limit: number): Finding[] {
+function explain(issue: ZodIssue, above: Path, limit: number): Finding[] {
   const path = [...above, ...issue.path];
   if (isExpectation(issue.message) && issue.code !== 'too_big' && issue.code !== 'too_small') {
     return [{ path, expected: issue.message.replace(/^expected /, '') }];
@@ -92,7 +86,7 @@ function explain(issue: Issue, above: Path, limit: number): Finding[] {
   }
 }
 
-function explainInner(issues: readonly Issue[], above: Path, limit: number): Finding[] {
+function explainInner(issues: readonly ZodIssue[], above: Path, limit: number): Finding[] {
   return issues.slice(0, limit).flatMap((issue) => explain(issue, above, limit));
 }
 
@@ -111,18 +105,18 @@ function explainUnion(issue: z.core.$ZodIssueInvalidUnion, path: Path, limit: nu
 }
 
 /** Distance of the input from an alternative. 2: another kind of value; 1: another `type`; 0: faults inside only. */
-function distance(issues: readonly Issue[]): number {
+function distance(issues: readonly ZodIssue[]): number {
   if (issues.some((issue) => issue.path.length === 0 && issue.code !== 'unrecognized_keys' && !isBound(issue)))
     return 2;
   return issues.some(isAboutType) ? 1 : 0;
 }
 
-function isAboutType(issue: Issue): boolean {
+function isAboutType(issue: ZodIssue): boolean {
   return issue.path.length === 1 && issue.path[0] === 'type';
 }
 
 /** The value has the right kind, but is too big or too small, such as a list with too many items. */
-function isBound(issue: Issue): boolean {
+function isBound(issue: ZodIssue): boolean {
   return issue.code === 'too_big' || issue.code === 'too_small';
 }
 
@@ -178,8 +172,8 @@ function quoteKey(key: string): string {
  * @param limit  maximum number of issues
  * @see interface document, "reasoning_effort"; rulings, "Statuses"
  */
-export function contradictions(request: ChatRequest, limit = 100): ValidationIssue[] {
-  const issues: ValidationIssue[] = [];
+export function contradictions(request: ChatRequest, limit = 100): Issue[] {
+  const issues: Issue[] = [];
   const inner = request.reasoning?.effort ?? null;
   const outer = request.reasoning_effort ?? null;
   if (inner !== null && outer !== null && inner !== outer) {
@@ -207,10 +201,10 @@ export function contradictions(request: ChatRequest, limit = 100): ValidationIss
   return issues;
 }
 
-const none: readonly ValidationIssue[] = [];
+const none: readonly Issue[] = [];
 
 /** Finds a choice of tools that a well-formed request gives nothing to choose from; the caller gets status 400. */
-export function missingTools({ tools, tool_choice: choice }: ChatRequest): readonly ValidationIssue[] {
+export function missingTools({ tools, tool_choice: choice }: ChatRequest): readonly Issue[] {
   if (choice !== 'required' || (tools && tools.length > 0)) return none;
   return [{ path: 'tool_choice', message: '"required" needs at least one tool in tools' }];
 }

@@ -1,5 +1,5 @@
+import type { Issue } from '../base/refusal.ts';
 import type { Credential, CredentialPart, CredentialShape } from '../providers/provider.ts';
-import type { ValidationIssue } from '../schema/validate.ts';
 
 /** The part that becomes the `secret` of a credential. */
 const keyPart = 'apiKey';
@@ -10,13 +10,11 @@ const onOneLine = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 const word = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** A credential, or what is wrong with its parts; each path is relative to them. */
-export type PartsResult =
-  | { credential: Credential; secrets: readonly string[] }
-  | { issues: readonly ValidationIssue[] };
+export type PartsResult = { credential: Credential; secrets: readonly string[] } | { issues: readonly Issue[] };
 
 /** Checks the parts of a credential. */
 export function credentialOf(shape: CredentialShape, parts: Readonly<Record<string, unknown>>): PartsResult {
-  const issues: ValidationIssue[] = [];
+  const issues: Issue[] = [];
   const others: Record<string, string> = {};
   const secrets: string[] = [];
   let secret = '';

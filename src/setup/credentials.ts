@@ -1,4 +1,5 @@
-import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { isGatewayError } from '../base/errors.ts';
+import { refusal } from '../base/refusal.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { CredentialRef } from '../call/plan.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
@@ -35,7 +36,7 @@ export function keyReader(shapeOf: (provider: string) => CredentialShape | undef
     const read = credentialOfKey(shape, text);
     if (!('issues' in read)) return { key: read.credential, labelled: read.secrets[0] ?? '' };
     const issues = read.issues.map(({ path, message }) => ({ path: path === '' ? 'key' : `key.${path}`, message }));
-    throw new GatewayError('invalid_request', `${issues[0]?.path}: ${issues[0]?.message}`, { metadata: { issues } });
+    throw refusal('invalid_request', issues);
   };
 }
 

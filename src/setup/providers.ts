@@ -1,10 +1,10 @@
 import { secretsInUrl, tidyUrl } from '../base/base-url.ts';
 import { didYouMean, nearest } from '../base/nearest.ts';
+import type { Issue } from '../base/refusal.ts';
 import type { DataPolicy } from '../call/model.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { type Credential, type CredentialShape, defineProvider, type Provider } from '../providers/provider.ts';
 import { checkBy } from '../schema/schema.ts';
-import type { ValidationIssue } from '../schema/validate.ts';
 import { credentialOf } from './credential-parts.ts';
 
 /** What a host app sets of a provider. */
@@ -185,7 +185,7 @@ function operatorsCredential(
   if (apiKey === undefined && parts === undefined) return null;
   const read = credentialOf(shape, { ...parts, ...(apiKey === undefined ? {} : { apiKey }) });
   if (!('issues' in read)) return read.credential;
-  const { path, message } = read.issues[0] as ValidationIssue;
+  const { path, message } = read.issues[0] as Issue;
   const at = `providers.${slug}`;
   if (path === '') throw new SettingsError(`${at}.credential`, message);
   throw new SettingsError(path === 'apiKey' ? `${at}.apiKey` : `${at}.credential.${path}`, message);
@@ -195,7 +195,7 @@ function operatorsCredential(
 function checkedQuirks(slug: string, dialect: Dialect, quirks: object | undefined): object {
   const checked = checkBy(dialect.quirks(), quirks ?? {});
   if (checked.issues === null) return checked.value;
-  const { path, message } = checked.issues[0] as ValidationIssue;
+  const { path, message } = checked.issues[0] as Issue;
   throw new SettingsError(`providers.${slug}.quirks${path === '' ? '' : `.${path}`}`, message);
 }
 

@@ -1,5 +1,5 @@
-import { GatewayError } from '../base/errors.ts';
 import { compilePatterns, fitsPattern } from '../base/pattern.ts';
+import { refusal } from '../base/refusal.ts';
 import type { AllowedModels } from '../call/call.ts';
 
 /** @returns undefined: all models */
@@ -27,7 +27,6 @@ export function checkModelsWithin(
   most: readonly string[] | null,
 ): void {
   if (patterns === undefined || isWithinPatterns(patterns, most)) return;
-  const path = 'allowed_models';
   const message = 'expected patterns that match no more models than those that this key or its maker is limited to';
-  throw new GatewayError('permission_denied', `${path}: ${message}`, { metadata: { issues: [{ path, message }] } });
+  throw refusal('permission_denied', [{ path: 'allowed_models', message }]);
 }

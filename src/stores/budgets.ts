@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Ids } from '../base/ids.ts';
 import { nanoToUsd } from '../base/money.ts';
+import { refusal } from '../base/refusal.ts';
 import { type Interval, intervals } from '../base/windows.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import { type StoredBudget, type StoredBudgets, storedBudgetsSchema } from '../schema/budget.ts';
@@ -165,9 +166,7 @@ function withOwn(before: StoredBudget, fresh: StoredBudget): StoredBudget {
     return { ...withLimit(before, fresh), ceilingNanoUsd };
   }
   const message = `expected at most ${nanoToUsd(ceilingNanoUsd)}: an operator has limited this budget to that`;
-  throw new GatewayError('permission_denied', `limit_usd: ${message}`, {
-    metadata: { issues: [{ path: 'limit_usd', message }] },
-  });
+  throw refusal('permission_denied', [{ path: 'limit_usd', message }]);
 }
 
 function withoutOwn(budget: StoredBudget, nowMs: number): StoredBudget[] {

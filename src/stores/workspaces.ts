@@ -4,6 +4,7 @@ import { definedOnly } from '../base/defined-only.ts';
 import { GatewayError } from '../base/errors.ts';
 import { type Ids, isUuid } from '../base/ids.ts';
 import { lazily } from '../base/lazily.ts';
+import { refusal } from '../base/refusal.ts';
 import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import {
   createWorkspaceSchema,
@@ -206,7 +207,7 @@ function moveClaim(id: WorkspaceId, from: string, to: string) {
 
 function slugTaken(slug: string): GatewayError {
   const message = `"${slug}" is the slug of another workspace`;
-  return new GatewayError('invalid_request', `slug: ${message}`, { metadata: { issues: [{ path: 'slug', message }] } });
+  return refusal('invalid_request', [{ path: 'slug', message }]);
 }
 
 function hasLiveKeys(count: number): GatewayError {

@@ -1,10 +1,11 @@
 import { generationId, type Ids } from '../../base/ids.ts';
+import type { Issue } from '../../base/refusal.ts';
 import type { StopSignal } from '../../base/stop.ts';
 import type { Call, Caller } from '../../call/call.ts';
 import type { ResponseEncoder } from '../../call/response-encoder.ts';
 import { chatEncoder } from '../../convert/chat-encoder.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
-import { missingTools, type ValidationIssue } from '../../schema/validate.ts';
+import { missingTools } from '../../schema/validate.ts';
 import type { OperationInput } from '../operation.ts';
 
 /** As of the field `session_id`. */
@@ -17,7 +18,7 @@ type ChatInput = Pick<
 >;
 
 /** Finds what the schema of a chat request does not say: the caller gets status 400. */
-export function chatIssues(request: ChatRequest, headers: Headers): readonly ValidationIssue[] {
+export function chatIssues(request: ChatRequest, headers: Headers): readonly Issue[] {
   const issues = missingTools(request);
   if ((headers.get(sessionHeader)?.length ?? 0) <= maxSessionIdChars) return issues;
   return [...issues, { path: sessionHeader, message: `expected at most ${maxSessionIdChars} characters` }];

@@ -1,5 +1,6 @@
-import { GatewayError } from '../../base/errors.ts';
+import type { GatewayError } from '../../base/errors.ts';
 import { didYouMean, nearest } from '../../base/nearest.ts';
+import { refusal } from '../../base/refusal.ts';
 import { byokProviders } from '../../schema/byok-providers.ts';
 
 /** How this gateway stands to a provider. */
@@ -46,7 +47,5 @@ function unknown(slug: string, known: ByokProviders): GatewayError {
 }
 
 function refused(message: string): GatewayError {
-  return new GatewayError('invalid_request', `provider: ${message}`, {
-    metadata: { issues: [{ path: 'provider', message }] },
-  });
+  return refusal('invalid_request', [{ path: 'provider', message }]);
 }

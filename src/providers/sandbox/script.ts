@@ -1,4 +1,5 @@
-import { type ValidationIssue, validationIssues } from '../../schema/validate.ts';
+import { type Issue, issueText } from '../../base/refusal.ts';
+import { validationIssues } from '../../schema/validate.ts';
 import { answerSchema, type CheckedAnswer, type Respond, type SandboxAnswer, type ScriptRequest } from './answer.ts';
 
 /** An answer; a text alone; or a function that makes it from the request. */
@@ -29,9 +30,9 @@ export interface SandboxScript {
 /** A mistake in a script, or one that did not go as written. */
 export class ScriptError extends Error {
   /** Each mistake in the script; `path` is such as `[1].error.status`. */
-  readonly issues: readonly ValidationIssue[];
+  readonly issues: readonly Issue[];
 
-  constructor(message: string, issues: readonly ValidationIssue[] = []) {
+  constructor(message: string, issues: readonly Issue[] = []) {
     super(message);
     this.name = 'ScriptError';
     this.issues = issues;
@@ -127,7 +128,7 @@ function readEntries(entries: readonly ScriptEntry[]): CheckedAnswer[] {
     throw new ScriptError('sandboxScript: expected a list of answers', [
       { path: '', message: 'expected a list of answers' },
     ]);
-  const issues: ValidationIssue[] = [];
+  const issues: Issue[] = [];
   const answers = entries.flatMap((entry, index): CheckedAnswer[] => {
     const long = typeof entry === 'string' ? { text: entry } : typeof entry === 'function' ? { respond: entry } : entry;
     const parsed = answerSchema().safeParse(long);
@@ -136,11 +137,7 @@ function readEntries(entries: readonly ScriptEntry[]): CheckedAnswer[] {
     issues.push(...found.map(({ path, message }) => ({ path: joined(`[${index}]`, path), message })));
     return [];
   });
-  if (issues.length > 0)
-    throw new ScriptError(
-      `sandboxScript: ${issues.map(({ path, message }) => `${path}: ${message}`).join('; ')}`,
-      issues,
-    );
+  if (issues.length > 0) throw new ScriptError(`sandboxScript: ${issues.map(issueText).join('; ')}`, issues);
   return answers;
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { issueText } from '../../base/refusal.ts';
 import { validationIssues } from '../../schema/validate.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
 import { type CheckedAnswer, type CheckedSaid, type ScriptRequest, saidSchema } from './answer.ts';
@@ -89,7 +90,7 @@ async function answerOf(answer: CheckedAnswer, seen: ScriptRequest, place: strin
   const parsed = saidSchema().safeParse(typeof given === 'string' ? { text: given } : given);
   if (parsed.success) return parsed.data;
   const [issue] = validationIssues(parsed.error);
-  throw refuse(`returned no answer: ${issue?.path === '' ? '' : `${issue?.path}: `}${issue?.message}`);
+  throw refuse(`returned no answer: ${issue ? issueText(issue) : ''}`);
 }
 
 function messageOf(error: unknown): string {

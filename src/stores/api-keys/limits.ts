@@ -1,5 +1,6 @@
-import { GatewayError } from '../../base/errors.ts';
+import type { GatewayError } from '../../base/errors.ts';
 import { nanoToUsd } from '../../base/money.ts';
+import { refusal } from '../../base/refusal.ts';
 import type { OperatorSet, StoredApiKey } from '../../schema/api-key.ts';
 import type { RateLimits } from '../../schema/rate-limits.ts';
 import type { SetBy } from '../access.ts';
@@ -150,5 +151,5 @@ function isEqual(a: OperatorSet[keyof OperatorSet], b: OperatorSet[keyof Operato
 }
 
 function denied(path: string, message: string): GatewayError {
-  return new GatewayError('permission_denied', `${path}: ${message}`, { metadata: { issues: [{ path, message }] } });
+  return refusal('permission_denied', [{ path, message }]);
 }

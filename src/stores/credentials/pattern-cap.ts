@@ -1,5 +1,6 @@
-import { GatewayError } from '../../base/errors.ts';
+import type { GatewayError } from '../../base/errors.ts';
 import { createLock } from '../../base/lock.ts';
+import { refusal } from '../../base/refusal.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { StoredCredential } from '../../schema/credential.ts';
 
@@ -55,7 +56,5 @@ function starredIn(allowedModels: readonly string[] | null | undefined): readonl
 
 function tooMany(max: number): GatewayError {
   const message = `expected at most ${max} different patterns with a * in all provider credentials of the workspace`;
-  return new GatewayError('invalid_request', `allowed_models: ${message}`, {
-    metadata: { issues: [{ path: 'allowed_models', message }] },
-  });
+  return refusal('invalid_request', [{ path: 'allowed_models', message }]);
 }
