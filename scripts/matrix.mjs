@@ -2,7 +2,6 @@
 // run.mjs is one part; a part with a package.json has its own packages. All parts test the project as users get it:
 // packed, and installed in an application outside of this folder, so that no part can use files of this folder by
 // chance.
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +10,7 @@ import { ensureBuilt } from './build.mjs';
 import { addCounts, countsLine, findCounts, noCounts } from './counts.mjs';
 import { install, isInstalled, npm } from './install.mjs';
 import { cache, root } from './paths.mjs';
+import { runInGroup } from './run-in-group.mjs';
 
 const matrix = join(root, 'test', 'matrix');
 /** A part that hangs fails after this time; the other parts still run. */
@@ -24,13 +24,7 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 
-let running = null;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-  process.on(signal, () => {
-    stopRunning();
-    process.exit(130);
-  });
-}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(130));
 const app = mkdtempSync(join(tmpdir(), 'model-gateway-app-'));
 process.on('exit', () => rmSync(app, { recursive: true, force: true }));
 
@@ -78,49 +72,10 @@ async function runPart(name, env) {
     process.stdout.write(`${error.message}\n# ${name}: 0 passed, 1 failed\n`);
     return { ...noCounts, failed: 1 };
   }
-  const { code, output } = await run(folder, env);
+  const { code, output } = await runInGroup('run.mjs', { cwd: folder, env, timeoutMs, isShown: true });
   const counted = findCounts(output);
   process.stdout.write(`(${name}: ${((Date.now() - started) / 1000).toFixed(0)} s)\n`);
   if (counted === null) process.stdout.write(`${name} ended with code ${code} and counted nothing\n`);
   const result = counted ?? noCounts;
   return result.failed === 0 && (code !== 0 || counted === null) ? { ...result, failed: 1 } : result;
-}
-
-function run(folder, env) {
-  return new Promise((resolve) => {
-    // The part has its own process group, so that its child processes can be stopped with it.
-    const child = spawn(process.execPath, ['run.mjs'], {
-      cwd: folder,
-      env,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    running = child;
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (part) => {
-      output += part;
-      process.stdout.write(part);
-    });
-    child.stderr.pipe(process.stderr, { end: false });
-    const timer = setTimeout(() => {
-      process.stdout.write(`stopped after ${timeoutMs / 1000} s\n`);
-      stopRunning();
-    }, timeoutMs);
-    child.on('exit', () => {
-      clearTimeout(timer);
-      // Child processes that still run would keep our pipes open.
-      stopRunning();
-      running = null;
-    });
-    child.on('close', (code) => resolve({ code, output }));
-  });
-}
-
-function stopRunning() {
-  if (running?.pid === undefined) return;
-  try {
-    process.kill(-running.pid, 'SIGKILL');
-  } catch {
-    // The group has already ended.
-  }
 }

@@ -2,6 +2,12 @@
 import ts from 'typescript';
 import { docOf } from './print-types.ts';
 
+/** The files whose exports are public. */
+export const publicEntries = [
+  'src/index.ts',
+  ...['node', 'express', 'koa', 'fastify', 'nest', 'next', 'bun', 'sqlite'].map((name) => `adapters/${name}.ts`),
+];
+
 /**
  * @param entries  files whose exports are public, by the end of their names
  * @returns        such as `RequestRecord.attempts` or `GatewayOptions.providers.apiKey`, each once
@@ -76,9 +82,5 @@ function isZod(node: ts.Node): boolean {
 
 if (import.meta.main) {
   const { sourceProgram } = await import('./source-program.ts');
-  const entries = [
-    'src/index.ts',
-    ...['node', 'express', 'koa', 'next', 'bun', 'sqlite'].map((name) => `adapters/${name}.ts`),
-  ];
-  process.stdout.write(`${undocumentedMembers(sourceProgram(), entries).join('\n')}\n`);
+  process.stdout.write(`${undocumentedMembers(sourceProgram(), publicEntries).join('\n')}\n`);
 }

@@ -1,6 +1,5 @@
 // Ten tasks of a new user, each a small project of its own: copied, installed with the packed package, run.
 // `node test/matrix/journeys/run.mjs [name …]` runs some of them, and packs the package where nobody else has.
-import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -8,17 +7,14 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { npm } from '../../../scripts/install.mjs';
 import { root } from '../../../scripts/paths.mjs';
+import { runInGroup } from '../../../scripts/run-in-group.mjs';
 
 const here = import.meta.dirname;
 const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
 const timeoutMs = 60_000;
 const work = mkdtempSync(join(tmpdir(), 'model-gateway-journeys-'));
 const counts = { passed: 0, failed: 0, skipped: 0 };
-let running = null;
-process.on('exit', () => {
-  stopRunning();
-  rmSync(work, { recursive: true, force: true });
-});
+process.on('exit', () => rmSync(work, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
 /** Journeys that need a server; others run anywhere. */
@@ -58,46 +54,10 @@ async function travel(name) {
   manifest.dependencies['model-gateway'] = `file:${tarball}`;
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   if (!npm(folder, ['install', ...quiet])) return 'npm install failed';
-  const { code, output } = await run(folder);
+  // No settings of this machine; what Node warns of is shown.
+  const { OPENAI_API_KEY: _, NODE_TEST_CONTEXT: __, ...env } = process.env;
+  const { code, output } = await runInGroup('main.mjs', { cwd: folder, env, timeoutMs });
   return code === 0 ? null : output || `it ended with ${code}`;
-}
-
-function run(folder) {
-  return new Promise((resolve) => {
-    // No settings of this machine; what Node warns of is shown.
-    const { OPENAI_API_KEY: _, NODE_TEST_CONTEXT: __, ...env } = process.env;
-    const child = spawn(process.execPath, ['main.mjs'], {
-      cwd: folder,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
-    });
-    running = child;
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text) => {
-        output += text;
-      });
-    }
-    const timer = setTimeout(() => {
-      output += `stopped after ${timeoutMs / 1000} s\n`;
-      stopRunning();
-    }, timeoutMs);
-    child.on('exit', () => {
-      clearTimeout(timer);
-      stopRunning();
-    });
-    child.on('close', (code) => resolve({ code, output }));
-  });
-}
-
-function stopRunning() {
-  if (running?.pid === undefined) return;
-  try {
-    process.kill(-running.pid, 'SIGKILL');
-  } catch {
-    // The group has already ended.
-  }
 }
 
 function isThere(need) {
