@@ -26,7 +26,7 @@ const generateOn = new Set([
  * Providers that speak plain chat completions with a bearer key: a row each. Base addresses, variables and quirks are
  * public facts as of November 2026; what is not known is left out. `reasoningBeside` is true where the provider
  * documents a limit of its own for reasoning (Alibaba, SiliconFlow, BytePlus), or reports it beside the output (xAI).
- * It is false where the provider documents or shows that `max_tokens` limits both together.
+ * It is false where `max_tokens` limits both together.
  */
 export const registry = [
   plain('ai21', 'AI21 Labs', 'https://api.ai21.com/studio/v1', ['AI21_API_KEY']),

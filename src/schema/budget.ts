@@ -53,7 +53,7 @@ export const budgetSchema = lazily(() =>
     /** What is booked in the current interval, and what requests in flight may still cost at most. */
     spent_usd: z.number(),
     held_usd: z.number(),
-    /** What is neither spent nor held; 0 where more is spent than the limit, because it was lowered. */
+    /** What is neither spent nor held; 0 where more is spent than the limit. */
     remaining_usd: z.number(),
     /** What is spent beyond the limit. */
     overspent_usd: z.number(),

@@ -4,6 +4,7 @@ import { list, nameUpTo, textUpTo } from './bounded.ts';
 import { expectation } from './expectations.ts';
 import { limitParameter, offsetParameter, type QueryFields, uuidText } from './page.ts';
 import { text } from './scalars.ts';
+import { slugForm } from './slug-form.ts';
 
 /** Long enough for a service account's file, which some providers take for a key. */
 const maxKeyChars = 16_384;
@@ -100,7 +101,6 @@ export const storedCredentialSchema = lazily(() =>
 export interface StoredCredential extends z.infer<ReturnType<typeof storedCredentialSchema>> {}
 
 const maxSlugChars = 100;
-const slugForm = /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/;
 
 /** Of a provider. Which ones there are, the gateway knows, and not the schema. */
 const providerSlug = lazily(() =>

@@ -4,14 +4,10 @@ import { parsePrice } from '../base/money.ts';
 import type { ProviderSlug } from '../providers/index.ts';
 import { expectation } from '../schema/expectations.ts';
 import { count } from '../schema/settings.ts';
+import { slugForm } from '../schema/slug-form.ts';
 
 export const slug = lazily(() =>
-  z
-    .string()
-    .regex(
-      /^[a-z0-9]+(?:[-.][a-z0-9]+)*$/,
-      expectation('expected a slug: lower-case letters, digits, single hyphens or dots'),
-    ),
+  z.string().regex(slugForm, expectation('expected a slug: lower-case letters, digits, single hyphens or dots')),
 );
 const price = lazily(() =>
   z

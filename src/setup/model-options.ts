@@ -29,6 +29,7 @@ const date = lazily(() =>
       expectation('expected a date such as 2026-11-21'),
     ),
 );
+
 const maxNameChars = 256;
 
 /** A name that requests may use instead of a slug: `gpt-4o`, or one with an author. */
