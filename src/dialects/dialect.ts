@@ -27,6 +27,22 @@ export interface EncodedRequest {
   choices: number;
   /** Request fields that this dialect or the provider's quirks left out, such as `seed` or `messages[].reasoning`. */
   dropped: readonly string[];
+  /** What the request decides of how its response is read. Absent: nothing. */
+  reading?: Reading;
+  /** How structured output was asked for; absent: it was not asked for. */
+  structuredOutput?: StructuredOutput;
+}
+
+/**
+ * How a provider is asked for output of a schema: in its own words, as the arguments of a tool that it must call, or by
+ * an instruction in the prompt.
+ */
+export type StructuredOutput = 'native' | 'tool' | 'instruction';
+
+/** What the reader of a response must know of its request. */
+export interface Reading {
+  /** The tool by which structured output was asked for: its arguments are the content. */
+  outputTool?: string;
 }
 
 /** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is the provider's. */
@@ -105,12 +121,15 @@ export interface Dialect<Quirks extends object = object> {
   counting?(quirks: Quirks): Counting;
   /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
   generatesOn?(quirks: Quirks): boolean;
-  /** Makes the provider's request. */
+  /**
+   * Makes the provider's request.
+   * @throws UpstreamError made by `unsupported`, where the request holds what the provider cannot take
+   */
   encodeRequest(input: DialectRequest<Quirks>): EncodedRequest;
   /** @throws UpstreamError bad_response when the body is no result of this dialect; when it is an error, that error */
-  decodeResult(body: unknown, quirks: Quirks): DecodedResult;
+  decodeResult(body: unknown, quirks: Quirks, reading?: Reading): DecodedResult;
   /** Makes a decoder for one stream. */
-  streamDecoder(quirks: Quirks): StreamDecoder;
+  streamDecoder(quirks: Quirks, reading?: Reading): StreamDecoder;
   /** Reads the provider's error shape. `body` is bounded text of any kind: JSON, HTML, empty. */
   decodeError(status: number, headers: Record<string, string>, body: string, nowMs: number): UpstreamError;
 }

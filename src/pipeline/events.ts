@@ -3,7 +3,7 @@ import { type FrameEvent, type Framer, FramingError } from '../base/framing/fram
 import type { Redactor } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { chunkFolder } from '../convert/chunks.ts';
-import type { StreamDecoder, StreamPart } from '../dialects/dialect.ts';
+import type { Reading, StreamDecoder, StreamPart } from '../dialects/dialect.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ChatResult, Usage } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
@@ -18,11 +18,16 @@ export interface EventReader {
   provider: Provider;
 }
 
-export function eventReader(source: ByteSource, provider: Provider, limits: UpstreamLimitSettings): EventReader {
+export function eventReader(
+  source: ByteSource,
+  provider: Provider,
+  limits: UpstreamLimitSettings,
+  reading?: Reading,
+): EventReader {
   return {
     source,
     framer: provider.dialect.framing.framer(limits.eventBytes),
-    decoder: provider.dialect.streamDecoder(provider.quirks),
+    decoder: provider.dialect.streamDecoder(provider.quirks, reading),
     provider,
   };
 }
@@ -160,12 +165,11 @@ export function foldEvents(
   provider: Provider,
   limits: UpstreamLimitSettings,
   redactor: Redactor,
+  reading?: Reading,
 ): { kind: 'result'; result: ChatResult; usage: Usage | null } {
   const bytes = new TextEncoder().encode(text);
-  const events = eventReader({ read: async () => null, cancel: () => undefined }, provider, {
-    ...limits,
-    eventBytes: bytes.length,
-  });
+  const source = { read: async () => null, cancel: () => undefined };
+  const events = eventReader(source, provider, { ...limits, eventBytes: bytes.length }, reading);
   const { framer } = events;
   const secrets = new OpenSecrets(redactor);
   const folder = chunkFolder();

@@ -16,6 +16,7 @@ const refusals = new Set([401, 402, 403, 429]);
  * Chooses the next target after a failure. Pure.
  * - A transient failure: the same target after a backoff, as often as `attemptsPerEndpoint` allows; then the next target.
  * - A provider that refuses the credential, or does not have the model: the next target.
+ * - A part of the request that the endpoint has no word for: the next target.
  * - A refusal that is the caller's fault: the first target of the next model.
  * @param at        index of the target that failed
  * @param attempts  how many attempts at it there were so far
@@ -36,6 +37,8 @@ export function chooseNext(
   // What a provider says of the content with 403 holds for every credential.
   const isOfContent = error.status === 403 && error.fault === 'caller';
   if (current.isByok && following && isRefused && !isOfContent) return following;
+  // Nothing was sent: this endpoint has no word for a part of the request. Another one may have.
+  if (error.fault === 'caller' && error.isUnsent) return following;
   // A provider that does not have the model says nothing about the request. Another provider may have the model.
   if (error.fault === 'caller' && error.status !== 404) {
     const next = targets.findIndex((one, index) => index > at && one.modelIndex > current.modelIndex);

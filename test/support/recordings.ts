@@ -32,15 +32,23 @@ interface Exchange {
 
 const encoder = new TextEncoder();
 
-/** All recordings of a dialect. @throws where the folder or a file is missing */
-export function loadRecordings(dialect: string): Recording[] {
+/** Puts the framing back that the lines of a file were stripped of. @returns the streams that the file holds */
+export type FrameLines = (lines: string[]) => (string | Uint8Array)[];
+
+/**
+ * All recordings of a dialect.
+ * @param frame  Default: events of chat completions
+ * @throws where the folder or a file is missing
+ */
+export function loadRecordings(dialect: string, frame: FrameLines = streamsIn): Recording[] {
   const root = sharedPath('fixtures');
   const text = (file: string) => readFileSync(join(root, file), 'utf8');
   const manifest = JSON.parse(text('manifest.json')) as { files: ManifestFile[] };
   const files = manifest.files.filter((one) => one.dialect === dialect);
+  const bytes = (body: string | Uint8Array) => (typeof body === 'string' ? encoder.encode(body) : body);
   // A raw body belongs to the exchange that names it.
   return files
-    .filter(({ file }) => !file.endsWith('.body.sse'))
+    .filter(({ file }) => !/\.body\.(?:sse|eventstream\.bin)$/.test(file))
     .flatMap(({ file, provider, kind, status }): Recording[] => {
       const isStream = kind.includes('stream');
       const type = isStream ? 'text/event-stream' : 'application/json';
@@ -54,14 +62,14 @@ export function loadRecordings(dialect: string): Recording[] {
         headers: { 'content-type': type },
       };
       if (file.endsWith('.chunks.txt'))
-        return streamsIn(text(file)).map((body) => ({ ...plain, body: encoder.encode(body) }));
+        return frame(linesOf(text(file))).map((body) => ({ ...plain, body: bytes(body) }));
       if (!file.endsWith('.exchange.json')) return [{ ...plain, body: encoder.encode(text(file)) }];
       const { request, response } = JSON.parse(text(file)) as Exchange;
       const recorded = { ...plain, request: request.body, status: response.status, headers: response.headers };
       if (response.body_file === undefined)
         return [{ ...recorded, body: encoder.encode(JSON.stringify(response.body)) }];
       const bodyFile = join(dirname(file), response.body_file);
-      return [{ ...recorded, files: [file, bodyFile], body: encoder.encode(text(bodyFile)) }];
+      return [{ ...recorded, files: [file, bodyFile], body: new Uint8Array(readFileSync(join(root, bodyFile))) }];
     });
 }
 
@@ -77,12 +85,13 @@ export function countRecordedFiles(dialect: string): number {
  * Puts the framing back that a file of one payload a line was stripped of; some hold several streams, one after
  * another.
  */
-function streamsIn(lines: string): string[] {
-  const byId = Map.groupBy(
-    lines.split('\n').filter((line) => line.trim() !== ''),
-    (line) => (JSON.parse(line) as { id: string }).id,
-  );
+function streamsIn(lines: string[]): string[] {
+  const byId = Map.groupBy(lines, (line) => (JSON.parse(line) as { id: string }).id);
   return [...byId.values()].map((events) => [...events, '[DONE]'].map((data) => `data: ${data}\n\n`).join(''));
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').filter((line) => line.trim() !== '');
 }
 
 /** What an answer says, whether it came whole or in chunks, and whoever wrote it. */

@@ -1,7 +1,7 @@
 import { openaiChat } from '../../src/dialects/openai-chat.ts';
 import { createGateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { defineProvider } from '../../src/providers/provider.ts';
+import { defineProvider, type Provider } from '../../src/providers/provider.ts';
 import type { Logger, RequestRecord } from '../../src/telemetry/record.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { manualClock } from './manual-clock.ts';
@@ -21,6 +21,8 @@ export interface Replay {
   lastRecord(): RequestRecord;
   /** The body that was last sent upstream. */
   lastSent(): Record<string, unknown>;
+  /** Where it was sent to, and with which headers. */
+  lastHead(): { url: string; headers: Readonly<Record<string, string>> };
   /** true when the last answer was read to its end or cancelled. */
   letGo(): boolean;
 }
@@ -33,6 +35,10 @@ const decoder = new TextDecoder('utf-8', { fatal: true });
 export interface ReplayOptions {
   /** `decoded`: the dialect is said not to be ours, so that every event is decoded. Default `verbatim`. */
   lane?: 'passthrough' | 'decoded';
+  /** The provider that is replayed, with the slug `replay`. Default: one that speaks chat completions. */
+  provider?: Provider;
+  /** Model options beside the slug and the endpoint. */
+  model?: object;
   /** The gateway's key at the upstream. Default: none. */
   apiKey?: string;
   limits?: GatewayOptions['limits'];
@@ -49,6 +55,8 @@ const usualPricing = { prompt: '0.000001', completion: '0.000002' };
  */
 export function replayGateway({
   lane = 'passthrough',
+  provider,
+  model = {},
   apiKey,
   limits,
   logger,
@@ -58,15 +66,17 @@ export function replayGateway({
   let head = { status: 200, headers: {} as Record<string, string> };
   let record: RequestRecord | null = null;
   let sent: Record<string, unknown> = {};
+  let sentHead: ReturnType<Replay['lastHead']> = { url: '', headers: {} };
   let isOver = false;
   const transport: Transport = {
-    async send({ body, signal }) {
+    async send({ url, headers, body, signal }) {
       let at = 0;
       isOver = false;
       signal.addEventListener('abort', () => {
         isOver = true;
       });
       sent = JSON.parse(body as string);
+      sentHead = { url, headers };
       const read = async () => {
         const piece = pieces[at++] ?? null;
         if (piece === null) isOver = true;
@@ -86,14 +96,16 @@ export function replayGateway({
   const gateway = createGateway({
     providers: {
       replay:
-        lane === 'passthrough'
+        provider ??
+        (lane === 'passthrough'
           ? { baseUrl, apiKey }
-          : defineProvider({ slug: 'replay', baseUrl, dialect: { ...openaiChat, nativeChunks: false } }),
+          : defineProvider({ slug: 'replay', baseUrl, dialect: { ...openaiChat, nativeChunks: false } })),
     },
     limits,
     logger,
     models: [
       {
+        ...model,
         slug: 'acme/replayed',
         endpoints: [{ provider: 'replay', model: 'recorded', pricing }],
       },
@@ -129,6 +141,7 @@ export function replayGateway({
       return record;
     },
     lastSent: () => sent,
+    lastHead: () => sentHead,
     letGo: () => isOver,
   };
 }

@@ -1,7 +1,7 @@
 import { cleanText } from '../../base/clean-text.ts';
 import { retryAfterOf } from '../../base/retry-after.ts';
 import { UpstreamError } from '../../base/upstream-error.ts';
-import { isObject, type Loose } from './values.ts';
+import { isObject, type Loose } from '../shared/values.ts';
 
 interface ErrorText {
   message: string;

@@ -1,6 +1,6 @@
+import { isObject, type Loose } from '../shared/values.ts';
 import type { ReasoningField } from './quirks.ts';
 import { reasoningFields } from './quirks.ts';
-import { isObject, type Loose } from './values.ts';
 
 /**
  * Moves the earlier reasoning of an assistant message into the field that the provider takes, from whichever of the

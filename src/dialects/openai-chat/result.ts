@@ -1,10 +1,6 @@
 import { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChoice, ChatResult } from '../../schema/chat.ts';
 import type { DecodedResult } from '../dialect.ts';
-import { errorIn } from './errors.ts';
-import type { ChatQuirks } from './quirks.ts';
-import { decodeLogprobs, dropMisshapen } from './shapes.ts';
-import { readUsage } from './usage.ts';
 import {
   argumentsText,
   badResponse,
@@ -12,12 +8,16 @@ import {
   isIndex,
   isObject,
   type Loose,
-  normaliseFinishReason,
   ours,
   type ToolCallIds,
   toolCallIds,
   without,
-} from './values.ts';
+} from '../shared/values.ts';
+import { errorIn } from './errors.ts';
+import { normaliseFinishReason } from './finish-reason.ts';
+import type { ChatQuirks } from './quirks.ts';
+import { decodeLogprobs, dropMisshapen } from './shapes.ts';
+import { readUsage } from './usage.ts';
 
 /** Reads a complete response. A success status proves nothing: the body may be an error, or no completion at all. */
 export function decodeResult(body: unknown, quirks: ChatQuirks = {}): DecodedResult {

@@ -2,10 +2,6 @@ import { JsonError, parseJson } from '../../base/json.ts';
 import type { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { StreamDecoder, StreamPart } from '../dialect.ts';
-import { errorIn } from './errors.ts';
-import type { ChatQuirks } from './quirks.ts';
-import { decodeLogprobs, dropMisshapen } from './shapes.ts';
-import { readUsage } from './usage.ts';
 import {
   argumentsText,
   badResponse,
@@ -13,12 +9,16 @@ import {
   isIndex,
   isObject,
   type Loose,
-  normaliseFinishReason,
   ours,
   type ToolCallIds,
   toolCallIds,
   without,
-} from './values.ts';
+} from '../shared/values.ts';
+import { errorIn } from './errors.ts';
+import { normaliseFinishReason } from './finish-reason.ts';
+import type { ChatQuirks } from './quirks.ts';
+import { decodeLogprobs, dropMisshapen } from './shapes.ts';
+import { readUsage } from './usage.ts';
 
 /** An event that nests deeper is no chat chunk. */
 const maxDepth = 64;

@@ -1,5 +1,5 @@
 import type { Usage } from '../../schema/chat.ts';
-import { isObject, type Loose } from './values.ts';
+import { isObject, type Loose } from '../shared/values.ts';
 
 /** No model reads or writes this much in one call; a larger count is a mistake of the provider. */
 const implausibleTokens = 100_000_000;

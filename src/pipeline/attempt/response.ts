@@ -85,7 +85,7 @@ function readComplete(context: AttemptContext, received: string, release: () => 
   const text = redactor.redact(received);
   const { result, usage } =
     provider.dialect.framing.recognises(text, true) === true
-      ? foldEvents(text, encoded.choices, provider, settings.limits, redactor)
+      ? foldEvents(text, encoded.choices, provider, settings.limits, redactor, encoded.reading)
       : decodeBody(context, text);
   release();
   return { kind: 'result', result, usage };
@@ -113,7 +113,7 @@ async function openStream(
       close: () => undefined,
     };
   }
-  const events = eventReader(source, provider, settings.limits);
+  const events = eventReader(source, provider, settings.limits, encoded.reading);
   const first = await readToFirstToken(events, redactor);
   watchdog.disarm();
   const close = () => {
@@ -130,8 +130,12 @@ function partsOf(result: ChatResult, usage: Usage | null): StreamPart[] {
   return parts;
 }
 
-function decodeBody({ settings, provider, redactor }: AttemptContext, text: string): DecodedResult {
-  const decoded = provider.dialect.decodeResult(parseBody(text, settings.limits.depth), provider.quirks);
+function decodeBody({ settings, provider, redactor, encoded }: AttemptContext, text: string): DecodedResult {
+  const decoded = provider.dialect.decodeResult(
+    parseBody(text, settings.limits.depth),
+    provider.quirks,
+    encoded.reading,
+  );
   withoutJoinedSecrets(decoded.result, redactor);
   return decoded;
 }

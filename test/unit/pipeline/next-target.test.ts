@@ -45,6 +45,12 @@ describe('after a failed attempt', () => {
     ["the operator's key was refused at the last: none", { at: 2 }, failure(403), null],
     ['the model is not there: the next', {}, failure(404), { at: 1, delayMs: 0 }],
     ["the caller's fault: the first target of the next model", {}, failure(400), { at: 2, delayMs: 0 }],
+    [
+      'a part of the request that the endpoint has no word for: the next, whatever its model',
+      {},
+      failure(400, { isUnsent: true }),
+      { at: 1, delayMs: 0 },
+    ],
     ["the caller's fault at the last model: none", { at: 2 }, failure(400), null],
     ['a BYOK credential was refused: the next', { targets: byok }, failure(401), { at: 1, delayMs: 0 }],
     ['a BYOK credential is rate limited: the next, at once', { targets: byok }, failure(429), { at: 1, delayMs: 0 }],
