@@ -25,7 +25,7 @@ const dialects = ['openai-chat', 'openrouter-chat', 'mistral-chat'];
 function loadBlocks(): Map<string, Block> {
   const blocks = new Map<string, Block>();
   const timesOf = new Map<string, number>();
-  for (const recording of dialects.flatMap(loadRecordings)) {
+  for (const recording of dialects.flatMap((dialect) => loadRecordings(dialect))) {
     if (recording.status !== 200) continue;
     const read = recording.isStream ? readStream(recording) : readWhole(recording);
     if (read.usage === null) continue;
