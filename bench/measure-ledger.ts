@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import process from 'node:process';
 import { sqliteStore } from '../adapters/sqlite.ts';
 import { systemClock } from '../src/base/clock.ts';
+import { holdId, randomIds } from '../src/base/ids.ts';
 import { windowOf } from '../src/base/windows.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../src/call/workspace.ts';
 import type { LimitedWindow } from '../src/stores/ledger/ledger.ts';
@@ -41,7 +42,7 @@ const spentNanoUsd = 6_015_600;
 let settled = 0;
 
 async function pair(): Promise<void> {
-  const id = randomUUID();
+  const id = holdId(randomIds, Date.now());
   const request = { id, workspaceId, amountNanoUsd: heldNanoUsd, windows, leaseMs: 60_000 };
   const { isHeld } = await ledger.hold(request);
   if (!isHeld) throw new Error('the ledger refused a hold that fits into the budget');

@@ -38,23 +38,33 @@ function randomUuid(): string {
 
 /** The places of the random digits in a UUID: all digits but the version and the variant. */
 const randomPlaces = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 28, 29, 30, 31, 32, 33, 34, 35];
-/** The character codes of the latest completion id, and the second at its beginning. */
-let idCodes: number[] = [];
-let idSecond = -1;
 
 /** The id of a completion: `gen-<unix seconds>-<20 hex digits>`, ordered by time. Never the upstream's id. */
-export function generationId(ids: Ids, nowMs: number): string {
-  const second = Math.floor(nowMs / 1000);
-  if (second !== idSecond) {
-    idSecond = second;
-    idCodes = Array.from(`gen-${second}-${'0'.repeat(randomPlaces.length)}`, (one) => one.charCodeAt(0));
-  }
-  const uuid = ids.uuid();
-  // A host app's own `Ids` may make shorter ids.
-  if (uuid.length < 36) return `gen-${second}-${uuid}`;
-  let at = idCodes.length - randomPlaces.length;
-  for (const place of randomPlaces) idCodes[at++] = uuid.charCodeAt(place);
-  return String.fromCharCode(...idCodes);
+export const generationId = orderedByTime('gen');
+
+/**
+ * The id of a hold: `hold-<unix seconds>-<20 hex digits>`. Ordered by time, so that a store keeps new ids beside each
+ * other: with random ids, each settlement writes a page of its own.
+ */
+export const holdId = orderedByTime('hold');
+
+function orderedByTime(prefix: string): (ids: Ids, nowMs: number) => string {
+  /** The character codes of the latest id, and the second in it. */
+  let codes: number[] = [];
+  let latest = -1;
+  return (ids, nowMs) => {
+    const second = Math.floor(nowMs / 1000);
+    if (second !== latest) {
+      latest = second;
+      codes = Array.from(`${prefix}-${second}-${'0'.repeat(randomPlaces.length)}`, (one) => one.charCodeAt(0));
+    }
+    const uuid = ids.uuid();
+    // A host app's own `Ids` may make shorter ids.
+    if (uuid.length < 36) return `${prefix}-${second}-${uuid}`;
+    let at = codes.length - randomPlaces.length;
+    for (const place of randomPlaces) codes[at++] = uuid.charCodeAt(place);
+    return String.fromCharCode(...codes);
+  };
 }
 
 /** The header with a completion's id, for whoever has to find it in the records. */

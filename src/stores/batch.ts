@@ -20,8 +20,8 @@ interface Waiting<Step, Result> {
 }
 
 /**
- * Sends steps together that would otherwise be sent one after the other. A step is sent at once where none of its key
- * is in flight. Those that come meanwhile are sent together when it has its result. So no step waits for a timer.
+ * Sends steps together that would otherwise be sent one after the other. Those that come while a step of their key is
+ * in flight are sent together when it has its result. No step waits for a timer.
  */
 export function batched<Step, Result>(
   options: BatchOptions<Step, Result>,
@@ -47,6 +47,7 @@ export function batched<Step, Result>(
     lines.set(key, line);
     let alone = 0;
     while (line.length > 0) {
+      await gathered(line, maxSteps);
       const together = next(line, alone > 0 ? 1 : maxSteps);
       alone = Math.max(0, alone - 1);
       try {
@@ -81,4 +82,25 @@ export function batched<Step, Result>(
 
 function notSent(cause: unknown): NotSentError {
   return new NotSentError(cause instanceof Error ? cause.message : undefined, cause);
+}
+
+/** For so many turns of the event loop, steps wait for others at most. */
+const maxTurns = 4;
+
+/**
+ * Waits for a turn of the event loop, and for further turns as long as each brings steps: most of what a call costs the
+ * store is the same for one step and for many. Where few requests are in flight, the first turn brings none.
+ * @param line  where further steps are added meanwhile
+ */
+export async function gathered(line: ArrayLike<unknown>, maxSteps: number): Promise<void> {
+  for (let turn = 0; turn < maxTurns && line.length < maxSteps; turn++) {
+    const before = line.length;
+    await nextTurn();
+    if (line.length === before) return;
+  }
+}
+
+function nextTurn(): Promise<void> {
+  // Browsers and some workers have no `setImmediate`.
+  return new Promise((resolve) => void (globalThis.setImmediate ?? setTimeout)(resolve));
 }

@@ -1,3 +1,4 @@
+import { gathered } from '../batch.ts';
 import { inNamespace, type SqliteDatabase } from '../sqlite-database.ts';
 import { NotSentError } from '../storage/circuit.ts';
 import type { Ledger, LedgerOptions } from './ledger.ts';
@@ -14,7 +15,7 @@ interface Waiting {
 const maxSteps = 128;
 
 /**
- * The steps that come in one turn of the event loop, or while another process has the lock, share a transaction. SQLite
+ * The steps that come in a few turns of the event loop, or while another process has the lock, share a transaction. SQLite
  * runs one transaction at a time over all processes. All of these are on one machine, so the clock of the machine
  * decides about leases, whatever clock a gateway was given.
  */
@@ -38,6 +39,7 @@ export function sqliteLedger(
 
   async function serve(): Promise<void> {
     while (line.length > 0) {
+      await gathered(line, maxSteps);
       const together = line.slice(0, maxSteps);
       line = line.slice(maxSteps);
       try {
@@ -59,8 +61,7 @@ export function sqliteLedger(
       line.push({ step, resolve: resolve as Waiting['resolve'], reject });
       if (isServing) return;
       isServing = true;
-      // After what has already arrived at the other connections of this process.
-      setImmediate(serve);
+      void serve();
     });
   }
 

@@ -1,6 +1,6 @@
 import { andThen } from '../../base/and-then.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { Ids } from '../../base/ids.ts';
+import { holdId, type Ids } from '../../base/ids.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import {
   type EndOutcome,
@@ -60,8 +60,8 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
     windows: readonly LimitedWindow[],
     amountNanoUsd: number,
   ): Taken | Promise<Taken> {
-    const id = ids.uuid();
     const nowMs = clock.now();
+    const id = holdId(ids, nowMs);
     const onOutcome = (outcome: HoldOutcome): Taken => {
       outbox.wake();
       if (!outcome.isHeld) return outcome.states;

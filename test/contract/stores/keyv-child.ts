@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { appendFileSync } from 'node:fs';
 import process from 'node:process';
 import { Keyv } from 'keyv';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -22,6 +23,8 @@ export const [heldNanoUsd, spentNanoUsd] = [1_000, 300];
 /** Calls at the same time. */
 export const width = 8;
 export type Word = 'held' | 'settled';
+/** The file with a line for each answer: a message to the parent may be lost with the process that sent it. */
+export const logOf = (folder: string) => `${folder}.log`;
 
 export const openFiles = (folder: string, clock = systemClock) => {
   const kv = new Keyv({ store: fileAdapter(folder) });
@@ -32,7 +35,10 @@ const [, script, folder] = process.argv;
 if (script?.endsWith('keyv-child.ts') && folder !== undefined) {
   process.on('disconnect', () => process.exit());
   const ledger = openFiles(folder);
-  const say = (word: Word) => void process.send?.(word);
+  const say = (word: Word) => {
+    appendFileSync(logOf(folder), `${word}\n`);
+    process.send?.(word);
+  };
   const call = async () => {
     for (;;) {
       const id = randomUUID();

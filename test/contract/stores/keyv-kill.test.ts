@@ -1,28 +1,33 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { heldNanoUsd, life, openFiles, spentNanoUsd, type Word, width, workspaceId } from './keyv-child.ts';
+import { heldNanoUsd, life, logOf, openFiles, spentNanoUsd, type Word, width, workspaceId } from './keyv-child.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-keyv-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => {
+  for (const path of [folder, logOf(folder)]) rmSync(path, { recursive: true, force: true });
+});
 
 /** Holds and settles in a process of its own, which is killed when so much was answered. */
 async function killedAfter(answers: number): Promise<Record<Word, number>> {
-  const said: Record<Word, number> = { held: 0, settled: 0 };
+  rmSync(logOf(folder), { force: true });
+  let heard = 0;
   const child = fork(join(import.meta.dirname, 'keyv-child.ts'), [folder], {
     execArgv: ['--conditions=model-gateway-source'],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
-  child.on('message', (word: Word) => {
-    said[word]++;
-    if (said.held + said.settled === answers) child.kill('SIGKILL');
+  child.on('message', () => {
+    heard++;
+    if (heard === answers) child.kill('SIGKILL');
   });
   await once(child, 'close');
-  return said;
+  const lines = readFileSync(logOf(folder), 'utf8').split('\n');
+  const count = (word: Word) => lines.filter((line) => line === word).length;
+  return { held: count('held'), settled: count('settled') };
 }
 
 it('what was answered before a process was killed is booked after the restart, and no more than was in flight beside it', async () => {

@@ -14,7 +14,7 @@ const onlyNew = { secrets: { current: second } };
 
 /** Until the condition holds; what is waited for is encryption on another thread, which knows no clock of ours. */
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 2000; turn++) {
+  for (const endMs = performance.now() + 20_000; performance.now() < endMs; ) {
     if (await condition()) return;
     await settle();
   }
