@@ -53,6 +53,8 @@ export interface CatalogProvider {
   dataPolicy: DataPolicy;
   /** true: the host app's own provider. It has no built-in models. */
   isOwn?: boolean;
+  /** Request fields that never reach it. Absent: none. */
+  unsupportedParameters?: readonly string[] | undefined;
 }
 
 /** The sources of models, the most trusted first. */
@@ -289,6 +291,7 @@ function passThroughModel(
     maxCompletionTokens: null,
     quantization: null,
     supportedParameters: null,
+    unsupportedParameters: provider.unsupportedParameters,
     dataPolicy: provider.dataPolicy,
   };
   const same = known.get(nameOf(endpoint));

@@ -32,6 +32,7 @@ class Observer implements AttemptObserver {
   readonly #watcher: AttemptWatcher;
   readonly #startedAtMs: number;
   #dropped: readonly string[] = [];
+  #structuredOutput: EncodedRequest['structuredOutput'];
   #upstreamRequestId: string | null = null;
   #sent: Sent | null = null;
 
@@ -52,6 +53,7 @@ class Observer implements AttemptObserver {
 
   show(encoded: EncodedRequest): void {
     this.#dropped = encoded.dropped;
+    this.#structuredOutput = encoded.structuredOutput;
     this.#watcher.show(encoded);
   }
 
@@ -98,6 +100,7 @@ class Observer implements AttemptObserver {
       isByok,
       costNanoUsd,
       dropped: this.#dropped,
+      structuredOutput: this.#structuredOutput ?? null,
       upstreamRequestId: this.#upstreamRequestId,
     });
   }
