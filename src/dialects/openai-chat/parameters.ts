@@ -6,8 +6,22 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   reasoning_effort: ['reasoning'],
 };
 
+/** Parameters that mean nothing without another one. */
+const companions: Readonly<Record<string, string>> = {
+  top_logprobs: 'logprobs',
+  tool_choice: 'tools',
+  parallel_tool_calls: 'tools',
+};
+
+/** Whether the provider refuses a field of the request. */
+export function isRefused(name: string, dropParams: readonly string[]): boolean {
+  const other = Object.hasOwn(companions, name) ? companions[name] : undefined;
+  return dropParams.includes(name) || (other !== undefined && dropParams.includes(other));
+}
+
 /** What the provider refuses, so that it is never sent, under all its names. */
 export function unsupportedParameters({ dropParams = [], jsonSchema }: ChatQuirks): readonly string[] {
-  const names = dropParams.flatMap((name) => [name, ...(otherNames[name] ?? [])]);
+  const alone = Object.keys(companions).filter((name) => isRefused(name, dropParams) && !dropParams.includes(name));
+  const names = [...dropParams.flatMap((name) => [name, ...(otherNames[name] ?? [])]), ...alone];
   return jsonSchema === false ? [...names, 'structured_outputs'] : names;
 }

@@ -9,6 +9,8 @@ export type ReasoningField = (typeof reasoningFields)[number];
 export const reasoningStyles = [
   'effort',
   'object',
+  'object_effort',
+  'enabled',
   'thinking',
   'thinking_budget',
   'enable_thinking',
@@ -91,7 +93,9 @@ export const chatQuirks = lazily(() =>
     /**
      * How a request says how much to reason:
      * - `effort`: `reasoning_effort`; a number of tokens becomes the effort of its share of the largest output
-     * - `object`: the object `reasoning`, with `effort`, `max_tokens`, `enabled` and `summary` as the caller sent them
+     * - `object`: the object `reasoning`, with `effort` or `max_tokens`, and `summary`
+     * - `object_effort`: the object `reasoning`, with `effort` alone
+     * - `enabled`: `reasoning: { enabled }` switches it on and off, `reasoning_effort` says how much
      * - `thinking`: `thinking: { type }` switches it on and off, `reasoning_effort` says how much
      * - `thinking_budget`: `reasoning_effort`; a number of tokens goes into `thinking: { type, budget_tokens }`
      * - `enable_thinking`: the switch `enable_thinking` alone

@@ -1,4 +1,4 @@
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest, ReasoningEffort } from '../../schema/chat.ts';
 import { asBudget, asEffort, type ReasoningAmount, reasoningAmount } from '../shared/reasoning-request.ts';
 import { isObject, type Loose } from '../shared/values.ts';
 import type { ChatQuirks, ReasoningStyle } from './quirks.ts';
@@ -29,36 +29,33 @@ export function encodeReasoning(request: ChatRequest, quirks: ChatQuirks, payloa
   const { reasoning, reasoning_effort: short } = request;
   if (!reasoning && (short === undefined || short === null)) return;
   const style = quirks.reasoningStyle ?? 'effort';
-  const asked = Object.entries(reasoning ?? {}).filter(([name, value]) => isSaid(name, value));
   const amount = reasoningAmount(request);
-  const source = sourceOf(request);
-  if (style === 'object') {
-    const effort = short === undefined || short === null ? {} : { effort: short };
-    const fields = { reasoning: { ...Object.fromEntries(asked), ...effort } };
-    if (asked.length + Object.keys(effort).length === 0) return;
-    if (!put(fields, quirks, payload)) dropped.push(...asked.map(pathOf), ...(short ? ['reasoning_effort'] : []));
-    return;
-  }
-  let isHeard = amount === null;
-  if (amount !== null) {
-    const { fields, saysHowMuch } = styles[style](amount, request.max_completion_tokens ?? request.max_tokens ?? null);
-    isHeard = put(fields, quirks, payload) && (saysHowMuch || isSwitch(request, amount));
-  }
-  if (short !== undefined && short !== null && (source !== 'reasoning_effort' || !isHeard))
-    dropped.push('reasoning_effort');
-  for (const entry of asked) {
-    const path = pathOf(entry);
-    if (isHeard && (path === source || agrees(entry, amount))) continue;
+  const others = style === 'object' ? othersIn(reasoning) : {};
+  const { fields, saysHowMuch } =
+    amount === null ? worded({}) : styles[style](amount, request.max_completion_tokens ?? request.max_tokens ?? null);
+  if (Object.keys(others).length > 0) fields.reasoning = { ...(fields.reasoning as object), ...others };
+  const isSent = put(fields, quirks, payload);
+  const isHeard = isSent && (saysHowMuch || asksForSwitch(request, amount));
+  for (const path of pathsOf(request)) {
+    if (isHeard && (path === sourceOf(request) || agrees(path, request, amount))) continue;
+    if (isSent && style === 'object' && othersAt.has(path)) continue;
     if (!dropped.includes(path)) dropped.push(path);
   }
 }
 
-const styles: Record<Exclude<ReasoningStyle, 'object'>, (amount: Amount, largest: number | null) => Worded> = {
+const styles: Record<ReasoningStyle, (amount: Amount, largest: number | null) => Worded> = {
   effort: inEffort,
-  thinking: (amount, largest) => {
-    if (isOff(amount)) return worded({ thinking: { type: 'disabled' } });
-    return worded({ thinking: { type: 'enabled' }, ...inEffort(amount, largest).fields });
-  },
+  object: (amount) =>
+    worded({ reasoning: 'effort' in amount ? { effort: amount.effort } : { max_tokens: amount.maxTokens } }),
+  object_effort: (amount, largest) => worded({ reasoning: { effort: effortOf(amount, largest) } }),
+  enabled: (amount, largest) =>
+    isOff(amount)
+      ? worded({ reasoning: { enabled: false } })
+      : worded({ reasoning: { enabled: true }, reasoning_effort: effortOf(amount, largest) }),
+  thinking: (amount, largest) =>
+    isOff(amount)
+      ? worded({ thinking: { type: 'disabled' } })
+      : worded({ thinking: { type: 'enabled' }, reasoning_effort: effortOf(amount, largest) }),
   thinking_budget: (amount, largest) =>
     'effort' in amount
       ? inEffort(amount, largest)
@@ -67,15 +64,16 @@ const styles: Record<Exclude<ReasoningStyle, 'object'>, (amount: Amount, largest
   enable_thinking_budget: (amount, largest) =>
     isOff(amount)
       ? worded({ enable_thinking: false })
-      : worded({
-          enable_thinking: true,
-          thinking_budget: asBudget(amount, largest ?? usualOutput, thinkingBudget),
-        }),
+      : worded({ enable_thinking: true, thinking_budget: asBudget(amount, largest ?? usualOutput, thinkingBudget) }),
   chat_template: (amount) => switched({ chat_template_kwargs: { enable_thinking: !isOff(amount) } }),
 };
 
 function inEffort(amount: Amount, largest: number | null): Worded {
-  return worded({ reasoning_effort: asEffort(amount, largest ?? usualOutput) });
+  return worded({ reasoning_effort: effortOf(amount, largest) });
+}
+
+function effortOf(amount: Amount, largest: number | null): ReasoningEffort {
+  return asEffort(amount, largest ?? usualOutput);
 }
 
 function worded(fields: Loose): Worded {
@@ -91,36 +89,50 @@ function isOff(amount: Amount): boolean {
 }
 
 /** Whether the request asks for no more than a switch says. */
-function isSwitch({ reasoning, reasoning_effort: short }: ChatRequest, amount: Amount): boolean {
+function asksForSwitch({ reasoning, reasoning_effort: short }: ChatRequest, amount: ReasoningAmount): boolean {
   const namesNoAmount = (short ?? reasoning?.effort ?? reasoning?.max_tokens ?? null) === null;
-  return isOff(amount) || namesNoAmount;
+  return namesNoAmount || (amount !== null && isOff(amount));
 }
 
 /** Where the request says how much, as `reasoningAmount` reads it. */
 function sourceOf({ reasoning, reasoning_effort: short }: ChatRequest): string {
   if (reasoning?.enabled === false) return 'reasoning.enabled';
-  if (short !== undefined && short !== null) return 'reasoning_effort';
-  if (reasoning?.effort !== undefined && reasoning.effort !== null) return 'reasoning.effort';
-  return (reasoning?.max_tokens ?? null) === null ? 'reasoning.enabled' : 'reasoning.max_tokens';
+  if (isSet(short)) return 'reasoning_effort';
+  if (isSet(reasoning?.effort)) return 'reasoning.effort';
+  return isSet(reasoning?.max_tokens) ? 'reasoning.max_tokens' : 'reasoning.enabled';
 }
 
-/** `exclude` is the gateway's own: it takes the reasoning out of what the client gets. */
-function isSaid(name: string, value: unknown): boolean {
-  return name !== 'exclude' && value !== null && value !== undefined;
+/** Fields of `reasoning` that say how much, or that the gateway acts on: it takes out what the client is not to see. */
+const ownFields = new Set(['effort', 'max_tokens', 'enabled', 'exclude']);
+/** Where the request says something else of reasoning. */
+const othersAt = new Set(['reasoning.summary', 'reasoning']);
+
+function othersIn(reasoning: ChatRequest['reasoning']): Loose {
+  return Object.fromEntries(
+    Object.entries(reasoning ?? {}).filter(([name, value]) => !ownFields.has(name) && isSet(value)),
+  );
 }
 
-const knownFields = new Set(['effort', 'summary', 'max_tokens', 'enabled']);
-
-/** Of a field that nobody knows, the object that holds it: its name is the caller's own text. */
-function pathOf([name]: [string, unknown]): string {
-  return knownFields.has(name) ? `reasoning.${name}` : 'reasoning';
+/** All that the request says of reasoning. Of a field that nobody knows, the object: its name is the caller's own. */
+function pathsOf({ reasoning, reasoning_effort: short }: ChatRequest): readonly string[] {
+  const paths = isSet(short) ? ['reasoning_effort'] : [];
+  for (const [name, value] of Object.entries(reasoning ?? {})) {
+    if (name === 'exclude' || !isSet(value)) continue;
+    paths.push(ownFields.has(name) || name === 'summary' ? `reasoning.${name}` : 'reasoning');
+  }
+  return paths;
 }
 
 /** Whether a field says what the amount says already. */
-function agrees([name, value]: [string, unknown], amount: ReasoningAmount): boolean {
+function agrees(path: string, { reasoning, reasoning_effort: short }: ChatRequest, amount: ReasoningAmount): boolean {
   if (amount === null) return false;
-  if (name === 'enabled') return value === !isOff(amount);
-  return name === 'effort' && 'effort' in amount && value === amount.effort;
+  if (path === 'reasoning.enabled') return reasoning?.enabled === !isOff(amount);
+  if (path === 'reasoning_effort') return 'effort' in amount && short === amount.effort;
+  return path === 'reasoning.effort' && 'effort' in amount && reasoning?.effort === amount.effort;
+}
+
+function isSet(value: unknown): boolean {
+  return value !== null && value !== undefined;
 }
 
 /**
@@ -129,10 +141,11 @@ function agrees([name, value]: [string, unknown], amount: ReasoningAmount): bool
  */
 function put(fields: Loose, { dropParams }: ChatQuirks, payload: Loose): boolean {
   const names = Object.keys(fields);
-  if (names.some((name) => dropParams?.includes(name) || (name in payload && !isObject(payload[name])))) return false;
+  const isTaken = (name: string) => name in payload && !(isObject(payload[name]) && isObject(fields[name]));
+  if (names.some((name) => dropParams?.includes(name) || isTaken(name))) return false;
   for (const name of names) {
-    const own = payload[name];
-    payload[name] = isObject(own) ? { ...(fields[name] as Loose), ...own } : fields[name];
+    const field = fields[name];
+    payload[name] = isObject(field) ? { ...field, ...(payload[name] as object | undefined) } : field;
   }
   return true;
 }

@@ -25,7 +25,8 @@ export function moveReasoning(
 
 function reasoningAs(target: ReasoningField, given: Loose, format: string | undefined): unknown {
   if (target !== 'reasoning_details') return textOf(given);
-  if (Array.isArray(given.reasoning_details) && isOwn(given.reasoning_details, format)) return given.reasoning_details;
+  const { reasoning_details: details } = given;
+  if (Array.isArray(details) && details.length > 0 && isOwn(details, format)) return details;
   const text = textOf(given);
   return text === undefined ? undefined : [{ type: 'reasoning.text', text, index: 0 }];
 }

@@ -3,6 +3,7 @@ import type { DialectRequest, EncodedRequest, StructuredOutput } from '../dialec
 import { isGatewayField } from '../shared/gateway-fields.ts';
 import { encodeMessages } from './messages.ts';
 import { encodeFormat } from './output-format.ts';
+import { isRefused } from './parameters.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { encodeReasoning } from './reasoning-request.ts';
 
@@ -30,7 +31,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     const value = (request as Record<string, unknown>)[key];
     if (value === null || value === undefined || rewritten.has(key)) continue;
     if (isGatewayField(key, value, dropped)) continue;
-    if (dropParams?.includes(key)) dropped.push(key);
+    if (dropParams !== undefined && isRefused(key, dropParams)) dropped.push(key);
     else payload[key] = value;
   }
   payload.messages = encodeMessages(request.messages, quirks, dropped);
