@@ -4,6 +4,7 @@ import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
+import type { ChatRequest } from '../schema/chat.ts';
 import type { Sent } from './attempt/outgoing.ts';
 import { type Attempted, type AttemptInput, type AttemptObserver, type AttemptWatcher, attempt } from './attempt.ts';
 import { costOfFailure } from './cost.ts';
@@ -52,7 +53,7 @@ class Observer implements AttemptObserver {
   }
 
   show(encoded: EncodedRequest): void {
-    this.#dropped = encoded.dropped;
+    this.#dropped = withUnheeded(this.#input.request, encoded.dropped);
     this.#structuredOutput = encoded.structuredOutput;
     this.#watcher.show(encoded);
   }
@@ -104,6 +105,19 @@ class Observer implements AttemptObserver {
       upstreamRequestId: this.#upstreamRequestId,
     });
   }
+}
+
+/** Fields that are not for providers, and that nothing in the gateway acts on where no plugin has taken them out. */
+const unheeded = ['stop_server_tools_when', 'transforms'];
+
+/** What no provider got, with what has no effect in the gateway either. */
+function withUnheeded(request: ChatRequest, dropped: readonly string[]): readonly string[] {
+  const found = unheeded.filter((name) => {
+    const value = request[name] ?? null;
+    // `transforms: []` asks for nothing.
+    return value !== null && !(Array.isArray(value) && value.length === 0);
+  });
+  return found.length === 0 ? dropped : [...dropped, ...found];
 }
 
 /** Headers in which providers send their id of a request. */

@@ -64,6 +64,19 @@ describe('what the provider that serves did not get', () => {
       expect(metadata).not.toHaveProperty('structured_output');
     }
   });
+  it.each<[object, string[] | undefined]>([
+    [{ transforms: ['middle-out'] }, ['transforms']],
+    [{ transforms: [], stop_server_tools_when: undefined }, undefined],
+    [
+      { stop_server_tools_when: [{ type: 'step_count_is', step_count: 2 }], user: 'u' },
+      ['user', 'stop_server_tools_when'],
+    ],
+  ])('lists what is for the gateway and has no effect there: %j', async (fields, dropped) => {
+    const { post, upstream } = gatewayWith();
+    upstream.answer({ body: completion() });
+    const { json } = await post({ model: 'acme/pair', messages: hello, ...fields }, enabled);
+    expect(checked(json.service_metadata).dropped).toEqual(dropped);
+  });
   it('is in the record, for each attempt', async () => {
     const { post, upstream, records } = gatewayWith();
     upstream.answer({ status: 500, body: errorBody('No') }, { status: 429, body: errorBody('No') });

@@ -31,11 +31,11 @@ function reasoningAs(target: ReasoningField, given: Loose, format: string | unde
   return text === undefined ? undefined : [{ type: 'reasoning.text', text, index: 0 }];
 }
 
-/** Whether the provider made these details, as far as they say. */
+/** Whether the provider made these details. Plain text that does not say where it is from may be its own. */
 function isOwn(details: readonly unknown[], format: string | undefined): boolean {
-  return (
-    format === undefined ||
-    details.every((detail) => !isObject(detail) || (detail.format ?? format) === format || detail.format === 'unknown')
+  if (format === undefined) return true;
+  return details.every(
+    (detail) => isObject(detail) && (detail.format === format || (!isSet(detail.format) && !isOpaque([detail]))),
   );
 }
 
@@ -45,6 +45,10 @@ function isOpaque(details: unknown): boolean {
   return details.some(
     (detail) => isObject(detail) && (detail.type === 'reasoning.encrypted' || typeof detail.signature === 'string'),
   );
+}
+
+function isSet(value: unknown): boolean {
+  return value !== null && value !== undefined;
 }
 
 /** An empty text counts: some providers insist on the field. undefined: there is no text, only what is encrypted. */
