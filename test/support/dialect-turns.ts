@@ -253,4 +253,33 @@ export const dialectTurns: Readonly<Record<string, DialectTurns>> = {
       };
     },
   },
+  'ai-sdk': {
+    response: {
+      content: [
+        { type: 'reasoning', text: thought, providerMetadata: { acme: { signature: 'YWktc2RrLXNpZ25hdHVyZQ==' } } },
+        ...cities.map((city) => ({
+          type: 'tool-call',
+          toolCallId: `call_${city}`,
+          toolName: 'get_weather',
+          input: inText(city),
+        })),
+      ],
+      finishReason: { unified: 'tool-calls', raw: 'tool_calls' },
+      usage: { inputTokens: { total: 10 }, outputTokens: { total: 20 } },
+      warnings: [],
+    },
+    opaque: ['YWktc2RrLXNpZ25hdHVyZQ=='],
+    takesBack: true,
+    read(body) {
+      const parts = body.prompt.flatMap(({ content }: Json) => (Array.isArray(content) ? content : []));
+      return {
+        calls: parts
+          .filter(({ type }: Json) => type === 'tool-call')
+          .map(({ toolCallId: id, toolName: name, input }: Json) => ({ id, name, arguments: input })),
+        results: parts
+          .filter(({ type }: Json) => type === 'tool-result')
+          .map(({ toolCallId: id, output }: Json) => ({ id, text: JSON.stringify(output) })),
+      };
+    },
+  },
 };
