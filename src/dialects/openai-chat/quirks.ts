@@ -91,17 +91,13 @@ export const chatQuirks = lazily(() =>
      */
     reasoningFormat: z.string().optional(),
     /**
-     * How a request says how much to reason:
-     * - `effort`: `reasoning_effort`; a number of tokens becomes the effort of its share of the largest output
-     * - `object`: the object `reasoning`, with `effort` or `max_tokens`, and `summary`
-     * - `object_effort`: the object `reasoning`, with `effort` alone
-     * - `enabled`: `reasoning: { enabled }` switches it on and off, `reasoning_effort` says how much
-     * - `thinking`: `thinking: { type }` switches it on and off, `reasoning_effort` says how much
-     * - `thinking_budget`: `reasoning_effort`; a number of tokens goes into `thinking: { type, budget_tokens }`
-     * - `enable_thinking`: the switch `enable_thinking` alone
-     * - `enable_thinking_budget`: `enable_thinking`, and `thinking_budget` in tokens; an effort becomes its share of the
-     *   largest output, or of 32,768 tokens where the request names none
-     * - `chat_template`: the switch `chat_template_kwargs.enable_thinking` alone
+     * How a request says how much to reason. `effort`: as `reasoning_effort`; a number of tokens becomes the least
+     * effort whose share of the largest output covers it. `object`: in the object `reasoning`, with `effort` or
+     * `max_tokens`, and `summary`. `object_effort`: the same with `effort` alone. `enabled`: `reasoning: { enabled }`
+     * and `reasoning_effort`. `thinking`: `thinking: { type }` and `reasoning_effort`. `thinking_budget`: as `effort`,
+     * but a number of tokens goes into `thinking: { type, budget_tokens }`. `enable_thinking`: by that switch alone.
+     * `enable_thinking_budget`: by that switch and `thinking_budget`; an effort becomes its share of the largest
+     * output, or of 32,768 tokens. `chat_template`: by the switch `chat_template_kwargs.enable_thinking` alone.
      * @default `effort`
      */
     reasoningStyle: z.enum(reasoningStyles).optional(),
