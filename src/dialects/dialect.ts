@@ -117,10 +117,12 @@ export interface Dialect<Quirks extends object = object> {
   /** Default: nothing is known. */
   counting?(quirks: Quirks): Counting;
   /**
-   * Request fields that never reach the provider, by their names in `supported_parameters`, such as `seed`. Endpoints do
-   * not list them, and do not serve requests that demand them. Default: none.
+   * Request fields that never reach a model, by their names in `supported_parameters`, such as `seed`. Its endpoint does
+   * not list them, and does not serve requests that demand them. A field that is carried in part is not one of them.
+   * Default: none.
+   * @param upstreamModel  the provider's own name for the model
    */
-  unsupportedParameters?(quirks: Quirks): readonly string[];
+  unsupportedParameters?(quirks: Quirks, upstreamModel: string): readonly string[];
   /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
   generatesOn?(quirks: Quirks): boolean;
   /**

@@ -54,7 +54,7 @@ export function configureCatalog(setup: CatalogSetup): Catalog {
         {
           dataPolicy: provider.dataPolicy,
           isOwn: !builtInProviders.has(slug),
-          unsupportedParameters: provider.dialect.unsupportedParameters?.(provider.quirks),
+          unsupportedParameters: (model) => provider.dialect.unsupportedParameters?.(provider.quirks, model) ?? [],
         },
       ]),
     ),

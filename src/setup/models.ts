@@ -112,7 +112,7 @@ function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoin
 
 function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Provider): Endpoint {
   const { variant } = given;
-  const unsupported = provider.dialect.unsupportedParameters?.(provider.quirks) ?? [];
+  const unsupported = provider.dialect.unsupportedParameters?.(provider.quirks, given.model) ?? [];
   const supported = given.supportedParameters ?? model.supportedParameters ?? null;
   return {
     modelSlug: flatText(model.slug),

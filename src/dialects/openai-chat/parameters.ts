@@ -20,8 +20,11 @@ export function isRefused(name: string, dropParams: readonly string[]): boolean 
 }
 
 /** What the provider refuses, so that it is never sent, under all its names. */
-export function unsupportedParameters({ dropParams = [], jsonSchema }: ChatQuirks): readonly string[] {
+export function unsupportedParameters({ dropParams = [], jsonSchema, reasoningStyle }: ChatQuirks): readonly string[] {
   const alone = Object.keys(companions).filter((name) => isRefused(name, dropParams) && !dropParams.includes(name));
   const names = [...dropParams.flatMap((name) => [name, ...(otherNames[name] ?? [])]), ...alone];
-  return jsonSchema === false ? [...names, 'structured_outputs'] : names;
+  if (jsonSchema === false) names.push('structured_outputs');
+  // A switch says whether to reason, and not how much.
+  if (reasoningStyle === 'enable_thinking' || reasoningStyle === 'chat_template') names.push('reasoning_effort');
+  return names;
 }
