@@ -1,4 +1,4 @@
-import { cleanText } from '../base/clean-text.ts';
+import { cleanName, cleanText } from '../base/clean-text.ts';
 import type { Redactor } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
@@ -110,14 +110,18 @@ class Observer implements AttemptObserver {
 /** Fields that are not for providers, and that nothing in the gateway acts on where no plugin has taken them out. */
 const unheeded = ['stop_server_tools_when', 'transforms'];
 
-/** What no provider got, with what has no effect in the gateway either. */
+/** How many are noted: a dialect may name fields that the caller has made up. */
+const maxDropped = 50;
+
+/** What the provider did not get, with what has no effect in the gateway either. */
 function withUnheeded(request: ChatRequest, dropped: readonly string[]): readonly string[] {
   const found = unheeded.filter((name) => {
     const value = request[name] ?? null;
     // `transforms: []` asks for nothing.
     return value !== null && !(Array.isArray(value) && value.length === 0);
   });
-  return found.length === 0 ? dropped : [...dropped, ...found];
+  const all = found.length === 0 ? dropped : [...dropped, ...found];
+  return all.length === 0 ? all : all.slice(0, maxDropped).map((path) => cleanName(path, 128));
 }
 
 /** Headers in which providers send their id of a request. */

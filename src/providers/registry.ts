@@ -1,7 +1,7 @@
 import type { ChatQuirks } from '../dialects/openai-chat/quirks.ts';
 import { openaiChat } from '../dialects/openai-chat.ts';
 import { defineProvider, type Provider } from './provider.ts';
-import { requestStyles } from './request-styles.ts';
+import { requestStyles } from './registry/request-styles.ts';
 
 /**
  * Providers whose models go on when a stream is cancelled, and charge for the complete response.

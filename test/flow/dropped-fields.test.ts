@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { defineProvider } from '../../src/providers/provider.ts';
 import { serviceMetadataSchema } from '../../src/schema/envelope.ts';
 import { hello, testGateway } from '../support/gateway.ts';
 import { sharedAvailable, validateAgainstReference } from '../support/reference.ts';
@@ -76,6 +78,31 @@ describe('what the provider that serves did not get', () => {
     upstream.answer({ body: completion() });
     const { json } = await post({ model: 'acme/pair', messages: hello, ...fields }, enabled);
     expect(checked(json.service_metadata).dropped).toEqual(dropped);
+  });
+  it('is clean and bounded, whatever a caller calls a field', async () => {
+    const names = Array.from({ length: 200 }, (_, at) => `${at}\n${'x'.repeat(1_000)}`);
+    const dialect = {
+      ...openaiChat,
+      encodeRequest: (input: Parameters<typeof openaiChat.encodeRequest>[0]) => {
+        const encoded = openaiChat.encodeRequest(input);
+        return { ...encoded, dropped: names };
+      },
+    };
+    const { post, upstream, records } = testGateway({
+      providers: {
+        up: defineProvider({ slug: 'up', baseUrl: 'https://up.test/v1', dialect, apiKey: 'sk-up-0123456789' }),
+      },
+      models: [{ slug: 'acme/fast', endpoints: [{ provider: 'up', model: 'up-fast' }] }],
+    });
+    upstream.answer({ body: completion() });
+    const { json } = await post({ model: 'acme/fast', messages: hello }, enabled);
+    const dropped = checked(json.service_metadata).dropped ?? [];
+    expect(dropped).toHaveLength(50);
+    for (const path of dropped) {
+      expect(path.length).toBeLessThanOrEqual(130);
+      expect(path).not.toContain('\n');
+    }
+    expect(records[0]?.attempts[0]?.dropped).toEqual(dropped);
   });
   it('is in the record, for each attempt', async () => {
     const { post, upstream, records } = gatewayWith();

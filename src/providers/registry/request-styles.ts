@@ -1,4 +1,4 @@
-import type { ChatQuirks } from '../dialects/openai-chat/quirks.ts';
+import type { ChatQuirks } from '../../dialects/openai-chat/quirks.ts';
 
 /**
  * How providers that speak chat completions want to be asked for reasoning, caching and schemas, where that is not the
