@@ -14,6 +14,12 @@ const quirkTexts: Record<string, (value: unknown) => string | null> = {
   dropParams: (value) => `does not get ${(value as readonly string[]).map(code).join(', ')}`,
   maxTokensField: (value) => `takes ${code(value)} for the largest output`,
   reasoningField: (value) => `reads earlier reasoning in ${code(value)}`,
+  reasoningStyle: (value) => `is asked for reasoning by ${code(value)}`,
+  // Of interest to nobody who sends back what came.
+  reasoningFormat: () => null,
+  jsonSchema: (value) => (value === false ? 'gets schemas as an instruction' : null),
+  cacheControl: (value) => `takes \`cache_control\` (${(value as readonly string[]).map(code).join(', ')})`,
+  assistantFields: (value) => `takes ${(value as readonly string[]).map(code).join(', ')} back`,
   reasoningBeside: (value) => (value === false ? null : 'reasoning is not limited by the largest output'),
   generatesOn: (value) =>
     value === true ? 'goes on with a stream that the client has left, and charges for it' : null,

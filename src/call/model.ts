@@ -79,6 +79,8 @@ export interface Endpoint {
   quantization: string | null;
   /** Request fields that the endpoint supports; null: not known. */
   supportedParameters: readonly string[] | null;
+  /** Request fields that never reach the provider, whatever the model supports. Absent: none. */
+  unsupportedParameters?: readonly string[];
   /** What the provider does with the data of requests. */
   dataPolicy: DataPolicy;
   /** The endpoint's tier, more expensive or slower; used only for requests that ask for the tier. */

@@ -1,3 +1,5 @@
+import type { StructuredOutput } from '../schema/envelope.ts';
+
 /** One attempt: a target that was called. */
 export interface AttemptTrace {
   /** Display name of the provider. */
@@ -26,8 +28,10 @@ export interface AttemptTrace {
    * where the request was on its way and the provider did not refuse it.
    */
   costNanoUsd: number;
-  /** Request fields that were not sent, because this provider refuses them. */
+  /** Request fields that were not sent, because this provider does not take them, such as `messages[].reasoning`. */
   dropped: readonly string[];
+  /** How output of a schema was asked for; null: it was not. */
+  structuredOutput: StructuredOutput | null;
   /** The provider's own id of the request, from its response headers, bounded; null where it sent none. */
   upstreamRequestId: string | null;
 }

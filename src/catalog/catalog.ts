@@ -53,6 +53,8 @@ export interface CatalogProvider {
   dataPolicy: DataPolicy;
   /** true: the host app's own provider. It has no built-in models. */
   isOwn?: boolean;
+  /** Request fields that never reach a model of its own name. Absent: none. */
+  unsupportedParameters?: (upstreamModel: string) => readonly string[];
 }
 
 /** The sources of models, the most trusted first. */
@@ -279,16 +281,19 @@ function passThroughModel(
   const providerSlug = slug.slice(0, slash);
   const provider = providers.get(providerSlug);
   if (!provider) return null;
+  const upstreamModel = slug.slice(slash + 1);
+  const unsupported = provider.unsupportedParameters?.(upstreamModel) ?? [];
   const endpoint: Endpoint = {
     modelSlug: slug,
     providerSlug,
     tag: providerSlug,
-    upstreamModel: slug.slice(slash + 1),
+    upstreamModel,
     pricing: null,
     contextLength: null,
     maxCompletionTokens: null,
     quantization: null,
     supportedParameters: null,
+    ...(unsupported.length > 0 ? { unsupportedParameters: unsupported } : {}),
     dataPolicy: provider.dataPolicy,
   };
   const same = known.get(nameOf(endpoint));

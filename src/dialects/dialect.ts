@@ -2,6 +2,7 @@ import type { Framing } from '../base/framing/framing.ts';
 import type { UpstreamError } from '../base/upstream-error.ts';
 import type { ChatRequest, ChatResult, Usage } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
+import type { StructuredOutput } from '../schema/envelope.ts';
 import type { Schema } from '../schema/schema.ts';
 
 export interface DialectRequest<Quirks extends object = object> {
@@ -33,11 +34,7 @@ export interface EncodedRequest {
   structuredOutput?: StructuredOutput;
 }
 
-/**
- * How a provider is asked for output of a schema: in its own words, as the arguments of a tool that it must call, or by
- * an instruction in the prompt.
- */
-export type StructuredOutput = 'native' | 'tool' | 'instruction';
+export type { StructuredOutput } from '../schema/envelope.ts';
 
 /** What the reader of a response must know of its request. */
 export interface Reading {
@@ -119,6 +116,13 @@ export interface Dialect<Quirks extends object = object> {
   minMaxTokens(quirks: Quirks): number;
   /** Default: nothing is known. */
   counting?(quirks: Quirks): Counting;
+  /**
+   * Request fields that never reach a model, by their names in `supported_parameters`, such as `seed`. Its endpoint does
+   * not list them, and does not serve requests that demand them. A field that is carried in part is not one of them.
+   * Default: none.
+   * @param upstreamModel  the provider's own name for the model
+   */
+  unsupportedParameters?(quirks: Quirks, upstreamModel: string): readonly string[];
   /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
   generatesOn?(quirks: Quirks): boolean;
   /**

@@ -1,6 +1,7 @@
 import { serverSentEvents } from '../base/framing/sse.ts';
 import type { Dialect } from './dialect.ts';
 import { decodeError } from './openai-chat/errors.ts';
+import { unsupportedParameters } from './openai-chat/parameters.ts';
 import { type ChatQuirks, chatQuirks } from './openai-chat/quirks.ts';
 import { encodeRequest } from './openai-chat/request.ts';
 import { decodeResult } from './openai-chat/result.ts';
@@ -15,6 +16,7 @@ export const openaiChat: Dialect<ChatQuirks> = {
   minMaxTokens: ({ minMaxTokens }) => minMaxTokens ?? 0,
   counting: ({ reasoningBeside, lowDetail, alwaysSearches }) => ({ reasoningBeside, lowDetail, alwaysSearches }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
+  unsupportedParameters,
   encodeRequest,
   decodeResult,
   streamDecoder,

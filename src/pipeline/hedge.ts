@@ -136,6 +136,7 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
           log.find(({ errorType }) => errorType !== null)?.costNanoUsd ??
           costOfFailure(deps, prepared.target, prepared.request, null, sent?.isOnItsWay === true),
         dropped: [],
+        structuredOutput: null,
         upstreamRequestId: null,
       });
       own.abort(new Error('Another provider was faster'));

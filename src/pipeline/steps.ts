@@ -1,7 +1,7 @@
 import type { ResponseEnd } from '../call/generation.ts';
 import type { Step } from '../call/hooks.ts';
 import { chunkFolder, toChunks } from '../convert/chunks.ts';
-import { chunkWithoutReasoning, hidesReasoning } from '../convert/reasoning.ts';
+import { hidesReasoning, reasoningFilter } from '../convert/reasoning.ts';
 import type { ChatRequest, ChatResult } from '../schema/chat.ts';
 import type { ChatChunk, ChunkDelta } from '../schema/chunk.ts';
 import type { CallRun } from './call-run.ts';
@@ -14,7 +14,7 @@ const none: readonly Step[] = [];
  */
 export function stepsOf({ hooks, annotations }: CallRun, request: ChatRequest): readonly Step[] {
   const hides = hidesReasoning(request);
-  if (hooks.length === 0) return hides ? [withoutReasoning] : none;
+  if (hooks.length === 0) return hides ? [withoutReasoning()] : none;
   const reversed = hooks.toReversed();
   const stepsFor = (guardrails: boolean) =>
     reversed.flatMap(({ isGuardrail, hooks: { steps }, context }) =>
@@ -24,17 +24,20 @@ export function stepsOf({ hooks, annotations }: CallRun, request: ChatRequest): 
   return [
     ...stepsFor(false),
     ...(mayAnnotate ? [annotate(annotations)] : []),
-    ...(hides ? [withoutReasoning] : []),
+    ...(hides ? [withoutReasoning()] : []),
     ...stepsFor(true),
   ];
 }
 
-const withoutReasoning: Step = {
-  push(chunk) {
-    const left = chunkWithoutReasoning(chunk);
-    return left === null ? [] : [left];
-  },
-};
+function withoutReasoning(): Step {
+  const filter = reasoningFilter();
+  return {
+    push(chunk) {
+      const left = filter.without(chunk);
+      return left === null ? [] : [left];
+    },
+  };
+}
 
 /** Adds what plugins have annotated to the first choice, before it ends. */
 function annotate(annotations: CallRun['annotations']): Step {

@@ -1,9 +1,10 @@
-import { cleanText } from '../base/clean-text.ts';
+import { cleanName, cleanText } from '../base/clean-text.ts';
 import type { Redactor } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
+import type { ChatRequest } from '../schema/chat.ts';
 import type { Sent } from './attempt/outgoing.ts';
 import { type Attempted, type AttemptInput, type AttemptObserver, type AttemptWatcher, attempt } from './attempt.ts';
 import { costOfFailure } from './cost.ts';
@@ -32,6 +33,7 @@ class Observer implements AttemptObserver {
   readonly #watcher: AttemptWatcher;
   readonly #startedAtMs: number;
   #dropped: readonly string[] = [];
+  #structuredOutput: EncodedRequest['structuredOutput'];
   #upstreamRequestId: string | null = null;
   #sent: Sent | null = null;
 
@@ -51,7 +53,8 @@ class Observer implements AttemptObserver {
   }
 
   show(encoded: EncodedRequest): void {
-    this.#dropped = encoded.dropped;
+    this.#dropped = withUnheeded(this.#input.request, encoded.dropped);
+    this.#structuredOutput = encoded.structuredOutput;
     this.#watcher.show(encoded);
   }
 
@@ -98,9 +101,27 @@ class Observer implements AttemptObserver {
       isByok,
       costNanoUsd,
       dropped: this.#dropped,
+      structuredOutput: this.#structuredOutput ?? null,
       upstreamRequestId: this.#upstreamRequestId,
     });
   }
+}
+
+/** Fields that are not for providers, and that nothing in the gateway acts on where no plugin has taken them out. */
+const unheeded = ['stop_server_tools_when', 'transforms'];
+
+/** How many are noted: a dialect may name fields that the caller has made up. */
+const maxDropped = 50;
+
+/** What the provider did not get, with what has no effect in the gateway either. */
+function withUnheeded(request: ChatRequest, dropped: readonly string[]): readonly string[] {
+  const found = unheeded.filter((name) => {
+    const value = request[name] ?? null;
+    // `transforms: []` asks for nothing.
+    return value !== null && !(Array.isArray(value) && value.length === 0);
+  });
+  const all = found.length === 0 ? dropped : [...dropped, ...found];
+  return all.length === 0 ? all : all.slice(0, maxDropped).map((path) => cleanName(path, 128));
 }
 
 /** Headers in which providers send their id of a request. */

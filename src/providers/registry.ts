@@ -1,6 +1,7 @@
 import type { ChatQuirks } from '../dialects/openai-chat/quirks.ts';
 import { openaiChat } from '../dialects/openai-chat.ts';
 import { defineProvider, type Provider } from './provider.ts';
+import { requestStyles } from './registry/request-styles.ts';
 
 /**
  * Providers whose models go on when a stream is cancelled, and charge for the complete response.
@@ -226,6 +227,6 @@ function plain<const Slug extends string>(
   env: readonly string[],
   { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy'> = {},
 ): Provider<ChatQuirks> & { slug: Slug } {
-  const quirks = generateOn.has(slug) ? { ...own, generatesOn: true } : own;
+  const quirks = { ...requestStyles[slug], ...own, ...(generateOn.has(slug) ? { generatesOn: true } : {}) };
   return { ...defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...more }), slug };
 }

@@ -46,6 +46,7 @@ export function describeRoute(
       })),
     },
     ...paramsOf(plan, selected, request),
+    ...(selected ? sentBy(routes.at(-1)?.attempts ?? []) : {}),
     ...(count > 1 || (count === 1 && !selected) ? { attempts: attemptsOf(routes) } : {}),
     ...(routes.length > 1 ? { generations: routes.map(describeGeneration) } : {}),
     ...(stages.length > 0 ? { pipeline: [...stages] } : {}),
@@ -57,6 +58,17 @@ function paramsOf({ params }: Plan, selected: Target | null, request: ChatReques
   const defaulted = selected && request ? defaultedFields(request, selected.endpoint) : [];
   if (defaulted.length > 0) return { params: { ...params, defaulted } };
   return params ? { params } : {};
+}
+
+/** What the attempt that serves left out of the request, and how it asked for output of a schema. */
+function sentBy(attempts: readonly AttemptTrace[]): Pick<ServiceMetadata, 'dropped' | 'structured_output'> {
+  const serving = attempts.findLast(({ status }) => status === 200);
+  if (!serving) return {};
+  const { dropped, structuredOutput } = serving;
+  return {
+    ...(dropped.length > 0 ? { dropped: [...dropped] } : {}),
+    ...(structuredOutput === null ? {} : { structured_output: structuredOutput }),
+  };
 }
 
 function attemptsOf(routes: readonly Route[]) {

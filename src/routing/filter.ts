@@ -29,6 +29,8 @@ export interface Demands {
   quantizations: readonly string[] | null;
   /** Request fields that the endpoint has to support. */
   parameters: readonly string[] | null;
+  /** All request fields that are set: none may be one that never reaches the provider. */
+  fields: readonly string[] | null;
   /** Kinds of output that the model has to make. */
   modalities: readonly string[] | null;
   maxPrice: PriceLimits | null;
@@ -49,6 +51,7 @@ export function demandsOf(request: ChatRequest): Demands | null {
     isDistillable: preferences.enforce_distillable_text === true,
     quantizations: quantizations && quantizations.length > 0 ? quantizations : null,
     parameters: preferences.require_parameters === true ? sentParameters(request) : null,
+    fields: preferences.require_parameters === true ? setFields(request) : null,
     modalities: preferences.require_parameters === true && request.modalities?.length ? request.modalities : null,
     maxPrice: max_price && Object.keys(max_price).length > 0 ? priceLimits(max_price) : null,
     ordered: preferences.allow_fallbacks === false && order && order.length > 0 ? slugSet(order) : null,
@@ -60,7 +63,7 @@ export function demandsOf(request: ChatRequest): Demands | null {
  * out: with a list of functions, the calls alone were 6 % of a plan of fifty endpoints.
  */
 export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model): PreferenceFilter | null {
-  const { only, ignore, quantizations, parameters, modalities, maxPrice, ordered } = demands;
+  const { only, ignore, quantizations, parameters, fields, modalities, maxPrice, ordered } = demands;
   if (only !== null && !isAmong(only, endpoint)) return 'only';
   if (ignore !== null && isAmong(ignore, endpoint)) return 'ignore';
   if (demands.keepsNothing && !keepsNothing(endpoint)) return 'zdr';
@@ -69,7 +72,8 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
   if (demands.isDistillable && model.isDistillable !== true) return 'enforce_distillable_text';
   if (quantizations !== null && !quantizations.includes(endpoint.quantization ?? 'unknown')) return 'quantizations';
   if (parameters !== null) {
-    const { supportedParameters } = endpoint;
+    const { supportedParameters, unsupportedParameters } = endpoint;
+    if (unsupportedParameters?.some((name) => fields?.includes(name))) return 'require_parameters';
     if (supportedParameters === null || !supportsAll(supportedParameters, parameters)) return 'require_parameters';
     if (modalities !== null && !makes(modalities, endpoint, model)) return 'require_parameters';
   }
@@ -124,11 +128,11 @@ const alwaysSupported = new Set([
 
 /** Returns the request fields that are set and that some endpoints do not support. */
 function sentParameters(request: ChatRequest): string[] {
-  const sent: string[] = [];
-  for (const name of Object.keys(request)) {
-    if (!alwaysSupported.has(name) && isSet(request[name as keyof ChatRequest])) sent.push(name);
-  }
-  return sent;
+  return setFields(request).filter((name) => !alwaysSupported.has(name));
+}
+
+function setFields(request: ChatRequest): string[] {
+  return Object.keys(request).filter((name) => isSet(request[name as keyof ChatRequest]));
 }
 
 /** An empty list, such as `tools: []`, counts as not set. */

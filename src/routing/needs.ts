@@ -54,8 +54,10 @@ export function needsOf(request: ChatRequest): Needs {
 
 /** Whether an endpoint is known not to support what the request needs. Unknown properties count as supported. */
 export function lacks(needs: Needs, { inputModalities }: Model, endpoint: Endpoint): boolean {
-  const { supportedParameters, contextLength, maxPromptTokens, maxCompletionTokens } = endpoint;
+  const { supportedParameters, unsupportedParameters, contextLength, maxPromptTokens, maxCompletionTokens } = endpoint;
   const { parameters, modalities } = needs;
+  if (unsupportedParameters !== undefined)
+    for (const parameter of parameters) if (unsupportedParameters.includes(parameter)) return true;
   if (supportedParameters !== null && !supportsAll(supportedParameters, parameters)) return true;
   if (inputModalities) for (const modality of modalities) if (!inputModalities.includes(modality)) return true;
   if (contextLength !== null && needs.promptTokens > contextLength) return true;

@@ -16,6 +16,13 @@ export const routingStrategies = [
 ] as const;
 export type RoutingStrategy = (typeof routingStrategies)[number];
 
+/**
+ * How a provider is asked for output of a schema: in its own words, as the arguments of a tool that it must call, or by
+ * an instruction in the prompt.
+ */
+export const structuredOutputs = ['native', 'tool', 'instruction'] as const;
+export type StructuredOutput = (typeof structuredOutputs)[number];
+
 export const pipelineStageTypes = [
   'guardrail',
   'plugin',
@@ -84,6 +91,10 @@ export const serviceMetadataSchema = lazily(() =>
         version_group: optionalText(),
       })
       .optional(),
+    /** Request fields that the provider that serves did not get, such as `seed`; absent: it got all. */
+    dropped: list(text()).optional(),
+    /** How the provider that serves was asked for output of a schema; absent: it was not. */
+    structured_output: z.enum(structuredOutputs).optional(),
     /** What plugins and guardrails did. */
     pipeline: list(pipelineStageSchema()).optional(),
   }),

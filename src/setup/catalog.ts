@@ -51,7 +51,11 @@ export function configureCatalog(setup: CatalogSetup): Catalog {
     providers: new Map(
       [...providers].map(([slug, { provider }]) => [
         slug,
-        { dataPolicy: provider.dataPolicy, isOwn: !builtInProviders.has(slug) },
+        {
+          dataPolicy: provider.dataPolicy,
+          isOwn: !builtInProviders.has(slug),
+          unsupportedParameters: (model) => provider.dialect.unsupportedParameters?.(provider.quirks, model) ?? [],
+        },
       ]),
     ),
     clock,

@@ -112,6 +112,8 @@ function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoin
 
 function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Provider): Endpoint {
   const { variant } = given;
+  const unsupported = provider.dialect.unsupportedParameters?.(provider.quirks, given.model) ?? [];
+  const supported = given.supportedParameters ?? model.supportedParameters ?? null;
   return {
     modelSlug: flatText(model.slug),
     providerSlug: provider.slug,
@@ -122,7 +124,8 @@ function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Pro
     maxPromptTokens: given.maxPromptTokens,
     maxCompletionTokens: given.maxCompletionTokens ?? null,
     quantization: given.quantization ?? null,
-    supportedParameters: given.supportedParameters ?? model.supportedParameters ?? null,
+    supportedParameters: supported?.filter((name) => !unsupported.includes(name)) ?? null,
+    unsupportedParameters: unsupported.length > 0 ? unsupported : undefined,
     dataPolicy: given.dataPolicy ?? provider.dataPolicy,
     serviceTier: given.serviceTier ?? (variant === 'flex' || variant === 'priority' ? variant : undefined),
     implicitCaching: given.implicitCaching,

@@ -5,6 +5,28 @@ import { lazily } from '../../base/lazily.ts';
 export const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 export type ReasoningField = (typeof reasoningFields)[number];
 
+/** How a request says how much to reason. */
+export const reasoningStyles = [
+  'effort',
+  'object',
+  'object_effort',
+  'enabled',
+  'thinking',
+  'thinking_budget',
+  'enable_thinking',
+  'enable_thinking_budget',
+  'chat_template',
+] as const;
+export type ReasoningStyle = (typeof reasoningStyles)[number];
+
+/** Where a request may say what is to be cached. */
+export const cachePlaces = ['request', 'messages', 'tools'] as const;
+export type CachePlace = (typeof cachePlaces)[number];
+
+/** What other models add to an assistant message beside its text. */
+export const addedMessageFields = ['annotations', 'images'] as const;
+export type AddedMessageField = (typeof addedMessageFields)[number];
+
 /** What a provider that speaks plain chat completions may do differently. */
 export const chatQuirks = lazily(() =>
   z.strictObject({
@@ -62,6 +84,39 @@ export const chatQuirks = lazily(() =>
      * @default null
      */
     reasoningField: z.enum(reasoningFields).nullable().optional(),
+    /**
+     * The `format` of the provider's own `reasoning_details`, where these are the field. Of details of another format
+     * it gets the text alone: signatures and encrypted parts are for whoever made them.
+     * @default any: the provider takes the details of others too, as a router does
+     */
+    reasoningFormat: z.string().optional(),
+    /**
+     * How a request says how much to reason. `effort`: as `reasoning_effort`; a number of tokens becomes the least
+     * effort whose share of the largest output covers it. `object`: in the object `reasoning`, with `effort` or
+     * `max_tokens`, and `summary`. `object_effort`: the same with `effort` alone. `enabled`: `reasoning: { enabled }`
+     * and `reasoning_effort`. `thinking`: `thinking: { type }` and `reasoning_effort`. `thinking_budget`: as `effort`,
+     * but a number of tokens goes into `thinking: { type, budget_tokens }`. `enable_thinking`: by that switch alone.
+     * `enable_thinking_budget`: by that switch and `thinking_budget`; an effort becomes its share of the largest
+     * output, or of 32,768 tokens. `chat_template`: by the switch `chat_template_kwargs.enable_thinking` alone.
+     * @default `effort`
+     */
+    reasoningStyle: z.enum(reasoningStyles).optional(),
+    /**
+     * Where the provider takes `cache_control`: on the request, in messages and their parts, on tools.
+     * @default nowhere: it is left out
+     */
+    cacheControl: z.array(z.enum(cachePlaces)).optional(),
+    /**
+     * What the provider takes of an assistant message that another model wrote, beside its text and tool calls.
+     * @default nothing
+     */
+    assistantFields: z.array(z.enum(addedMessageFields)).optional(),
+    /**
+     * false: the provider knows `response_format: json_object` and no schemas. A schema then goes into an instruction
+     * in the prompt.
+     * @default true
+     */
+    jsonSchema: z.boolean().optional(),
   }),
 );
 export interface ChatQuirks extends z.infer<ReturnType<typeof chatQuirks>> {}

@@ -1,31 +1,54 @@
 import { isObject, type Loose } from '../shared/values.ts';
-import type { ReasoningField } from './quirks.ts';
-import { reasoningFields } from './quirks.ts';
+import { type ChatQuirks, type ReasoningField, reasoningFields } from './quirks.ts';
 
 /**
  * Moves the earlier reasoning of an assistant message into the field that the provider takes, from whichever of the
  * three the caller used.
  * @param message  changed; its reasoning fields stand in it as the caller sent them
- * @param target   null: the provider takes none
- * @returns the fields whose content does not reach the provider
+ * @returns the fields whose content does not reach the provider, or not all of it
  */
-export function moveReasoning(message: Loose, target: ReasoningField | null): readonly ReasoningField[] {
+export function moveReasoning(
+  message: Loose,
+  { reasoningField: target = null, reasoningFormat }: Pick<ChatQuirks, 'reasoningField' | 'reasoningFormat'>,
+): readonly ReasoningField[] {
   const given: Loose = {};
   for (const field of reasoningFields) {
     if (message[field] !== undefined && message[field] !== null) given[field] = message[field];
     delete message[field];
   }
-  const value = target === null ? undefined : reasoningAs(target, given);
+  const value = target === null ? undefined : reasoningAs(target, given, reasoningFormat);
   if (target === null || value === undefined) return reasoningFields.filter((field) => field in given);
   message[target] = value;
-  return [];
+  const isWhole = value === given.reasoning_details || !isOpaque(given.reasoning_details);
+  return isWhole ? [] : ['reasoning_details'];
 }
 
-function reasoningAs(target: ReasoningField, given: Loose): unknown {
+function reasoningAs(target: ReasoningField, given: Loose, format: string | undefined): unknown {
   if (target !== 'reasoning_details') return textOf(given);
-  if (Array.isArray(given.reasoning_details)) return given.reasoning_details;
+  const { reasoning_details: details } = given;
+  if (Array.isArray(details) && details.length > 0 && isOwn(details, format)) return details;
   const text = textOf(given);
   return text === undefined ? undefined : [{ type: 'reasoning.text', text, index: 0 }];
+}
+
+/** Whether the provider made these details. Plain text that does not say where it is from may be its own. */
+function isOwn(details: readonly unknown[], format: string | undefined): boolean {
+  if (format === undefined) return true;
+  return details.every(
+    (detail) => isObject(detail) && (detail.format === format || (!isSet(detail.format) && !isOpaque([detail]))),
+  );
+}
+
+/** Whether details hold what no text can: a signature, or an encrypted part. */
+function isOpaque(details: unknown): boolean {
+  if (!Array.isArray(details)) return false;
+  return details.some(
+    (detail) => isObject(detail) && (detail.type === 'reasoning.encrypted' || typeof detail.signature === 'string'),
+  );
+}
+
+function isSet(value: unknown): boolean {
+  return value !== null && value !== undefined;
 }
 
 /** An empty text counts: some providers insist on the field. undefined: there is no text, only what is encrypted. */

@@ -1,10 +1,13 @@
-import type { ChatMessage, ChatRequest, ChatTool } from '../../schema/chat.ts';
-import type { DialectRequest, EncodedRequest } from '../dialect.ts';
-import { type ChatQuirks, reasoningFields } from './quirks.ts';
-import { moveReasoning } from './reasoning.ts';
+import type { ChatRequest, ChatTool } from '../../schema/chat.ts';
+import type { DialectRequest, EncodedRequest, StructuredOutput } from '../dialect.ts';
+import { encodeMessages } from './messages.ts';
+import { encodeFormat } from './output-format.ts';
+import { isRefused } from './parameters.ts';
+import type { ChatQuirks } from './quirks.ts';
+import { encodeReasoning } from './reasoning-request.ts';
 
-/** Fields that speak to the gateway, not to a provider. */
-const gatewayFields = new Set([
+/** Fields that speak to the gateway, and those that are written anew, in the provider's own words. */
+export const gatewayFields: ReadonlySet<string> = new Set([
   'model',
   'models',
   'provider',
@@ -20,18 +23,15 @@ const gatewayFields = new Set([
   'max_tokens',
   'max_completion_tokens',
   'reasoning',
+  'reasoning_effort',
   'include_reasoning',
   'usage',
   'transforms',
 ]);
 
-/** What gateways add to an assistant message; strict servers refuse it. */
-const addedMessageFields = ['annotations', 'images'] as const;
-const movedMessageFields = [...reasoningFields, ...addedMessageFields];
-
 /**
  * Builds the upstream body: unknown fields pass, nulls (which mean "not set") and the gateway's own fields do not, and
- * usage is always asked for.
+ * usage is always asked for. What the provider does not take is listed.
  */
 export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest<ChatQuirks>): EncodedRequest {
   const dropParams = quirks.dropParams;
@@ -42,28 +42,16 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   for (const key in request) {
     const value = (request as Record<string, unknown>)[key];
     if (value === null || value === undefined || gatewayFields.has(key)) continue;
-    if (dropParams?.includes(key)) dropped.push(key);
+    if (dropParams !== undefined && isRefused(key, dropParams)) dropped.push(key);
     else payload[key] = value;
   }
   payload.messages = encodeMessages(request.messages, quirks, dropped);
-  if (request.tools) payload.tools = request.tools.map(encodeTool);
-
-  const effort = request.reasoning_effort ?? effortOf(request.reasoning);
-  if (effort !== undefined && effort !== null) {
-    if (dropParams?.includes('reasoning_effort')) dropped.push('reasoning_effort');
-    else payload.reasoning_effort = effort;
-  }
-  const largest = largestOutput(request);
-  if (largest !== null) {
-    const field = quirks.maxTokensField ?? 'max_tokens';
-    payload[field] = Math.max(largest, quirks.minMaxTokens ?? 0);
-  }
-  if (request.stream === true) {
-    payload.stream = true;
-    if (quirks.streamOptions !== false) payload.stream_options = { ...request.stream_options, include_usage: true };
-  }
-
-  return new Encoded(payload, request.stream === true, dropped);
+  if (payload.tools !== undefined) payload.tools = encodeTools(request.tools ?? [], quirks, dropped);
+  encodeReasoning(request, quirks, payload, dropped);
+  encodeLargestOutput(request, quirks, payload, dropped);
+  encodeCacheControl(request, quirks, payload, dropped);
+  encodeStream(request, quirks, payload, dropped);
+  return new Encoded(payload, request.stream === true, dropped, encodeFormat(quirks, payload));
 }
 
 class Encoded implements EncodedRequest {
@@ -73,8 +61,14 @@ class Encoded implements EncodedRequest {
   readonly body: string;
   readonly choices: number;
   readonly dropped: readonly string[];
+  readonly structuredOutput?: StructuredOutput;
 
-  constructor(payload: Record<string, unknown>, isStream: boolean, dropped: readonly string[]) {
+  constructor(
+    payload: Record<string, unknown>,
+    isStream: boolean,
+    dropped: readonly string[],
+    structuredOutput: StructuredOutput | null,
+  ) {
     this.headers = {
       'content-type': 'application/json',
       accept: isStream ? 'text/event-stream' : 'application/json',
@@ -83,59 +77,53 @@ class Encoded implements EncodedRequest {
     this.body = JSON.stringify(payload);
     this.choices = typeof payload.n === 'number' ? payload.n : 1;
     this.dropped = dropped;
+    if (structuredOutput !== null) this.structuredOutput = structuredOutput;
   }
-}
-
-/** The fields of `reasoning` this wire has a word for: how much to think, and whether. */
-function effortOf(reasoning: ChatRequest['reasoning']): string | null | undefined {
-  if (reasoning?.effort !== undefined && reasoning.effort !== null) return reasoning.effort;
-  if (reasoning?.enabled === undefined) return undefined;
-  return reasoning.enabled ? 'medium' : 'none';
 }
 
 /** The newer name wins where a caller sends both. */
-function largestOutput(request: ChatRequest): number | null {
-  return request.max_completion_tokens ?? request.max_tokens ?? null;
+function encodeLargestOutput(
+  { max_tokens: older, max_completion_tokens: newer }: ChatRequest,
+  quirks: ChatQuirks,
+  payload: Record<string, unknown>,
+  dropped: string[],
+): void {
+  const largest = newer ?? older ?? null;
+  if (largest === null) return;
+  payload[quirks.maxTokensField ?? 'max_tokens'] = Math.max(largest, quirks.minMaxTokens ?? 0);
+  if ((older ?? largest) !== largest) dropped.push('max_tokens');
 }
 
-function encodeMessages(messages: readonly ChatMessage[], quirks: ChatQuirks, dropped: string[]): readonly unknown[] {
-  let out: unknown[] | null = null;
-  for (let i = 0; i < messages.length; i++) {
-    const message = messages[i] as ChatMessage;
-    const encoded = encodeMessage(message, quirks, dropped);
-    if (encoded !== message) {
-      out ??= messages.slice(0, i);
-    }
-    out?.push(encoded);
-  }
-  return out ?? messages;
+function encodeCacheControl(
+  { cache_control: mark }: ChatRequest,
+  quirks: ChatQuirks,
+  payload: Record<string, unknown>,
+  dropped: string[],
+): void {
+  if (mark === undefined || mark === null) return;
+  if (quirks.cacheControl?.includes('request')) payload.cache_control = mark;
+  else dropped.push('cache_control');
 }
 
-/** The message itself where nothing has to change, which is the usual case. */
-function encodeMessage(message: ChatMessage, quirks: ChatQuirks, dropped: string[]): unknown {
-  const asSystem = message.role === 'developer' && quirks.developerRole !== true;
-  const moved = message.role === 'assistant' && movedMessageFields.some((field) => field in message);
-  const parts = message.content;
-  const cached = Array.isArray(parts) && parts.some((part) => 'cache_control' in part);
-  if (!asSystem && !moved && !cached) return message;
-  const encoded: Record<string, unknown> = { ...message };
-  if (asSystem) encoded.role = 'system';
-  if (moved) {
-    for (const field of addedMessageFields) delete encoded[field];
-    for (const field of moveReasoning(encoded, quirks.reasoningField ?? null)) {
-      const path = `messages[].${field}`;
-      if (!dropped.includes(path)) dropped.push(path);
-    }
-  }
-  if (cached) encoded.content = parts.map(withoutCacheControl);
-  return encoded;
+/** `include_usage` has no effect, as usage is always sent. Other options are for the provider, in a stream. */
+function encodeStream(
+  { stream, stream_options: options }: ChatRequest,
+  quirks: ChatQuirks,
+  payload: Record<string, unknown>,
+  dropped: string[],
+): void {
+  const takesOptions = stream === true && quirks.streamOptions !== false;
+  if (stream === true) payload.stream = true;
+  if (takesOptions) payload.stream_options = { ...options, include_usage: true };
+  else if (options && Object.keys(options).some((key) => key !== 'include_usage')) dropped.push('stream_options');
 }
 
-function encodeTool(tool: ChatTool): unknown {
-  return 'cache_control' in tool ? withoutCacheControl(tool) : tool;
-}
-
-function withoutCacheControl(value: object): object {
-  const { cache_control: _, ...others } = value as { cache_control?: unknown };
-  return others;
+function encodeTools(tools: readonly ChatTool[], quirks: ChatQuirks, dropped: string[]): readonly unknown[] {
+  if (quirks.cacheControl?.includes('tools')) return tools;
+  return tools.map((tool) => {
+    if (!('cache_control' in tool)) return tool;
+    const { cache_control: _, ...others } = tool;
+    if (!dropped.includes('tools[].cache_control')) dropped.push('tools[].cache_control');
+    return others;
+  });
 }

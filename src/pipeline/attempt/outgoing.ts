@@ -13,8 +13,11 @@ export function plannedRequest(request: ChatRequest, { maxTokens, reasons, endpo
   let planned = request;
   if (maxTokens !== undefined) planned = { ...planned, max_tokens: null, max_completion_tokens: maxTokens };
   if (serviceTier !== undefined) planned = { ...planned, service_tier: serviceTier };
-  const saysHowMuch = request.reasoning !== undefined || (request.reasoning_effort ?? null) !== null;
-  return reasons && !saysHowMuch ? { ...planned, reasoning: { effort: 'medium' } } : planned;
+  const saysHowMuch = (request.reasoning ?? null) !== null || (request.reasoning_effort ?? null) !== null;
+  if (saysHowMuch) return planned;
+  if (reasons) return { ...planned, reasoning: { effort: 'medium' } };
+  // The older form of `reasoning`, for all dialects.
+  return request.include_reasoning === true ? { ...planned, reasoning: { enabled: true } } : planned;
 }
 
 /** The request before authentication, with the operator's own headers where they go with the credential. */

@@ -31,6 +31,7 @@ const strange: Dialect<{ isStrange?: boolean }> = {
   quirks: () => z.strictObject({ isStrange: z.boolean().optional() }),
   generatesOn: () => false,
   minMaxTokens: () => 0,
+  unsupportedParameters: () => [],
   counting: () => ({}),
   encodeRequest: ({ request, upstreamModel }) => openaiChat.encodeRequest({ request, upstreamModel, quirks: {} }),
   decodeResult: (body) => openaiChat.decodeResult(body, {}),

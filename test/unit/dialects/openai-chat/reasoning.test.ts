@@ -25,20 +25,30 @@ const details = [
 const thought = 'Let me think';
 
 describe('earlier reasoning of an assistant message', () => {
-  it.each<[object, ReasoningField, unknown]>([
+  it.each<[object, ReasoningField, unknown, string[]?]>([
     [{ reasoning_content: thought }, 'reasoning_content', thought],
     [{ reasoning: thought }, 'reasoning_content', thought],
-    [{ reasoning_details: details }, 'reasoning_content', `Short. ${thought}`],
-    [{ reasoning: 'a', reasoning_content: 'a', reasoning_details: details }, 'reasoning_content', 'a'],
+    [{ reasoning_details: details }, 'reasoning_content', `Short. ${thought}`, ['messages[].reasoning_details']],
+    [
+      { reasoning: 'a', reasoning_content: 'a', reasoning_details: details },
+      'reasoning_content',
+      'a',
+      ['messages[].reasoning_details'],
+    ],
     [{ reasoning_content: '' }, 'reasoning_content', ''],
     [{ reasoning_content: null, reasoning: thought }, 'reasoning_content', thought],
     [{ reasoning_content: thought }, 'reasoning', thought],
-    [{ reasoning_details: details }, 'reasoning', `Short. ${thought}`],
+    [{ reasoning_details: details }, 'reasoning', `Short. ${thought}`, ['messages[].reasoning_details']],
+    [{ reasoning_details: details.slice(2, 4) }, 'reasoning', ' think'],
     [{ reasoning_details: details, reasoning: thought }, 'reasoning_details', details],
     [{ reasoning_content: thought }, 'reasoning_details', [{ type: 'reasoning.text', text: thought, index: 0 }]],
-  ])('%j goes back as %s', (fields, target, expected) => {
-    expect(sent(fields, target)).toEqual({ others: { [target]: expected }, dropped: [] });
-  });
+  ])(
+    '%j goes back as %s; where signatures or encrypted parts do not, that is listed',
+    (fields, target, ...expected) => {
+      const [value, dropped = []] = expected;
+      expect(sent(fields, target)).toEqual({ others: { [target]: value }, dropped });
+    },
+  );
   it.each<[object, ReasoningField | null | undefined, string[]]>([
     [{ reasoning: thought }, undefined, ['messages[].reasoning']],
     [

@@ -1,0 +1,77 @@
+import type { ChatMessage } from '../../schema/chat.ts';
+import { isObject, type Loose } from '../shared/values.ts';
+import { addedMessageFields, type ChatQuirks, reasoningFields } from './quirks.ts';
+import { moveReasoning } from './reasoning.ts';
+
+/** Fields of an assistant message that the provider may not take, or not there. */
+const movedFields = [...reasoningFields, ...addedMessageFields, 'audio'];
+
+/** The same list where no message has to change, which is the usual case. */
+export function encodeMessages(
+  messages: readonly ChatMessage[],
+  quirks: ChatQuirks,
+  dropped: string[],
+): readonly unknown[] {
+  let out: unknown[] | null = null;
+  for (let i = 0; i < messages.length; i++) {
+    const message = messages[i] as ChatMessage;
+    const encoded = encodeMessage(message, quirks, dropped);
+    if (encoded !== message) {
+      out ??= messages.slice(0, i);
+    }
+    out?.push(encoded);
+  }
+  return out ?? messages;
+}
+
+/** The message itself where nothing has to change. */
+function encodeMessage(message: ChatMessage, quirks: ChatQuirks, dropped: string[]): unknown {
+  const asSystem = message.role === 'developer' && quirks.developerRole !== true;
+  const moved = message.role === 'assistant' && movedFields.some((field) => field in message);
+  const parts = message.content;
+  const isMarked =
+    ('cache_control' in message || (Array.isArray(parts) && parts.some((part) => 'cache_control' in part))) &&
+    quirks.cacheControl?.includes('messages') !== true;
+  if (!asSystem && !moved && !isMarked) return message;
+  const encoded: Loose = { ...message };
+  if (asSystem) encoded.role = 'system';
+  if (moved) encodeAssistant(encoded, quirks, dropped);
+  if (isMarked) removeMarks(encoded, dropped);
+  return encoded;
+}
+
+/** @param message  changed */
+function encodeAssistant(message: Loose, quirks: ChatQuirks, dropped: string[]): void {
+  for (const field of addedMessageFields) {
+    if (quirks.assistantFields?.includes(field) || !(field in message)) continue;
+    if (hasContent(message[field])) note(dropped, `messages[].${field}`);
+    delete message[field];
+  }
+  for (const field of moveReasoning(message, quirks)) note(dropped, `messages[].${field}`);
+  // The id stands for the sound that the provider still has: it takes nothing beside it.
+  if (isObject(message.audio) && typeof message.audio.id === 'string') message.audio = { id: message.audio.id };
+}
+
+/** @param message  changed */
+function removeMarks(message: Loose, dropped: string[]): void {
+  if ('cache_control' in message) {
+    if (message.cache_control !== null) note(dropped, 'messages[].cache_control');
+    delete message.cache_control;
+  }
+  if (!Array.isArray(message.content)) return;
+  message.content = message.content.map((part: Loose) => {
+    if (!('cache_control' in part)) return part;
+    note(dropped, 'messages[].content[].cache_control');
+    const { cache_control: _, ...others } = part;
+    return others;
+  });
+}
+
+function hasContent(value: unknown): boolean {
+  return value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
+}
+
+/** Each path once, however many messages have it. */
+function note(dropped: string[], path: string): void {
+  if (!dropped.includes(path)) dropped.push(path);
+}
