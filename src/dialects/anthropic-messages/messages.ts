@@ -9,7 +9,7 @@ import { encodeContent, textBlocks } from './parts.ts';
 import { interleave, thoughtBlocks } from './thoughts.ts';
 
 export interface Turn {
-  role: 'user' | 'assistant';
+  role: 'user' | 'assistant' | 'system';
   content: Loose[];
 }
 
@@ -20,29 +20,48 @@ export interface Conversation {
 }
 
 /**
- * Instructions at the start become `system`. Later ones keep their place, as text of the user: moved to the start, they
- * would come before what they refer to, and every cached prefix would be lost. Messages of one side in a row are one
- * turn, in which the results of tools come first, as Anthropic requires.
+ * Instructions at the start become `system`. Later ones keep their place: moved to the start, they would come before
+ * what they refer to, and every cached prefix would be lost. Where model and place allow it, they remain instructions,
+ * else they are text of the user. Messages of one side in a row are one turn, in which the results of tools come first,
+ * as Anthropic requires.
  * @see https://platform.claude.com/docs/en/build-with-claude/working-with-messages
+ * @see https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
  */
 export function encodeMessages(messages: readonly ChatMessage[], encoding: Encoding): Conversation {
   const system: Loose[] = [];
   const turns: Turn[] = [];
+  const mayInstruct = placesOfInstructions(messages, encoding);
   // A conversation needs a turn: where all are instructions, they are it.
   let isStart = messages.some(({ role }) => !isInstruction(role));
   messages.forEach((message, at) => {
     const path = `messages[${at}]`;
     noteOthers(message, encoding);
     isStart &&= isInstruction(message.role);
-    if (isStart) system.push(...encodeContent(message.content ?? '', `${path}.content`, encoding));
-    else if (message.role === 'assistant') add(turns, 'assistant', encodeAssistant(message, path, encoding));
+    if (message.role === 'assistant') add(turns, 'assistant', encodeAssistant(message, path, encoding));
     else if (message.role === 'tool') add(turns, 'user', [encodeResult(message, path, encoding)]);
-    else add(turns, 'user', encodeContent(message.content, `${path}.content`, encoding));
+    else {
+      const content = encodeContent(message.content, `${path}.content`, encoding);
+      const before = turns.at(-1)?.role;
+      if (isStart) system.push(...content);
+      else add(turns, mayInstruct[at] && (before === 'user' || before === 'system') ? 'system' : 'user', content);
+    }
   });
   for (const turn of turns) turn.content = resultsFirst(turn.content);
   endTurns(turns, messages.length - 1, encoding);
   if (turns.length === 0) throw unsupported('messages', 'a message that is not empty');
   return { system, turns };
+}
+
+/** Which messages are instructions at whose place Anthropic takes them: at the end, or before an assistant's turn. */
+function placesOfInstructions(messages: readonly ChatMessage[], { traits }: Encoding): readonly boolean[] {
+  const places: boolean[] = [];
+  let isBeforeAnswer = traits.laterInstructions;
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const role = (messages[at] as ChatMessage).role;
+    places[at] = isBeforeAnswer && isInstruction(role);
+    if (!isInstruction(role)) isBeforeAnswer = traits.laterInstructions && role === 'assistant';
+  }
+  return places;
 }
 
 function isInstruction(role: ChatMessage['role']): boolean {

@@ -24,6 +24,8 @@ export interface ModelTraits {
   structuredOutput: StructuredOutput;
   /** true: it takes tools whose arguments follow their schema exactly. */
   strictTools: boolean;
+  /** true: it takes instructions in the middle of a conversation. */
+  laterInstructions: boolean;
   /** true: it continues an assistant message at the end of the conversation. */
   prefill: boolean;
   /** A largest output that every model of its generation takes, in tokens. */
@@ -57,6 +59,7 @@ export function traitsOf(upstreamModel: string, quirks: MessagesQuirks): ModelTr
     efforts: isSteered && traits.efforts.length === 0 ? ['low', 'medium', 'high'] : traits.efforts,
     structuredOutput: quirks.structuredOutput ?? (isGuarded ? 'tool' : traits.structuredOutput),
     strictTools: traits.strictTools && !isGuarded,
+    laterInstructions: traits.laterInstructions && quirks.host !== 'vertex',
   };
 }
 
@@ -74,6 +77,7 @@ const plainest: ModelTraits = {
   forcedTools: true,
   structuredOutput: 'tool',
   strictTools: false,
+  laterInstructions: false,
   prefill: true,
   maxTokens: 8_192,
 };
@@ -91,6 +95,7 @@ function claudeTraits(family: string, version: number): ModelTraits {
     forcedTools: !isLate && !(isLargest && version > 500),
     structuredOutput: version < 401 ? 'tool' : 'native',
     strictTools: version >= 401,
+    laterInstructions: (version >= 408 && (family === 'opus' || isLargest)) || version >= 505,
     prefill: version < 406,
     maxTokens: version < 305 ? 4_096 : version < 400 ? 8_192 : 32_000,
   };

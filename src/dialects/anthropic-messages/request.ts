@@ -75,10 +75,10 @@ export function encodeRequest({
  * @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking "Toggling thinking modes in conversations"
  */
 function continuesWithoutThoughts({ turns }: Conversation): boolean {
-  const last = turns.at(-1);
-  if (last?.role === 'assistant') return true;
-  if (last?.content[0]?.type !== 'tool_result') return false;
-  const type = turns.at(-2)?.content[0]?.type;
+  const last = turns.findLastIndex(({ role }) => role !== 'system');
+  if (turns[last]?.role === 'assistant') return true;
+  if (turns[last]?.content[0]?.type !== 'tool_result') return false;
+  const type = turns[last - 1]?.content[0]?.type;
   return type !== 'thinking' && type !== 'redacted_thinking';
 }
 

@@ -95,6 +95,32 @@ describe('messages', () => {
     const turns = turnsOf([ask, { role: 'assistant', tool_calls: [call('a', text)] }, ask]);
     expect(turns[1]?.content[0]?.input).toEqual(input);
   });
+  describe('that instruct in the middle of a conversation', () => {
+    const system = (content: string) => ({ role: 'system', content });
+    const rolesOf = (messages: object[], model: string) =>
+      turnsOf(messages, model).map(({ role, content }) => `${role}: ${content.map(({ text }) => text).join(' ')}`);
+    const answer = { role: 'assistant', content: 'Yes.' };
+    it.each(['claude-opus-4-8', 'claude-opus-5-5', 'claude-fable-5', 'claude-haiku-5-5'])(
+      'remain instructions of %s behind a user and before an answer',
+      (model) => {
+        expect(
+          rolesOf([ask, system('a'), { role: 'developer', content: 'b' }, answer, ask, system('c')], model),
+        ).toEqual(['user: Hi', 'system: a b', 'assistant: Yes.', 'user: Hi', 'system: c']);
+      },
+    );
+    it('are text of the user at other places, and for other models and hosts', () => {
+      expect(rolesOf([ask, answer, system('a'), ask], 'claude-opus-4-8')).toEqual([
+        'user: Hi',
+        'assistant: Yes.',
+        'user: a Hi',
+      ]);
+      expect(rolesOf([ask, system('a'), ask], 'claude-opus-4-8')).toEqual(['user: Hi a Hi']);
+      for (const model of ['claude-sonnet-5', 'claude-opus-4-7', 'm'])
+        expect(rolesOf([ask, system('a')], model)).toEqual(['user: Hi a']);
+      const vertex = encode({ messages: [ask, system('a')] }, 'claude-opus-4-8', { host: 'vertex' });
+      expect(vertex.payload.messages).toHaveLength(1);
+    });
+  });
   it('are instructions alone where there is nothing else', () => {
     const { payload } = encode({ messages: [{ role: 'system', content: 'Say hello.' }] });
     expect(payload).not.toHaveProperty('system');
