@@ -4,6 +4,8 @@ import { isObject, type Loose } from '../shared/values.ts';
 const maxOptional = 24;
 /** A schema that nests deeper, as those that refer to themselves do, is refused. */
 const maxDepth = 64;
+/** Parts that are looked at, each as often as it is referred to: references to references multiply. */
+const maxParts = 10_000;
 
 /** Keywords that the grammar knows, and that hold no schema. */
 const plainKeywords = ['$ref', '$schema', '$id', 'title', 'description', 'default', 'const', 'enum', 'type'];
@@ -35,18 +37,19 @@ const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'host
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs "JSON Schema limitations"
  */
 export function grammarSchema(schema: Loose): Loose | null {
-  const state: State = { root: schema, optional: 0 };
+  const state: State = { root: schema, optional: 0, parts: 0 };
   return fits(schema, state, 0, []) && state.optional <= maxOptional ? reshape(schema, 0) : null;
 }
 
 interface State {
   root: Loose;
   optional: number;
+  parts: number;
 }
 
 function fits(schema: unknown, state: State, depth: number, refs: readonly string[]): boolean {
   if (!isObject(schema)) return true;
-  if (depth > maxDepth || isOpen(schema)) return false;
+  if (depth > maxDepth || ++state.parts > maxParts || isOpen(schema)) return false;
   const { $ref: ref, properties, required } = schema;
   if (typeof ref === 'string') {
     const target = refs.includes(ref) ? undefined : targetOf(ref, state.root);

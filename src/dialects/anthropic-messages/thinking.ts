@@ -34,9 +34,10 @@ export function planThinking(request: ChatRequest, needs: ThinkingNeeds, encodin
   const amount = reasoningAmount(request);
   if (request.reasoning?.summary) dropped.add('reasoning.summary');
   if (amount === null) return verbosityPlan(request, encoding);
-  const field = request.reasoning === undefined ? 'reasoning_effort' : 'reasoning';
   const leftOut = (plan: ThinkingPlan = {}): ThinkingPlan => {
-    dropped.add(field);
+    // A caller may say the same in both.
+    if (reasoningAmount({ reasoning: request.reasoning })) dropped.add('reasoning');
+    if (request.reasoning_effort) dropped.add('reasoning_effort');
     return { ...verbosityPlan(request, encoding), ...plan };
   };
   if ('effort' in amount && amount.effort === 'none') {

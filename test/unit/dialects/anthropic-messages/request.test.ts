@@ -108,6 +108,14 @@ describe('output of a schema', () => {
       },
     });
   });
+  it('is judged in no time, however often its references multiply', () => {
+    const levels = Array.from({ length: 60 }, (_, at) => [
+      `l${at}`,
+      { anyOf: [{ $ref: `#/$defs/l${at + 1}` }, { $ref: `#/$defs/l${at + 1}` }] },
+    ]);
+    const bomb = { ...schema, properties: { name: { $ref: '#/$defs/l0' } }, $defs: Object.fromEntries(levels) };
+    expect(encode(asked(bomb)).structuredOutput).toBe('tool');
+  });
   it('follows a quirk', () => {
     expect(encode(asked(), 'm', { structuredOutput: 'native' }).structuredOutput).toBe('native');
     expect(encode(asked(), 'claude-opus-4-8', { structuredOutput: 'instruction' }).structuredOutput).toBe(
