@@ -2,7 +2,7 @@ import { fromBase64 } from '../../base/base64.ts';
 import type { ContentPart, FilePart, ImagePart } from '../../schema/part.ts';
 import { type DataUrl, readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import type { Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../shared/values.ts';
 import { mark } from './cache.ts';
 import type { Encoding } from './encoding.ts';
 
@@ -27,15 +27,21 @@ export function encodeContent(content: string | readonly ContentPart[], path: st
   );
 }
 
+const takenFields = new Set(['type', 'text', 'image_url', 'file', 'cache_control']);
+
 /** @throws UpstreamError for a part that Claude cannot take */
 function encodePart(part: ContentPart, path: string, encoding: Encoding): Loose[] {
+  for (const key in part) {
+    const isTaken = takenFields.has(key) || (key === 'citations' && part.type === 'file');
+    if (!isTaken) encoding.dropped.add(`messages[].content[].${key}`);
+  }
   switch (part.type) {
     case 'text':
       return textBlocks(part.text);
     case 'image_url':
       return [encodeImage(part, path, encoding)];
     case 'file':
-      return [encodeFile(part, path, encoding)];
+      return [withCitations(encodeFile(part, path, encoding), part)];
     default:
       throw unsupported(path, 'text, an image or a file: this provider takes no sound and no video');
   }
@@ -75,6 +81,11 @@ function encodeFile({ file }: FilePart, path: string, encoding: Encoding): Loose
   if (data === null) return { type: 'document', source: urlSource(file.file_data, at, encoding), ...title };
   if (data.mediaType.startsWith('image/')) return { type: 'image', source: imageSource(data, at) };
   return { type: 'document', source: documentSource(data, at), ...title };
+}
+
+/** Anthropic's own field, by which a document is cited in the response. */
+function withCitations(block: Loose, { citations }: FilePart): Loose {
+  return isObject(citations) && block.type === 'document' ? { ...block, citations } : block;
 }
 
 function documentSource({ mediaType, base64 }: DataUrl, path: string): Loose {

@@ -41,6 +41,7 @@ function oneAtATime(choice: Loose): Loose {
 }
 
 const takenFields = new Set(['type', 'function', 'cache_control', 'eager_input_streaming']);
+const takenOfFunction = new Set(['name', 'description', 'parameters', 'strict']);
 
 function encodeTool(tool: ChatTool, path: string, encoding: Encoding): Loose {
   if (!isFunction(tool)) throw unsupported(`${path}.type`, '"function": this provider is given no other tools');
@@ -56,6 +57,7 @@ function encodeTool(tool: ChatTool, path: string, encoding: Encoding): Loose {
   }
   if (typeof tool.eager_input_streaming === 'boolean') encoded.eager_input_streaming = tool.eager_input_streaming;
   for (const key in tool) if (!takenFields.has(key)) encoding.dropped.add(`tools[].${key}`);
+  for (const key in tool.function) if (!takenOfFunction.has(key)) encoding.dropped.add(`tools[].function.${key}`);
   return mark(encoded, tool, encoding);
 }
 

@@ -195,6 +195,14 @@ describe('parts', () => {
     ]);
     expect(headers['anthropic-beta']).toBe('files-api-2025-04-14');
   });
+  it('are cited where the caller asks for it, and list fields that have no word', () => {
+    const { payload, dropped } = partsOf([
+      { ...file({ file_data: 'data:application/pdf;base64,AAAA' }), citations: { enabled: true } },
+      { type: 'text', text: 'See:', citations: [], x: 1 },
+    ]);
+    expect(payload.messages[0]?.content[0]).toMatchObject({ type: 'document', citations: { enabled: true } });
+    expect(dropped).toEqual(['messages[].content[].citations', 'messages[].content[].x']);
+  });
   it('of an assistant are text alone', () => {
     const messages = [ask, { role: 'assistant', content: [image('https://a/b.png')] }, ask];
     expect(() => turnsOf(messages)).toThrow(/^messages\[1\]\.content\[0\]: expected text/);

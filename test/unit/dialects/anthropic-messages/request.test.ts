@@ -163,6 +163,8 @@ describe('tools', () => {
   });
   it('are strict where the model and the schema allow it, else that is listed', () => {
     const strict = { ...lookTool, function: { ...lookTool.function, strict: true }, eager_input_streaming: true, x: 1 };
+    const odd = { type: 'function', function: { name: 'odd', y: 1 } };
+    expect(encode({ tools: [odd] }).dropped).toEqual(['tools[].function.y']);
     const { payload, dropped } = encode({ tools: [strict] });
     expect(payload.tools).toEqual([
       {
