@@ -1,0 +1,34 @@
+import type { Loose } from '../shared/values.ts';
+import type { ModelTraits } from './models.ts';
+import type { MessagesQuirks } from './quirks.ts';
+
+/** What the encoding of one request gathers besides its body. */
+export interface Encoding {
+  quirks: MessagesQuirks;
+  /** What the model takes. */
+  traits: ModelTraits;
+  /** Request fields that are left out. */
+  dropped: Set<string>;
+  /** Values of the header `anthropic-beta`. */
+  betas: Set<string>;
+  /** Blocks that carry a mark of what to cache, in the order of the prompt. */
+  marked: Loose[];
+  /** A tool call's id as Anthropic takes it. */
+  toolId(id: string): string;
+}
+
+/** Anthropic takes letters, digits, `_` and `-` in the id of a tool call; other providers' ids hold more. */
+export function toolIds(): (id: string) => string {
+  const ids = new Map<string, string>();
+  const taken = new Set<string>();
+  return (id) => {
+    const known = ids.get(id);
+    if (known !== undefined) return known;
+    const base = id.replace(/[^\w-]/g, '_') || 'call';
+    let made = base;
+    for (let count = 2; taken.has(made); count++) made = `${base}_${count}`;
+    ids.set(id, made);
+    taken.add(made);
+    return made;
+  };
+}

@@ -1,0 +1,100 @@
+import { cleanText } from '../../base/clean-text.ts';
+import { retryAfterOf } from '../../base/retry-after.ts';
+import { UpstreamError, type UpstreamErrorOptions } from '../../base/upstream-error.ts';
+import { isObject, type Loose } from '../shared/values.ts';
+
+interface ErrorText {
+  message: string;
+  /** Anthropic's type of the error, or Google's status. */
+  code?: string;
+}
+
+/**
+ * Reads an error response: Anthropic's own shape, Google's for Claude on Vertex, or no JSON at all.
+ * @see https://platform.claude.com/docs/en/api/errors
+ */
+export function decodeError(
+  status: number,
+  headers: Record<string, string>,
+  body: string,
+  nowMs: number,
+): UpstreamError {
+  const text = readError(body);
+  return new UpstreamError(text.message || `The provider responded with status ${status}.`, {
+    reason: 'status',
+    status,
+    retryAfterMs: retryAfterOf(headers, nowMs),
+    providerCode: text.code,
+    ...meaningOf(status, text),
+  });
+}
+
+/** The statuses that Anthropic's types of errors have. */
+const statuses = new Map<string, number>(
+  Object.entries({
+    invalid_request_error: 400,
+    authentication_error: 401,
+    billing_error: 402,
+    permission_error: 403,
+    not_found_error: 404,
+    request_too_large: 413,
+    rate_limit_error: 429,
+    api_error: 500,
+    timeout_error: 504,
+    overloaded_error: 529,
+  }),
+);
+
+/**
+ * The error inside a response with a success status, or inside a stream event; null where there is none. One of a known
+ * type is handled as if the response had its status.
+ */
+export function errorIn(body: Loose): UpstreamError | null {
+  if (body.type !== 'error' && !(body.type === undefined && body.error)) return null;
+  const text = textOf(body);
+  const status = statuses.get(text.code ?? '');
+  return new UpstreamError(text.message || 'The provider reported an error.', {
+    ...(status === undefined ? { reason: 'bad_response', status: 502 } : { reason: 'status', status }),
+    providerCode: text.code,
+    ...(status === undefined ? {} : meaningOf(status, text)),
+  });
+}
+
+function readError(body: string): ErrorText {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(body);
+  } catch {
+    // A page of HTML means nothing to an API client.
+    return { message: /^\s*</.test(body) ? '' : cleanText(body, 300) };
+  }
+  const first = Array.isArray(parsed) ? parsed[0] : parsed;
+  return isObject(first) ? textOf(first) : { message: typeof first === 'string' ? cleanText(first) : '' };
+}
+
+function textOf(body: Loose): ErrorText {
+  const error = isObject(body.error) ? body.error : body;
+  const message = [error.message, body.message, body.error, body.detail].find((text) => typeof text === 'string');
+  const code = [error.type, error.status, error.code].find((text) => typeof text === 'string' && text !== '');
+  return {
+    message: cleanText((message as string | undefined) ?? ''),
+    ...(code === undefined ? {} : { code: cleanText(code as string, 80) }),
+  };
+}
+
+/** How Anthropic says that a request does not fit. Agents shorten their conversation on this alone. */
+const fullContext =
+  /prompt is too long|exceeds? (?:the )?(?:model'?s? )?(?:context|maximum context)|context (?:limit|window)/;
+/** How it says that it refuses what a request, or the response to it, is about. */
+const refusedContent = /content[ _-]?filter|content polic|usage polic|safety|prohibited/;
+/** How it says, with the status of a wrong request, that the account has no money left. */
+const emptyAccount = /credit balance|billing|purchase credits|usage limits?\b/;
+
+/** What the words of an error say more than its status. */
+function meaningOf(status: number, { message }: ErrorText): Pick<UpstreamErrorOptions, 'fault' | 'errorType'> {
+  const words = message.toLowerCase();
+  if (status !== 400 && status !== 413 && status !== 422) return {};
+  if (emptyAccount.test(words)) return { fault: 'operator' };
+  if (fullContext.test(words)) return { errorType: 'context_length_exceeded' };
+  return refusedContent.test(words) ? { fault: 'caller', errorType: 'content_policy_violation' } : {};
+}

@@ -1,0 +1,173 @@
+import { parseJson } from '../../base/json.ts';
+import type { AssistantMessage, ChatMessage } from '../../schema/chat.ts';
+import type { ToolCall, ToolMessage } from '../../schema/message.ts';
+import { unsupported } from '../shared/unsupported.ts';
+import { isObject, type Loose } from '../shared/values.ts';
+import { mark } from './cache.ts';
+import type { Encoding } from './encoding.ts';
+import { encodeContent, textBlocks } from './parts.ts';
+import { interleave, thoughtBlocks } from './thoughts.ts';
+
+export interface Turn {
+  role: 'user' | 'assistant' | 'system';
+  content: Loose[];
+}
+
+/** A conversation as Anthropic takes it: instructions apart, and turns of user and assistant. */
+export interface Conversation {
+  system: Loose[];
+  turns: Turn[];
+}
+
+/**
+ * Instructions at the start become `system`. Later ones keep their place: moved to the start, they would come before
+ * what they refer to, and every cached prefix would be lost. Where model and place allow it, they remain instructions,
+ * else they are text of the user. Messages of one side in a row are one turn, in which the results of tools come first,
+ * as Anthropic requires.
+ * @see https://platform.claude.com/docs/en/build-with-claude/working-with-messages
+ * @see https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
+ */
+export function encodeMessages(messages: readonly ChatMessage[], encoding: Encoding): Conversation {
+  const system: Loose[] = [];
+  const turns: Turn[] = [];
+  const mayInstruct = placesOfInstructions(messages, encoding);
+  // A conversation needs a turn: where all are instructions, they are it.
+  let isStart = messages.some(({ role }) => !isInstruction(role));
+  messages.forEach((message, at) => {
+    const path = `messages[${at}]`;
+    noteOthers(message, encoding);
+    isStart &&= isInstruction(message.role);
+    if (message.role === 'assistant') add(turns, 'assistant', encodeAssistant(message, path, encoding));
+    else if (message.role === 'tool') add(turns, 'user', [encodeResult(message, path, encoding)]);
+    else {
+      const content = encodeContent(message.content, `${path}.content`, encoding);
+      const before = turns.at(-1)?.role;
+      if (isStart) system.push(...content);
+      else add(turns, mayInstruct[at] && (before === 'user' || before === 'system') ? 'system' : 'user', content);
+    }
+  });
+  for (const turn of turns) turn.content = resultsFirst(turn.content);
+  endTurns(turns, messages.length - 1, encoding);
+  if (turns.length === 0) throw unsupported('messages', 'a message that is not empty');
+  return { system, turns };
+}
+
+/** Which messages are instructions at whose place Anthropic takes them: at the end, or before an assistant's turn. */
+function placesOfInstructions(messages: readonly ChatMessage[], { traits }: Encoding): readonly boolean[] {
+  const places: boolean[] = [];
+  let isBeforeAnswer = traits.laterInstructions;
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const role = (messages[at] as ChatMessage).role;
+    places[at] = isBeforeAnswer && isInstruction(role);
+    if (!isInstruction(role)) isBeforeAnswer = traits.laterInstructions && role === 'assistant';
+  }
+  return places;
+}
+
+function isInstruction(role: ChatMessage['role']): boolean {
+  return role === 'system' || role === 'developer';
+}
+
+const takenFields: Record<ChatMessage['role'], ReadonlySet<string>> = {
+  system: new Set(['role', 'content']),
+  developer: new Set(['role', 'content']),
+  user: new Set(['role', 'content']),
+  tool: new Set(['role', 'content', 'tool_call_id', 'is_error']),
+  // Reasoning is listed where it does not go back.
+  assistant: new Set([
+    'role',
+    'content',
+    'tool_calls',
+    'refusal',
+    'reasoning',
+    'reasoning_content',
+    'reasoning_details',
+  ]),
+};
+
+/** Lists the fields of a message that this wire has no word for. */
+function noteOthers(message: ChatMessage, { dropped }: Encoding): void {
+  const taken = takenFields[message.role];
+  for (const key in message) {
+    const value = (message as Loose)[key];
+    if (value !== undefined && value !== null && !taken.has(key)) dropped.add(`messages[].${key}`);
+  }
+}
+
+function add(turns: Turn[], role: Turn['role'], content: Loose[]): void {
+  if (content.length === 0) return;
+  const last = turns.at(-1);
+  if (last?.role === role) last.content.push(...content);
+  else turns.push({ role, content });
+}
+
+function resultsFirst(content: Loose[]): Loose[] {
+  const results = content.filter(({ type }) => type === 'tool_result');
+  return results.length === 0 ? content : [...results, ...content.filter(({ type }) => type !== 'tool_result')];
+}
+
+/** An assistant's turn at the end is continued by the model. Anthropic refuses white space at its end. */
+function endTurns(turns: Turn[], at: number, { traits }: Encoding): void {
+  const last = turns.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role !== 'assistant' || block?.type !== 'text') return;
+  if (!traits.prefill) throw unsupported(`messages[${at}]`, 'a message of a user or a tool: this model continues none');
+  block.text = (block.text as string).trimEnd();
+}
+
+function encodeResult(message: ToolMessage, path: string, encoding: Encoding): Loose {
+  const own: Encoding = { ...encoding, marked: [] };
+  const content = encodeContent(message.content, `${path}.content`, own);
+  const result: Loose = { type: 'tool_result', tool_use_id: encoding.toolId(message.tool_call_id) };
+  // A mark inside of a result marks the result.
+  const last = own.marked.at(-1);
+  if (last) mark(result, { cache_control: last.cache_control }, encoding);
+  for (const block of own.marked) delete block.cache_control;
+  if (content.length > 0) result.content = content;
+  if (message.is_error === true) result.is_error = true;
+  return result;
+}
+
+function encodeAssistant(message: AssistantMessage, path: string, encoding: Encoding): Loose[] {
+  const { content, refusal, tool_calls: calls = [] } = message;
+  if (Array.isArray(content)) {
+    const at = content.findIndex(({ type }) => type !== 'text');
+    if (at >= 0) throw unsupported(`${path}.content[${at}]`, 'text: this provider takes nothing else of an assistant');
+  }
+  const others = [
+    ...encodeContent(content ?? '', `${path}.content`, encoding),
+    ...textBlocks(refusal ?? ''),
+    ...calls.map((call) => encodeCall(call, encoding)),
+  ];
+  return interleave(encodeThoughts(message, encoding), others);
+}
+
+/** Only what is signed goes back. */
+function encodeThoughts(message: AssistantMessage, { dropped }: Encoding) {
+  const { blocks, isComplete } = thoughtBlocks(message.reasoning_details ?? []);
+  if (!isComplete) dropped.add('messages[].reasoning_details');
+  if (blocks.length === 0) {
+    for (const field of ['reasoning', 'reasoning_content']) {
+      if (typeof message[field] === 'string' && message[field] !== '') dropped.add(`messages[].${field}`);
+    }
+  }
+  return blocks;
+}
+
+function encodeCall({ id, function: called }: ToolCall, encoding: Encoding): Loose {
+  return { type: 'tool_use', id: encoding.toolId(id), name: called.name, input: inputOf(called.arguments) };
+}
+
+const maxInputDepth = 100;
+
+/** Anthropic takes an object. Arguments that are none, since the model broke off, are kept as a text in one. */
+function inputOf(text: string): Loose {
+  if (text.trim() === '') return {};
+  try {
+    const input = parseJson(text, maxInputDepth);
+    if (isObject(input)) return input;
+  } catch {
+    // It is no JSON, or nests too deep to be written again.
+  }
+  return { arguments: text };
+}

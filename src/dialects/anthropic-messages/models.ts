@@ -1,0 +1,109 @@
+import type { StructuredOutput } from '../dialect.ts';
+import type { MessagesQuirks } from './quirks.ts';
+
+/** How much the model is to think and write, where it takes no budget. */
+export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+/** What a model takes. Anthropic refuses a request with a field that the model does not know. */
+export interface ModelTraits {
+  /** How it thinks; see the quirk of the same name. */
+  thinking: NonNullable<MessagesQuirks['thinking']>;
+  /** false: it always thinks. */
+  canStopThinking: boolean;
+  /** true: it can be told to think between calls of tools only. */
+  thinksBetweenTools: boolean;
+  /** true: it shows what it thinks only when asked to. */
+  hidesThoughts: boolean;
+  /** The efforts that it knows. */
+  efforts: readonly Effort[];
+  /** Whether it takes `temperature`, `top_p` and `top_k`: all, either `temperature` or `top_p`, none. */
+  sampling: 'all' | 'one' | 'none';
+  /** true: it can be made to call a tool. */
+  forcedTools: boolean;
+  /** How it is asked for output of a schema. */
+  structuredOutput: StructuredOutput;
+  /** true: it takes tools whose arguments follow their schema exactly. */
+  strictTools: boolean;
+  /** true: it takes instructions in the middle of a conversation. */
+  laterInstructions: boolean;
+  /** true: it continues an assistant message at the end of the conversation. */
+  prefill: boolean;
+  /** A largest output that every model of its generation takes, in tokens. */
+  maxTokens: number;
+}
+
+/**
+ * `claude-opus-4-8`, `claude-sonnet-4-5-20250929`, `claude-3-5-sonnet-20241022`, `claude-opus-4@20250514`: the family,
+ * the version, and a date that is none.
+ */
+const namePattern = /claude-(?:([a-z]+)-)?(?:(\d{1,2})(?:[-.](\d{1,2}))?(?!\d))?/;
+
+/** Newer than every version that is known. */
+const newest = 9999;
+
+/**
+ * What a model takes, by its name. The names are Anthropic's own facts, and other hosts put something before or behind
+ * them. A newer Claude is taken for what the newest known one is; what is no Claude for the plainest.
+ * @see https://platform.claude.com/docs/en/about-claude/models/migration-guide
+ */
+export function traitsOf(upstreamModel: string, quirks: MessagesQuirks): ModelTraits {
+  const match = namePattern.exec(upstreamModel.toLowerCase());
+  const traits = match === null ? plainest : claudeTraits(match[1] ?? '', versionOf(match));
+  // At Google Cloud an organization has to allow it first.
+  const isGuarded = quirks.host === 'vertex' && traits.structuredOutput === 'native' && traits.forcedTools;
+  const thinking = quirks.thinking ?? traits.thinking;
+  const isSteered = thinking === 'adaptive' || thinking === 'either';
+  return {
+    ...traits,
+    thinking,
+    efforts: isSteered && traits.efforts.length === 0 ? ['low', 'medium', 'high'] : traits.efforts,
+    structuredOutput: quirks.structuredOutput ?? (isGuarded ? 'tool' : traits.structuredOutput),
+    strictTools: traits.strictTools && !isGuarded,
+    laterInstructions: traits.laterInstructions && quirks.host !== 'vertex',
+  };
+}
+
+function versionOf([, , major, minor]: RegExpExecArray): number {
+  return major === undefined ? newest : Number(major) * 100 + Number(minor ?? 0);
+}
+
+const plainest: ModelTraits = {
+  thinking: 'budget',
+  canStopThinking: true,
+  thinksBetweenTools: false,
+  hidesThoughts: false,
+  efforts: [],
+  sampling: 'all',
+  forcedTools: true,
+  structuredOutput: 'tool',
+  strictTools: false,
+  laterInstructions: false,
+  prefill: true,
+  maxTokens: 8_192,
+};
+
+function claudeTraits(family: string, version: number): ModelTraits {
+  const isLargest = family === 'fable' || family === 'mythos';
+  const isLate = version >= 505 && family !== 'haiku';
+  return {
+    thinking: version < 307 ? 'none' : version < 406 ? 'budget' : version < 407 ? 'either' : 'adaptive',
+    canStopThinking: !isLargest && !isLate,
+    thinksBetweenTools: family === 'sonnet' && version >= 505,
+    hidesThoughts: version >= 407,
+    efforts: effortsOf(family, version),
+    sampling: version < 401 ? 'all' : version < 407 ? 'one' : 'none',
+    forcedTools: !isLate && !(isLargest && version > 500),
+    structuredOutput: version < 401 ? 'tool' : 'native',
+    strictTools: version >= 401,
+    laterInstructions: (version >= 408 && (family === 'opus' || isLargest)) || version >= 505,
+    prefill: version < 406,
+    maxTokens: version < 305 ? 4_096 : version < 400 ? 8_192 : 32_000,
+  };
+}
+
+/** @see https://platform.claude.com/docs/en/build-with-claude/effort */
+function effortsOf(family: string, version: number): readonly Effort[] {
+  if (version >= 407) return ['low', 'medium', 'high', 'xhigh', 'max'];
+  if (version >= 406) return ['low', 'medium', 'high', 'max'];
+  return family === 'opus' && version >= 405 ? ['low', 'medium', 'high'] : [];
+}

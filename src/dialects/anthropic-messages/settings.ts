@@ -1,0 +1,138 @@
+import type { ChatRequest } from '../../schema/chat.ts';
+import type { Loose } from '../shared/values.ts';
+import type { Encoding } from './encoding.ts';
+
+/** The request without the fields that the provider refuses by its quirks. */
+export function withoutParams(request: ChatRequest, { quirks, dropped }: Encoding): ChatRequest {
+  const given = quirks.dropParams?.filter((name) => name !== 'messages' && isSet((request as Loose)[name])) ?? [];
+  if (given.length === 0) return request;
+  const rest: Loose = { ...request };
+  for (const name of given) {
+    delete rest[name];
+    dropped.add(name);
+  }
+  return rest as unknown as ChatRequest;
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Sampling, ends, who asks, and which tier. */
+export function encodeSettings(request: ChatRequest, payload: Loose, thinking: Loose | undefined, encoding: Encoding) {
+  encodeSampling(request, payload, thinking !== undefined && thinking.type !== 'disabled', encoding);
+  encodeStop(request, payload, encoding);
+  encodeUser(request, payload, encoding);
+  encodeTier(request, payload, encoding);
+}
+
+/** A model that thinks samples at its own temperature, and takes only this much of `top_p`. */
+const leastThinkingTopP = 0.95;
+
+/** @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking "Feature compatibility" */
+function encodeSampling(request: ChatRequest, payload: Loose, thinks: boolean, { traits, dropped }: Encoding): void {
+  const { temperature, top_p: topP, top_k: topK } = request;
+  const isFree = traits.sampling !== 'none';
+  const put = (name: 'temperature' | 'top_p' | 'top_k', value: number | null | undefined, isTaken: boolean) => {
+    if (value === null || value === undefined) return;
+    if (isTaken) payload[name] = value;
+    else dropped.add(name);
+  };
+  // Anthropic's scale ends at 1, that of chat completions at 2.
+  const heat = isSet(temperature) ? Math.min(temperature as number, 1) : temperature;
+  put('temperature', heat, isFree && (!thinks || heat === 1));
+  const isSecond = traits.sampling === 'one' && payload.temperature !== undefined;
+  put('top_p', topP, isFree && !isSecond && (!thinks || (topP ?? 0) >= leastThinkingTopP));
+  put('top_k', topK, isFree && !thinks);
+}
+
+/** A text without a visible character is refused. */
+function encodeStop({ stop }: ChatRequest, payload: Loose, { dropped }: Encoding): void {
+  if (!isSet(stop)) return;
+  const texts = typeof stop === 'string' ? [stop] : (stop as string[]);
+  const taken = texts.filter((text) => text.trim() !== '');
+  if (taken.length < texts.length) dropped.add('stop');
+  if (taken.length > 0) payload.stop_sequences = taken;
+}
+
+/** A longer id is refused. */
+const maxUserId = 256;
+
+/** The newer name wins where a caller sends both. */
+function encodeUser(request: ChatRequest, payload: Loose, { dropped }: Encoding): void {
+  const { user, safety_identifier: safety } = request;
+  const isUsable = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= maxUserId;
+  const id = [safety, user].find(isUsable);
+  if (id !== undefined) payload.metadata = { user_id: id };
+  if (isSet(safety) && safety !== id) dropped.add('safety_identifier');
+  if (isSet(user) && user !== id) dropped.add('user');
+}
+
+/**
+ * Anthropic's tiers: the standard one, and one for those who committed to an amount, which is used where there is room.
+ * @see https://platform.claude.com/docs/en/api/service-tiers
+ */
+const tiers: Readonly<Record<string, string>> = { auto: 'auto', priority: 'auto', default: 'standard_only' };
+
+function encodeTier({ service_tier: tier }: ChatRequest, payload: Loose, { quirks, dropped }: Encoding): void {
+  if (!tier) return;
+  const ours = quirks.host === 'vertex' ? undefined : tiers[tier];
+  if (ours) payload.service_tier = ours;
+  else dropped.add('service_tier');
+}
+
+/** Fields that reach the provider, or that say here what was left out of them. */
+const handled: ReadonlySet<string> = new Set([
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning',
+  'reasoning_effort',
+  'verbosity',
+  'service_tier',
+  'user',
+  'safety_identifier',
+  'cache_control',
+  // Fields that speak to the gateway, not to a provider.
+  'model',
+  'models',
+  'provider',
+  'plugins',
+  'route',
+  'debug',
+  'trace',
+  'session_id',
+  'stop_server_tools_when',
+  'stream',
+  'stream_options',
+  'include_reasoning',
+  'usage',
+  'transforms',
+]);
+
+/** Values that ask for nothing but what happens anyway. */
+const idle = new Map<string, (value: unknown) => boolean>([
+  ['n', (value) => value === 1],
+  ['logprobs', (value) => value === false],
+  ['top_logprobs', (value) => value === 0],
+  ['frequency_penalty', (value) => value === 0],
+  ['presence_penalty', (value) => value === 0],
+  ['repetition_penalty', (value) => value === 1],
+  ['modalities', (value) => Array.isArray(value) && value.every((one) => one === 'text')],
+]);
+
+/** Lists the fields that are left out because Anthropic has no word for them. */
+export function noteUnknown(request: ChatRequest, { dropped }: Encoding): void {
+  for (const key in request) {
+    const value = (request as Loose)[key];
+    if (isSet(value) && !handled.has(key) && !idle.get(key)?.(value)) dropped.add(key);
+  }
+}

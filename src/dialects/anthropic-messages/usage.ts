@@ -1,0 +1,103 @@
+import type { Usage } from '../../schema/chat.ts';
+import { isObject, type Loose } from '../shared/values.ts';
+
+/** No model reads or writes this much in one call; a larger count is a mistake of the provider. */
+const implausibleTokens = 100_000_000;
+/** Nor does one search the web so often. */
+const implausibleSearches = 1_000;
+
+function count(value: unknown, most = implausibleTokens): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most ? value : null;
+}
+
+/**
+ * Reads what Anthropic reports. Its `input_tokens` leave out what is read from a cache and what is written to one; ours
+ * are all of the prompt. Thoughts are part of `output_tokens`.
+ * @returns null where the counts are missing or nonsense
+ * @see https://platform.claude.com/docs/en/build-with-claude/prompt-caching "Tracking cache performance"
+ */
+export function readUsage(raw: unknown): Usage | null {
+  if (!isObject(raw)) return null;
+  const { input, output, cached, written, writtenForHour } = totalsOf(raw);
+  if (input === null || output === null) return null;
+  const prompt = input + cached + written;
+  const usage: Usage = {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      ...(written > 0 ? { cache_write_tokens: written } : {}),
+      ...(writtenForHour > 0 ? { cache_write_1h_tokens: writtenForHour } : {}),
+    },
+  };
+  const thoughts = count(isObject(raw.output_tokens_details) ? raw.output_tokens_details.thinking_tokens : null);
+  if (thoughts !== null) usage.completion_tokens_details = { reasoning_tokens: Math.min(thoughts, output) };
+  const searches = isObject(raw.server_tool_use)
+    ? count(raw.server_tool_use.web_search_requests, implausibleSearches)
+    : null;
+  if (searches) usage.server_tool_use_details = { web_search_requests: searches };
+  return usage;
+}
+
+interface Totals {
+  input: number | null;
+  output: number | null;
+  cached: number;
+  written: number;
+  writtenForHour: number;
+}
+
+/**
+ * What is at the top leaves out the steps in which the conversation was made shorter, which are charged: then the steps
+ * are added up.
+ * @see https://platform.claude.com/docs/en/build-with-claude/compaction "Understanding usage"
+ */
+function totalsOf(raw: Loose): Totals {
+  const steps = Array.isArray(raw.iterations) ? raw.iterations.filter(isObject) : [];
+  if (!steps.some(({ type }) => type === 'compaction')) return countsOf(raw);
+  return steps
+    .filter(({ type }) => type === 'compaction' || type === 'message')
+    .map(countsOf)
+    .reduce((sum, step) => ({
+      input: add(sum.input, step.input),
+      output: add(sum.output, step.output),
+      cached: sum.cached + step.cached,
+      written: sum.written + step.written,
+      writtenForHour: sum.writtenForHour + step.writtenForHour,
+    }));
+}
+
+function add(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : a + b;
+}
+
+function countsOf(raw: Loose): Totals {
+  const byTime = isObject(raw.cache_creation) ? raw.cache_creation : {};
+  const forHour = count(byTime.ephemeral_1h_input_tokens) ?? 0;
+  const forMinutes = count(byTime.ephemeral_5m_input_tokens) ?? 0;
+  const written = Math.max(count(raw.cache_creation_input_tokens) ?? 0, forHour + forMinutes);
+  return {
+    input: count(raw.input_tokens),
+    output: count(raw.output_tokens),
+    cached: count(raw.cache_read_input_tokens) ?? 0,
+    written,
+    writtenForHour: forHour,
+  };
+}
+
+/**
+ * Of a stream: later events count up, and leave out what has not changed.
+ * @param known  changed
+ */
+export function mergeUsage(known: Loose, raw: unknown): void {
+  if (!isObject(raw)) return;
+  for (const key in raw) if (raw[key] !== null && raw[key] !== undefined) known[key] = raw[key];
+}
+
+/** The tier that served, in the words of chat completions; null: not said. */
+export function serviceTierOf(raw: unknown): string | null {
+  const tier = isObject(raw) ? raw.service_tier : null;
+  if (typeof tier !== 'string') return null;
+  return tier === 'standard' ? 'default' : tier;
+}

@@ -1,0 +1,14 @@
+import { anthropicMessages } from '../dialects/anthropic-messages.ts';
+import { defineProvider } from './provider.ts';
+
+/** Claude, from those who made it. */
+export const anthropic = defineProvider({
+  slug: 'anthropic',
+  name: 'Anthropic',
+  baseUrl: 'https://api.anthropic.com/v1',
+  dialect: anthropicMessages,
+  auth: (request, { secret }) =>
+    secret === '' ? request : { ...request, headers: { ...request.headers, 'x-api-key': secret } },
+  env: ['ANTHROPIC_API_KEY'],
+  dataPolicy: { zeroRetention: false, trains: null },
+});
