@@ -61,6 +61,7 @@ export function encodePart(part: ContentPart, path: string, quirks: GoogleQuirks
     case 'file': {
       const { file_data: url, filename } = part.file;
       if (url === undefined) throw unsupported(`${path}.file`, 'file_data: files of a provider cannot be referred to');
+      if (filename) drop('messages[].content[].file.filename');
       const named = typeOf(extensionOf(filename ?? ''));
       return encodeUrl(url, named ?? 'application/pdf', `${path}.file.file_data`, quirks);
     }
