@@ -1,7 +1,9 @@
+import { toBase64 } from '../../base/base64.ts';
 import { isObject, type Loose, type ToolCallIds } from '../shared/values.ts';
 import { annotationsOf, type Grounding, noteGrounding } from './grounding.ts';
 import { addPieces, emptyObject, type PartialCall } from './partial-call.ts';
 import { imageId, reasoningFormat, signatureOf, textId } from './reasoning.ts';
+import { joinSound } from './sound.ts';
 
 /** What was read of one response so far. */
 export interface CandidateState {
@@ -11,6 +13,8 @@ export interface CandidateState {
   calls: number;
   images: number;
   details: number;
+  /** Bytes of sound that no chunk holds yet. */
+  sound: Uint8Array;
   /** The call whose arguments are still coming. */
   partial: PartialCall | null;
   grounding: Grounding;
@@ -25,6 +29,7 @@ export function newCandidate(): CandidateState {
     calls: 0,
     images: 0,
     details: 0,
+    sound: new Uint8Array(),
     partial: null,
     grounding: { supports: [], chunks: [], citations: [] },
     hasBegun: false,
@@ -58,7 +63,10 @@ export function readCandidate(raw: Loose, state: CandidateState, reading: PartRe
   const delta: Delta = {};
   const parts = isObject(raw.content) && Array.isArray(raw.content.parts) ? raw.content.parts : [];
   for (const part of parts) if (isObject(part)) readPart(part, state, delta, reading);
-  if (isLast) closeCall(state, delta);
+  if (isLast) {
+    closeCall(state, delta);
+    if (state.sound.length > 0) addSound(toBase64(state.sound), delta);
+  }
   noteGrounding(state.grounding, raw);
   if (!isLast) return delta;
   const annotations = annotationsOf(state.grounding, state.text);
@@ -113,7 +121,16 @@ function addMedia(
     delta.images.push({ type: 'image_url', image_url: { url: `data:${type};base64,${data}` } });
     if (signature !== null) addSignature(imageId(state.images), signature, state, delta);
     state.images++;
-  } else if (type.startsWith('audio/')) delta.audio = { data: `${delta.audio?.data ?? ''}${data}` };
+  } else if (type.startsWith('audio/')) {
+    const joined = joinSound(state.sound, data);
+    if (joined === null) return;
+    state.sound = joined.kept;
+    addSound(joined.data, delta);
+  }
+}
+
+function addSound(data: string, delta: Delta): void {
+  delta.audio = { data: `${delta.audio?.data ?? ''}${data}` };
 }
 
 function readCall(call: Loose, signature: string | null, state: CandidateState, delta: Delta, reading: PartReading) {
