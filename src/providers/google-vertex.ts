@@ -29,7 +29,7 @@ export const googleVertex = defineProvider({
   baseUrl,
   dialect: googleGenerateContent,
   auth,
-  quirks: { serviceTier: 'header', generatesOn: true },
+  quirks: { serviceTier: 'header', callIds: false, generatesOn: true },
   credentialShape: {
     parts: {
       apiKey: { expected: 'an API key', isOptional: true },

@@ -39,7 +39,7 @@ export function encodeAssistant(
   });
   const isUnsigned = isGemini3(family) && !calls.some(({ id }) => earlier.signatures.has(id));
   calls.forEach((call, at) => {
-    const part = signed({ functionCall: encodeCall(call) }, earlier, call.id);
+    const part = signed({ functionCall: encodeCall(call, quirks) }, earlier, call.id);
     if (at === 0 && isUnsigned) part.thoughtSignature = noSignature;
     parts.push(part);
   });
@@ -65,8 +65,8 @@ function signed(part: Loose, { signatures }: EarlierReasoning, id: string): Loos
   return signature === undefined ? part : { ...part, thoughtSignature: signature };
 }
 
-function encodeCall({ id, function: { name, arguments: text } }: ToolCall): Loose {
-  return { id, name, args: argumentsOf(text) };
+function encodeCall({ id, function: { name, arguments: text } }: ToolCall, { callIds }: GoogleQuirks): Loose {
+  return { ...(callIds === false ? {} : { id }), name, args: argumentsOf(text) };
 }
 
 /** Google takes an object only. What a model got wrong is passed on as it is, so that the model can see it. */

@@ -9,6 +9,9 @@ import type { GoogleQuirks } from './quirks.ts';
 
 type Content = { role: 'user' | 'model'; parts: Loose[] };
 
+/** Names of the functions that were called. */
+type Called = Map<string, string>;
+
 /** The conversation as Google has it. */
 export interface EncodedMessages {
   systemInstruction?: { parts: Loose[] };
@@ -32,14 +35,14 @@ export function encodeMessages(
 ): EncodedMessages {
   const system: Loose[] = [];
   const contents: Content[] = [];
-  /** Names of the functions that were called, by the id of the call. Some servers use an id again in a later turn. */
-  const called = new Map<string, string>();
+  /** By the id of the call. Some servers use an id again in a later turn. */
+  const called: Called = new Map();
   const add = (role: Content['role'], parts: Loose[]) => {
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
     else contents.push({ role, parts });
   };
-  messages.forEach((message, at) => {
+  for (const { message, at } of inOrderOfCalls(messages)) {
     const path = `messages[${at}]`;
     switch (message.role) {
       case 'system':
@@ -56,9 +59,27 @@ export function encodeMessages(
       case 'tool':
         add('user', encodeToolResult(message, path, called, family, quirks, drop));
     }
-  });
+  }
   if (instruction !== null) system.push({ text: instruction });
   return withSystem(system, contents, family);
+}
+
+/** Results in a row, in the order of their calls: a provider that takes no ids goes by it. */
+function inOrderOfCalls(messages: readonly ChatMessage[]): { message: ChatMessage; at: number }[] {
+  const ordered = messages.map((message, at) => ({ message, at }));
+  let places = new Map<string, number>();
+  for (let from = 0; from < ordered.length; from++) {
+    const { message } = ordered[from] as (typeof ordered)[number];
+    if (message.role === 'assistant') places = new Map(message.tool_calls?.map(({ id }, place) => [id, place]));
+    if (message.role !== 'tool') continue;
+    let to = from;
+    while (messages[to]?.role === 'tool') to++;
+    const place = ({ message: one }: (typeof ordered)[number]) =>
+      places.get((one as ToolMessage).tool_call_id) ?? places.size;
+    ordered.splice(from, to - from, ...ordered.slice(from, to).sort((a, b) => place(a) - place(b)));
+    from = to - 1;
+  }
+  return ordered;
 }
 
 /** Gemma takes no system instruction, and no model takes a request without contents. */
@@ -88,14 +109,18 @@ function encodeTexts(
 function encodeToolResult(
   { content, tool_call_id: id }: ToolMessage,
   path: string,
-  called: ReadonlyMap<string, string>,
+  called: Called,
   family: ModelFamily,
   quirks: GoogleQuirks,
   drop: Drop,
 ): Loose[] {
   const name = called.get(id);
   if (name === undefined) throw unsupported(`${path}.tool_call_id`, 'the id of a call in an earlier message');
-  const result: Loose = { id, name, response: { output: contentText(content) ?? '' } };
+  const result: Loose = {
+    ...(quirks.callIds === false ? {} : { id }),
+    name,
+    response: { output: contentText(content) ?? '' },
+  };
   const media: Loose[] = [];
   if (typeof content !== 'string')
     content.forEach((part, at) => {

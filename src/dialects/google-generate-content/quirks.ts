@@ -17,6 +17,11 @@ export const googleQuirks = lazily(() =>
      */
     penaltiesIn25: z.boolean().optional(),
     /**
+     * false: the provider refuses the ids of calls, as Vertex AI does. It then tells results apart by their order.
+     * @default true
+     */
+    callIds: z.boolean().optional(),
+    /**
      * true: addresses of Cloud Storage (`gs://`) pass. Whoever may call the model can then have read to them what the
      * provider's credential can read.
      * @default false

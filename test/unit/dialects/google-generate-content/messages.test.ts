@@ -129,6 +129,18 @@ describe('google-generate-content, earlier responses', () => {
     ]);
   });
 
+  it('has its calls answered in their order, where the provider takes no ids', () => {
+    const calls = ['a', 'b'].map((id) => ({ ...call, id }));
+    const results = ['b', 'a'].map((id) => ({ role: 'tool' as const, tool_call_id: id, content: `of ${id}` }));
+    const messages = [ask, { role: 'assistant' as const, tool_calls: calls }, ...results];
+    const encoded = encode({ messages }, undefined, { callIds: false });
+    const plain = { functionCall: { name: 'look', args: {} } };
+    expect(partsOf(encoded, 1)).toEqual([plain, plain]);
+    expect(partsOf(encoded, 2)).toEqual(
+      ['a', 'b'].map((id) => ({ functionResponse: { name: 'look', response: { output: `of ${id}` } } })),
+    );
+  });
+
   it('lists what else an earlier response held', () => {
     const encoded = encode({
       messages: [
