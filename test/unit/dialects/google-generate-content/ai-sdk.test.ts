@@ -55,7 +55,6 @@ const call: Call = {
   ],
   tools: [{ type: 'function', name: 'get_weather', description: 'The weather.', inputSchema: parameters }],
   toolChoice: { type: 'required' },
-  responseFormat: { type: 'json', schema, name: 'weather', description: 'A temperature.' },
   maxOutputTokens: 500,
   temperature: 0.5,
   topP: 0.9,
@@ -95,7 +94,6 @@ const request: Partial<ChatRequest> = {
   ],
   tools: [{ type: 'function', function: { name: 'get_weather', description: 'The weather.', parameters } }],
   tool_choice: 'required',
-  response_format: { type: 'json_schema', json_schema: { name: 'weather', description: 'A temperature.', schema } },
   max_tokens: 500,
   temperature: 0.5,
   top_p: 0.9,
@@ -106,43 +104,66 @@ const request: Partial<ChatRequest> = {
   service_tier: 'flex',
 };
 
+const model = 'gemini-3-flash-preview';
+
 interface Body {
   contents: { role: string; parts: { functionResponse?: { response: unknown } }[] }[];
   generationConfig: { responseJsonSchema: Record<string, unknown>; thinkingConfig: { thinkingLevel: string } };
 }
 
+/** What the library sends. */
+async function theirs(options: Call): Promise<{ url: string; body: Body }> {
+  const sent: { url: string; body: Body }[] = [];
+  const google = createGoogle({
+    apiKey: 'none',
+    fetch: async (url, init) => {
+      sent.push({ url: String(url), body: JSON.parse(String(init?.body)) });
+      return Response.json({
+        candidates: [{ content: { role: 'model', parts: [{ text: '{}' }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+      });
+    },
+  });
+  await google(model).doGenerate(options);
+  return sent[0] as { url: string; body: Body };
+}
+
 describe('google-generate-content, compared with another client of Google', () => {
   it('sends the same for the same conversation, but for what is written here', async () => {
-    let sent: { url: string; body: Body } | undefined;
-    const google = createGoogle({
-      apiKey: 'none',
-      fetch: async (url, init) => {
-        sent = { url: String(url), body: JSON.parse(String(init?.body)) };
-        return Response.json({
-          candidates: [{ content: { role: 'model', parts: [{ text: '{}' }] }, finishReason: 'STOP' }],
-          usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
-        });
-      },
-    });
-    await google('gemini-3-flash-preview').doGenerate(call);
-    const ours = encode(request, 'gemini-3-flash-preview');
-    expect(sent?.url).toBe(`https://generativelanguage.googleapis.com/v1beta${ours.path}`);
-
-    const theirs = structuredClone(sent?.body) as Body;
+    const ours = encode(request, model);
+    const { url, body } = await theirs(call);
+    expect(url).toBe(`https://generativelanguage.googleapis.com/v1beta${ours.path}`);
     // The library sends the result of a tool and the user's next words as two contents. Google wants roles in turn.
-    const [result, words] = theirs.contents.splice(2, 2);
+    const [result, words] = body.contents.splice(2, 2);
     expect([result?.role, words?.role]).toEqual(['user', 'user']);
-    theirs.contents.push({ role: 'user', parts: [...(result?.parts ?? []), ...(words?.parts ?? [])] });
-    // The library wraps the result of a tool with the name of the tool. Google documents `output` for what it says.
-    const response = theirs.contents[2]?.parts[0]?.functionResponse as { response: unknown };
+    body.contents.push({ role: 'user', parts: [...(result?.parts ?? []), ...(words?.parts ?? [])] });
+    // The library wraps the result of a tool with its name. Google documents `output` for what it says.
+    const response = body.contents[2]?.parts[0]?.functionResponse as { response: unknown };
     expect(response.response).toEqual({ name: 'get_weather', content: '18 degrees' });
     response.response = { output: '18 degrees' };
-    // It leaves the name and the description of a form out, which the model can read.
-    Object.assign(theirs.generationConfig.responseJsonSchema, { title: 'weather', description: 'A temperature.' });
     // Google's list of levels is in capital letters; its servers take both.
-    expect(theirs.generationConfig.thinkingConfig.thinkingLevel).toBe('low');
-    theirs.generationConfig.thinkingConfig.thinkingLevel = 'LOW';
-    expect(ours.payload).toEqual(theirs);
+    expect(body.generationConfig.thinkingConfig.thinkingLevel).toBe('low');
+    body.generationConfig.thinkingConfig.thinkingLevel = 'LOW';
+    expect(ours.payload).toEqual(body);
     expect(ours.dropped).toEqual([]);
+  });
+
+  it('asks for a form in the same words, and tells the model its name and what it is for', async () => {
+    const format = { name: 'weather', description: 'A temperature.', schema };
+    const { body } = await theirs({
+      prompt: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+      responseFormat: { type: 'json', ...format },
+    });
+    expect(body.generationConfig.responseJsonSchema).toEqual(schema);
+    Object.assign(body.generationConfig.responseJsonSchema, { title: 'weather', description: 'A temperature.' });
+    expect(encode({ response_format: { type: 'json_schema', json_schema: format } }, model).payload).toEqual(body);
+  });
+
+  it('asks Gemini 3 for a form beside tools in its own words, where the library makes the form a tool', async () => {
+    const { body } = await theirs({ ...call, responseFormat: { type: 'json', schema, name: 'weather' } });
+    expect(body.generationConfig.responseJsonSchema).toBeUndefined();
+    const format = { name: 'weather', schema };
+    const ours = encode({ ...request, response_format: { type: 'json_schema', json_schema: format } }, model);
+    expect(ours.structuredOutput).toBe('native');
   });
 });
