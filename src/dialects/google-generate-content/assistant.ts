@@ -26,8 +26,6 @@ export function encodeAssistant(
   drop: Drop,
 ): Loose[] {
   const { content, refusal, images = [], tool_calls: calls = [] } = message;
-  for (const field of ['audio', 'annotations', 'name'] as const)
-    if (message[field] !== undefined && message[field] !== null) drop(`messages[].${field}`);
   // A refusal is what the model said.
   const text = contentText(content) || refusal || '';
   const earlier = earlierReasoning(message, text.length, drop);

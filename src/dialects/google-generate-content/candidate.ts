@@ -51,8 +51,15 @@ export interface Delta {
 /** How the parts of a response are read. */
 export interface PartReading {
   ids: ToolCallIds;
+  /** Ends the ids that are made here: otherwise, every turn of a conversation would have the same ones. */
+  suffix: string;
   /** The tool whose arguments are the content. */
   outputTool: string | undefined;
+}
+
+/** Of the id of the response. Some servers take no id of a call with more than 40 characters. */
+export function suffixOf({ responseId: id }: Loose): string {
+  return typeof id === 'string' && /^[\w-]{1,28}$/.test(id) ? `_${id}` : '';
 }
 
 /**
@@ -143,7 +150,7 @@ function readCall(call: Loose, signature: string | null, state: CandidateState, 
       return;
     }
     const index = state.calls++;
-    const id = reading.ids.take(call.id) ?? reading.ids.make(index);
+    const id = reading.ids.take(call.id) ?? `${reading.ids.make(index)}${reading.suffix}`;
     const isWhole = willContinue !== true && partialArgs === undefined;
     const text = isWhole ? JSON.stringify(isObject(args) ? args : {}) : '';
     addCall({ index, id, type: 'function', function: { name, arguments: text } }, delta);

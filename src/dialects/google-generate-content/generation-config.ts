@@ -8,6 +8,11 @@ import { thinkingConfig } from './thinking.ts';
 /** Is told each field that is left out. */
 export type Drop = (path: string) => void;
 
+/** Fields that nobody knows pass into the gateway. Google would refuse them. */
+export function dropOthers(value: object, known: ReadonlySet<string>, path: string, drop: Drop): void {
+  for (const field in value) if (!known.has(field) && (value as Loose)[field] !== null) drop(`${path}.${field}`);
+}
+
 /** Fields of a request under the names that Google has for them. */
 const sampling = [
   ['temperature', 'temperature'],

@@ -2,8 +2,10 @@ import type { ContentPart } from '../../schema/chat.ts';
 import { readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import type { Loose } from '../shared/values.ts';
-import type { Drop } from './generation-config.ts';
+import { type Drop, dropOthers } from './generation-config.ts';
 import type { GoogleQuirks } from './quirks.ts';
+
+const partFields: ReadonlySet<string> = new Set(['type', 'text', 'image_url', 'input_audio', 'video_url', 'file']);
 
 const types: Readonly<Record<string, string>> = {
   png: 'image/png',
@@ -40,7 +42,7 @@ const types: Readonly<Record<string, string>> = {
  * @see https://ai.google.dev/api/caching#Part
  */
 export function encodePart(part: ContentPart, path: string, quirks: GoogleQuirks, drop: Drop): Loose {
-  if ('cache_control' in part && part.cache_control) drop('messages[].content[].cache_control');
+  dropOthers(part, partFields, 'messages[].content[]', drop);
   switch (part.type) {
     case 'text':
       return { text: part.text };

@@ -2,12 +2,25 @@ import type { ChatMessage, SystemMessage, ToolMessage, UserMessage } from '../..
 import { unsupported } from '../shared/unsupported.ts';
 import { contentText, type Loose } from '../shared/values.ts';
 import { encodeAssistant } from './assistant.ts';
-import type { Drop } from './generation-config.ts';
+import { type Drop, dropOthers } from './generation-config.ts';
 import { encodePart } from './media.ts';
 import { isGemini3, type ModelFamily } from './model-family.ts';
 import type { GoogleQuirks } from './quirks.ts';
 
 type Content = { role: 'user' | 'model'; parts: Loose[] };
+
+/** Those that are carried, or of which it is said elsewhere that they are not. */
+const messageFields: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'tool_calls',
+  'tool_call_id',
+  'refusal',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'images',
+]);
 
 /** Names of the functions that were called. */
 type Called = Map<string, string>;
@@ -44,6 +57,7 @@ export function encodeMessages(
   };
   for (const { message, at } of inOrderOfCalls(messages)) {
     const path = `messages[${at}]`;
+    dropOthers(message, messageFields, 'messages[]', drop);
     switch (message.role) {
       case 'system':
       case 'developer':
@@ -93,12 +107,11 @@ function withSystem(system: Loose[], contents: Content[], { isGemma }: ModelFami
 }
 
 function encodeTexts(
-  { content, name }: SystemMessage | UserMessage | Extract<ChatMessage, { role: 'developer' }>,
+  { content }: SystemMessage | UserMessage | Extract<ChatMessage, { role: 'developer' }>,
   path: string,
   quirks: GoogleQuirks,
   drop: Drop,
 ): Loose[] {
-  if (name) drop('messages[].name');
   if (typeof content === 'string') return [{ text: content }];
   return content.length === 0
     ? [{ text: '' }]

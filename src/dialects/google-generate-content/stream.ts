@@ -3,7 +3,7 @@ import type { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { badResponse, isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
-import { type CandidateState, newCandidate, type PartReading, readCandidate } from './candidate.ts';
+import { type CandidateState, newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
 import { decodeLogprobs } from './logprobs.ts';
@@ -21,7 +21,7 @@ const maxDepth = 64;
  */
 export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {}): StreamDecoder {
   const states = new Map<number, CandidateState>();
-  const parts: PartReading = { ids: toolCallIds(), outputTool };
+  const parts: PartReading = { ids: toolCallIds(), suffix: '', outputTool };
   /** Searches so far: an event tells of its own only. */
   let searches = 0;
   /** Set when the provider has broken off a candidate. */
@@ -29,6 +29,7 @@ export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {
 
   function decode(data: string): StreamPart[] {
     const event = parseEvent(data);
+    parts.suffix = suffixOf(event);
     const candidates = Array.isArray(event.candidates) ? event.candidates.filter(isObject) : [];
     for (const one of candidates) searches = Math.max(searches, searchesOf(one, event.modelVersion));
     const usage = readUsage(event.usageMetadata, searches);

@@ -1,8 +1,11 @@
 import type { ChatRequest, ChatTool, FunctionTool } from '../../schema/chat.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { isObject, type Loose } from '../shared/values.ts';
-import type { Drop } from './generation-config.ts';
+import { type Drop, dropOthers } from './generation-config.ts';
 import { googleSchema } from './json-schema.ts';
+
+const toolFields: ReadonlySet<string> = new Set(['type', 'function']);
+const functionFields: ReadonlySet<string> = new Set(['name', 'description', 'parameters', 'strict']);
 
 /** The fields `tools` and `toolConfig` of a request. */
 export interface EncodedTools {
@@ -53,7 +56,8 @@ export function isFunction(tool: ChatTool): tool is FunctionTool {
 }
 
 function declarationOf(tool: FunctionTool, drop: Drop): Loose {
-  if (tool.cache_control) drop('tools[].cache_control');
+  dropOthers(tool, toolFields, 'tools[]', drop);
+  dropOthers(tool.function, functionFields, 'tools[].function', drop);
   const { name, description, parameters } = tool.function;
   const declaration: Loose = { name };
   if (description) declaration.description = description;

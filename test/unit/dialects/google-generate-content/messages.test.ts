@@ -141,6 +141,23 @@ describe('google-generate-content, earlier responses', () => {
     );
   });
 
+  it('lists fields that Google does not know, wherever they stand', () => {
+    const encoded = encode({
+      messages: [{ role: 'user', name: 'A', content: [{ type: 'text', text: 'Hi', mood: 'good' }] }],
+      tools: [{ type: 'function', eager: true, function: { name: 'f', examples: [] } }],
+    });
+    expect(encoded.payload).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      tools: [{ functionDeclarations: [{ name: 'f' }] }],
+    });
+    expect(encoded.dropped).toEqual([
+      'tools[].eager',
+      'tools[].function.examples',
+      'messages[].name',
+      'messages[].content[].mood',
+    ]);
+  });
+
   it('lists what else an earlier response held', () => {
     const encoded = encode({
       messages: [

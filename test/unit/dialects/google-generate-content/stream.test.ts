@@ -70,6 +70,13 @@ describe('google-generate-content, a stream', () => {
     expect(choicesOf(parts).at(-1)?.finish_reason).toBe('tool_calls');
   });
 
+  it('makes ids that are those of no other response', () => {
+    const id = (responseId: unknown) =>
+      choicesOf(read([{ ...call({ name: 'a' }), responseId }]))[0]?.delta.tool_calls?.[0]?.id;
+    expect(id('bH6LaZW8Fp_3nsEPqtaSwQ4')).toBe('call_0_bH6LaZW8Fp_3nsEPqtaSwQ4');
+    for (const nonsense of [undefined, 7, 'a b', 'x'.repeat(29)]) expect(id(nonsense)).toBe('call_0');
+  });
+
   it('puts arguments together that come piece by piece', () => {
     const piece = (jsonPath: string, value: Json) =>
       call({ partialArgs: [{ jsonPath, ...value }], willContinue: true });
