@@ -1,12 +1,14 @@
 import type { Schema } from '../schema/schema.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 import type { Dialect } from './dialect.ts';
+import { googleGenerateContent } from './google-generate-content.ts';
 import { openaiChat } from './openai-chat.ts';
 
 /** Every dialect an option may name. */
 export const dialects = {
   'openai-chat': openaiChat,
   'anthropic-messages': anthropicMessages,
+  'google-generate-content': googleGenerateContent,
 } as const satisfies Record<string, Dialect>;
 
 export type DialectName = keyof typeof dialects;

@@ -61,6 +61,9 @@ const textFields: ReadonlySet<string> = new Set([
   'prompt_cache_options',
   'safety_identifier',
   'safe_prompt',
+  // Google's
+  'safetySettings',
+  'safety_settings',
   'prompt_mode',
   'request_id',
   'user_id',

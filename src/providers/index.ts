@@ -1,11 +1,19 @@
 import { anthropic } from './anthropic.ts';
 import { cloudflare } from './cloudflare.ts';
+import { googleAiStudio } from './google-ai-studio.ts';
+import { googleVertex } from './google-vertex.ts';
 import type { Provider } from './provider.ts';
 import { registry } from './registry.ts';
 import { sandbox } from './sandbox.ts';
 
 /** Those that need code, by slug. */
-const inCode = { sandbox, anthropic, cloudflare } satisfies Record<string, Provider>;
+const inCode = {
+  sandbox,
+  anthropic,
+  cloudflare,
+  'google-ai-studio': googleAiStudio,
+  'google-vertex': googleVertex,
+} satisfies Record<string, Provider>;
 
 /** Every provider that is built in. */
 export const builtInProviders: readonly Provider[] = [...Object.values(inCode), ...registry];

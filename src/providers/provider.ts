@@ -39,6 +39,11 @@ export interface CredentialShape {
   parts: Readonly<Record<string, CredentialPart>>;
   /** Sets of optional parts, such as the two ways to sign in. One of the sets must be complete. */
   oneOf?: readonly (readonly string[])[];
+  /**
+   * Other names of parts, such as those in a file of keys that the provider issues: a workspace may send such a file as
+   * it is. null: a name of the file that is no part, and is left out.
+   */
+  aliases?: Readonly<Record<string, string | null>>;
 }
 
 /** A request that is about to be sent. */
@@ -53,8 +58,15 @@ export interface OutgoingRequest {
   body: string;
 }
 
-/** Puts the credential onto a finished request. May sign the body, and may be asynchronous. */
-export type Auth = (request: OutgoingRequest, credential: Credential) => OutgoingRequest | Promise<OutgoingRequest>;
+/**
+ * Puts the credential onto a finished request. May sign the body, and may be asynchronous.
+ * @param clock  the time: what is signed expires
+ */
+export type Auth = (
+  request: OutgoingRequest,
+  credential: Credential,
+  clock: Clock,
+) => OutgoingRequest | Promise<OutgoingRequest>;
 
 /** What an in-process provider may use. */
 export interface ProviderRuntime {

@@ -12,7 +12,6 @@ const generateOn = new Set([
   'aion-labs',
   'alibaba',
   'featherless',
-  'google-ai-studio',
   'groq',
   'inference-net',
   'inflection',
@@ -111,13 +110,6 @@ export const registry = [
     'GMICLOUD_API_KEY',
     'GMI_API_KEY',
   ]),
-  plain(
-    'google-ai-studio',
-    'Google AI Studio',
-    'https://generativelanguage.googleapis.com/v1beta/openai',
-    ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
-    { quirks: { reasoningBeside: false }, dataPolicy: { zeroRetention: false, trains: null } },
-  ),
   plain('groq', 'Groq', 'https://api.groq.com/openai/v1', ['GROQ_API_KEY'], {
     quirks: {
       reasoningBeside: false,

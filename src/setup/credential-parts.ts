@@ -13,7 +13,8 @@ const word = /^[A-Za-z0-9_-]{1,128}$/;
 export type PartsResult = { credential: Credential; secrets: readonly string[] } | { issues: readonly Issue[] };
 
 /** Checks the parts of a credential. */
-export function credentialOf(shape: CredentialShape, parts: Readonly<Record<string, unknown>>): PartsResult {
+export function credentialOf(shape: CredentialShape, given: Readonly<Record<string, unknown>>): PartsResult {
+  const parts = withoutAliases(shape, given);
   const issues: Issue[] = [];
   const others: Record<string, string> = {};
   const secrets: string[] = [];
@@ -36,6 +37,17 @@ export function credentialOf(shape: CredentialShape, parts: Readonly<Record<stri
     issues.push({ path: '', message: `expected ${sets.map((set) => set.join(' and ')).join(', or ')}` });
   if (issues.length > 0) return { issues };
   return { credential: Object.keys(others).length === 0 ? { secret } : { secret, parts: others }, secrets };
+}
+
+/** Under the names of the shape, which win over others that mean the same. */
+function withoutAliases({ aliases }: CredentialShape, given: Readonly<Record<string, unknown>>) {
+  if (aliases === undefined) return given;
+  const parts: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const meant = Object.hasOwn(aliases, name) ? aliases[name] : name;
+    if (typeof meant === 'string' && (meant === name || !Object.hasOwn(given, meant))) parts[meant] = value;
+  }
+  return parts;
 }
 
 /**

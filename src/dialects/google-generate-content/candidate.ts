@@ -1,0 +1,177 @@
+import { toBase64 } from '../../base/base64.ts';
+import { isObject, type Loose, type ToolCallIds } from '../shared/values.ts';
+import { annotationsOf, type Grounding, noteGrounding } from './grounding.ts';
+import { addPieces, emptyObject, type PartialCall } from './partial-call.ts';
+import { imageId, reasoningFormat, signatureOf, textId } from './reasoning.ts';
+import { joinSound } from './sound.ts';
+
+/** What was read of one response so far. */
+export interface CandidateState {
+  /** All text: sources refer to it. */
+  text: string;
+  /** How many calls of tools, images and details of reasoning there are. */
+  calls: number;
+  images: number;
+  details: number;
+  /** Bytes of sound that no chunk holds yet. */
+  sound: Uint8Array;
+  /** The call whose arguments are still coming. */
+  partial: PartialCall | null;
+  grounding: Grounding;
+  /** A chunk has said who speaks. */
+  hasBegun: boolean;
+  isFinished: boolean;
+}
+
+export function newCandidate(): CandidateState {
+  return {
+    text: '',
+    calls: 0,
+    images: 0,
+    details: 0,
+    sound: new Uint8Array(),
+    partial: null,
+    grounding: { supports: [], chunks: [], citations: [] },
+    hasBegun: false,
+    isFinished: false,
+  };
+}
+
+/** What one event adds to a message. */
+export interface Delta {
+  content?: string;
+  reasoning?: string;
+  reasoning_details?: Loose[];
+  tool_calls?: Loose[];
+  images?: Loose[];
+  audio?: Loose;
+  annotations?: Loose[];
+}
+
+/** How the parts of a response are read. */
+export interface PartReading {
+  ids: ToolCallIds;
+  /** Ends the ids that are made here: otherwise, every turn of a conversation would have the same ones. */
+  suffix: string;
+  /** The tool whose arguments are the content. */
+  outputTool: string | undefined;
+}
+
+/** Of the id of the response. Some servers take no id of a call with more than 40 characters. */
+export function suffixOf({ responseId: id }: Loose): string {
+  return typeof id === 'string' && /^[\w-]{1,28}$/.test(id) ? `_${id}` : '';
+}
+
+/**
+ * Reads the parts that an event, or a complete response, adds.
+ * @param isLast  no more parts will come: the sources are noted, and calls are closed
+ */
+export function readCandidate(raw: Loose, state: CandidateState, reading: PartReading, isLast: boolean): Delta {
+  const delta: Delta = {};
+  const parts = isObject(raw.content) && Array.isArray(raw.content.parts) ? raw.content.parts : [];
+  for (const part of parts) if (isObject(part)) readPart(part, state, delta, reading);
+  if (isLast) {
+    closeCall(state, delta);
+    if (state.sound.length > 0) addSound(toBase64(state.sound), delta);
+  }
+  noteGrounding(state.grounding, raw);
+  if (!isLast) return delta;
+  const annotations = annotationsOf(state.grounding, state.text);
+  if (annotations.length > 0) delta.annotations = annotations;
+  return delta;
+}
+
+function readPart(part: Loose, state: CandidateState, delta: Delta, reading: PartReading): void {
+  const signature = signatureOf(part);
+  if (part.thought === true) {
+    // Drafts of an image are no part of the response.
+    if (typeof part.text === 'string') addThought(part.text, signature, state, delta);
+  } else if (isObject(part.functionCall)) readCall(part.functionCall, signature, state, delta, reading);
+  else if (isObject(part.inlineData)) addMedia(part.inlineData, signature, state, delta);
+  else if (typeof part.text === 'string') addText(part.text, signature, state, delta);
+}
+
+function addThought(text: string, signature: string | null, state: CandidateState, delta: Delta): void {
+  if (text === '' && signature === null) return;
+  if (text !== '') delta.reasoning = (delta.reasoning ?? '') + text;
+  addDetail({ type: 'reasoning.text', text, ...(signature === null ? {} : { signature }) }, state, delta);
+}
+
+function addText(text: string, signature: string | null, state: CandidateState, delta: Delta): void {
+  const start = state.text.length;
+  if (text !== '') {
+    delta.content = (delta.content ?? '') + text;
+    state.text += text;
+  }
+  if (signature !== null) addSignature(textId(start, state.text.length), signature, state, delta);
+}
+
+function addSignature(id: string, signature: string, state: CandidateState, delta: Delta): void {
+  addDetail({ type: 'reasoning.encrypted', data: signature, id }, state, delta);
+}
+
+function addDetail(detail: Loose, state: CandidateState, delta: Delta): void {
+  delta.reasoning_details ??= [];
+  delta.reasoning_details.push({ ...detail, format: reasoningFormat, index: state.details++ });
+}
+
+/** Images and sound that the model made. */
+function addMedia(
+  { mimeType: type, data }: Loose,
+  signature: string | null,
+  state: CandidateState,
+  delta: Delta,
+): void {
+  if (typeof type !== 'string' || typeof data !== 'string') return;
+  if (type.startsWith('image/')) {
+    delta.images ??= [];
+    delta.images.push({ type: 'image_url', image_url: { url: `data:${type};base64,${data}` } });
+    if (signature !== null) addSignature(imageId(state.images), signature, state, delta);
+    state.images++;
+  } else if (type.startsWith('audio/')) {
+    const joined = joinSound(state.sound, data);
+    if (joined === null) return;
+    state.sound = joined.kept;
+    addSound(joined.data, delta);
+  }
+}
+
+function addSound(data: string, delta: Delta): void {
+  delta.audio = { data: `${delta.audio?.data ?? ''}${data}` };
+}
+
+function readCall(call: Loose, signature: string | null, state: CandidateState, delta: Delta, reading: PartReading) {
+  const { name, args, partialArgs, willContinue } = call;
+  const isNew = typeof name === 'string' && name !== '';
+  if (isNew) {
+    closeCall(state, delta);
+    if (name === reading.outputTool) {
+      addText(isObject(args) ? JSON.stringify(args) : '{}', null, state, delta);
+      return;
+    }
+    const index = state.calls++;
+    const id = reading.ids.take(call.id) ?? `${reading.ids.make(index)}${reading.suffix}`;
+    const isWhole = willContinue !== true && partialArgs === undefined;
+    const text = isWhole ? JSON.stringify(isObject(args) ? args : {}) : '';
+    addCall({ index, id, type: 'function', function: { name, arguments: text } }, delta);
+    if (signature !== null) addSignature(id, signature, state, delta);
+    if (isWhole) return;
+    state.partial = { index, args: emptyObject() };
+  }
+  if (state.partial === null) return;
+  addPieces(state.partial, partialArgs);
+  if (willContinue !== true) closeCall(state, delta);
+}
+
+/** The arguments leave when they are complete: pieces of them are no piece of their JSON. */
+function closeCall(state: CandidateState, delta: Delta): void {
+  if (state.partial === null) return;
+  const { index, args } = state.partial;
+  state.partial = null;
+  addCall({ index, function: { arguments: JSON.stringify(args) } }, delta);
+}
+
+function addCall(call: Loose, delta: Delta): void {
+  delta.tool_calls ??= [];
+  delta.tool_calls.push(call);
+}

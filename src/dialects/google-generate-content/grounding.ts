@@ -1,0 +1,115 @@
+import { isObject, type Loose } from '../shared/values.ts';
+
+/** No response cites more. */
+const mostCitations = 1_000;
+
+/** What a response says of its sources. In a stream, pieces of it come with several events. */
+export interface Grounding {
+  supports: unknown[];
+  chunks: unknown[];
+  citations: unknown[];
+}
+
+/** Takes in what an event holds; the latest counts. */
+export function noteGrounding(grounding: Grounding, candidate: Loose): void {
+  const { groundingMetadata: metadata, citationMetadata: cited } = candidate;
+  if (isObject(metadata)) {
+    if (isFilled(metadata.groundingSupports)) grounding.supports = metadata.groundingSupports;
+    if (isFilled(metadata.groundingChunks)) grounding.chunks = metadata.groundingChunks;
+  }
+  if (!isObject(cited)) return;
+  // The Gemini API and Vertex AI have a name each.
+  const citations = cited.citationSources ?? cited.citations;
+  if (isFilled(citations)) grounding.citations = citations;
+}
+
+function isFilled(value: unknown): value is unknown[] {
+  return Array.isArray(value) && value.length > 0;
+}
+
+/**
+ * One note for each piece of text and each of its sources. Google counts bytes of UTF-8, our wire the units of a
+ * JavaScript string. Sources that no piece of text refers to have the range 0 to 0.
+ * @param text  of the response so far
+ * @see https://ai.google.dev/gemini-api/docs/google-search
+ */
+export function annotationsOf({ supports, chunks, citations }: Grounding, text: string): Loose[] {
+  if (supports.length + chunks.length + citations.length === 0) return [];
+  const indexOf = utf16Indices(text);
+  const notes = new Map<string, Loose>();
+  const used = new Set<unknown>();
+  const add = (source: Loose | null, range: Range) => {
+    if (source === null || notes.size >= mostCitations) return;
+    const note: Loose = { ...source, start_index: range.start, end_index: range.end };
+    notes.set(`${range.start} ${range.end} ${note.url}`, { type: 'url_citation', url_citation: note });
+  };
+  for (const support of supports) {
+    if (!isObject(support) || !Array.isArray(support.groundingChunkIndices)) continue;
+    const range = rangeOf(isObject(support.segment) ? support.segment : {}, text, indexOf);
+    for (const at of support.groundingChunkIndices) {
+      used.add(at);
+      add(sourceOf(typeof at === 'number' ? chunks[at] : undefined), range);
+    }
+  }
+  for (const cited of citations) {
+    if (!isObject(cited) || typeof cited.uri !== 'string') continue;
+    add(citation(cited.uri, cited.title), rangeOf(cited, text, indexOf));
+  }
+  chunks.forEach((chunk, at) => {
+    if (!used.has(at)) add(sourceOf(chunk), { start: 0, end: 0 });
+  });
+  return [...notes.values()];
+}
+
+interface Range {
+  start: number;
+  end: number;
+}
+
+/** Offsets count from the beginning of the text, or of one part of it: the piece itself tells which. */
+function rangeOf({ startIndex, endIndex, text: piece }: Loose, text: string, indexOf: (byte: number) => number): Range {
+  const start = indexOf(typeof startIndex === 'number' ? startIndex : 0);
+  const end = Math.max(start, indexOf(typeof endIndex === 'number' ? endIndex : 0));
+  if (typeof piece !== 'string' || piece === '' || text.slice(start, end) === piece) return { start, end };
+  const found = text.indexOf(piece);
+  return found < 0 ? { start: 0, end: 0 } : { start: found, end: found + piece.length };
+}
+
+/** A page, a document of the caller's own, or a place. */
+function sourceOf(chunk: unknown): Loose | null {
+  if (!isObject(chunk)) return null;
+  const source = chunk.web ?? chunk.retrievedContext ?? chunk.maps ?? chunk.image;
+  if (!isObject(source)) return null;
+  const url = source.uri ?? source.sourceUri;
+  return typeof url === 'string' && url !== '' ? citation(url, source.title, source.text) : null;
+}
+
+function citation(url: string, title: unknown, content?: unknown): Loose {
+  return {
+    url,
+    title: typeof title === 'string' && title !== '' ? title : url,
+    ...(typeof content === 'string' ? { content } : {}),
+  };
+}
+
+/** @returns the index in the string for an offset in its UTF-8; offsets inside a character or behind the end fit too */
+function utf16Indices(text: string): (byte: number) => number {
+  let map: Uint32Array | null = null;
+  return (byte) => {
+    map ??= indexTable(text);
+    const at = Number.isSafeInteger(byte) && byte > 0 ? Math.min(byte, map.length - 1) : 0;
+    return map[at] as number;
+  };
+}
+
+function indexTable(text: string): Uint32Array {
+  const table: number[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at) as number;
+    const bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (let n = 0; n < bytes; n++) table.push(at);
+    if (bytes === 4) at++;
+  }
+  table.push(text.length);
+  return Uint32Array.from(table);
+}

@@ -1,0 +1,29 @@
+/** What the shape of a request depends on, as the name of the model tells. */
+export interface ModelFamily {
+  /** Of Gemini, such as 2 or 2.5. A name that says none is that of a new model: aliases point to the latest. */
+  generation: number;
+  /** One of the open models, which take neither a system instruction nor a setting for thoughts. */
+  isGemma: boolean;
+  /** Makes images, and thinks as it pleases. */
+  isImage: boolean;
+  isPro: boolean;
+  isLite: boolean;
+}
+
+/** Reads `gemini-2.5-flash-lite`, `models/gemini-3-pro-preview` or `gemini-flash-latest`. */
+export function familyOf(model: string): ModelFamily {
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
+  const [, generation] = /gemini-(\d+(?:\.\d+)?)/.exec(name) ?? [];
+  return {
+    generation: generation === undefined ? Number.POSITIVE_INFINITY : Number(generation),
+    isGemma: name.startsWith('gemma'),
+    isImage: /-image(?:-|$)/.test(name),
+    isPro: /-pro(?:-|$)/.test(name),
+    isLite: /-lite(?:-|$)/.test(name),
+  };
+}
+
+/** From Gemini 3 on, models take tools beside a schema, media in results of tools, and levels of thinking. */
+export function isGemini3({ generation, isGemma }: ModelFamily): boolean {
+  return generation >= 3 && !isGemma;
+}

@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
+
+/** What a provider that speaks Google's generateContent may do differently. */
+export const googleQuirks = lazily(() =>
+  z.strictObject({
+    /** Request fields that the provider refuses; the gateway does not send them. */
+    dropParams: z.array(z.string()).optional(),
+    /**
+     * Where the provider takes the service tier: in the body, as the Gemini API does, or in a header, as Vertex AI does.
+     * @default `body`
+     */
+    serviceTier: z.enum(['body', 'header']).optional(),
+    /**
+     * false: models of Gemini 2.5 refuse `presence_penalty` and `frequency_penalty`, which are left out for them.
+     * @default true
+     */
+    penaltiesIn25: z.boolean().optional(),
+    /**
+     * false: the provider refuses the ids of calls, as Vertex AI does. It then tells results apart by their order.
+     * @default true
+     */
+    callIds: z.boolean().optional(),
+    /**
+     * true: addresses of Cloud Storage (`gs://`) pass. Whoever may call the model can then have read to them what the
+     * provider's credential can read.
+     * @default false
+     */
+    cloudStorage: z.boolean().optional(),
+    /**
+     * true: the provider goes on generating, and charges for it, after a stream was closed: a client that leaves then
+     * costs all that was held for it.
+     * @default false
+     */
+    generatesOn: z.boolean().optional(),
+  }),
+);
+export interface GoogleQuirks extends z.infer<ReturnType<typeof googleQuirks>> {}

@@ -1,0 +1,98 @@
+import { JsonError, parseJson } from '../../base/json.ts';
+import type { UpstreamError } from '../../base/upstream-error.ts';
+import type { ChatChunk } from '../../schema/chunk.ts';
+import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
+import { badResponse, isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { type CandidateState, newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
+import { errorIn, refusalIn } from './errors.ts';
+import { finishReasonOf, nativeReason } from './finish-reason.ts';
+import { decodeLogprobs } from './logprobs.ts';
+import type { GoogleQuirks } from './quirks.ts';
+import { brokenOff, refusalText } from './result.ts';
+import { readUsage, searchesOf, servedTier } from './usage.ts';
+
+/** An event that nests deeper is no generated content. */
+const maxDepth = 64;
+
+/**
+ * Reads a stream of responses, each of which adds to the one before. Google sends no mark of the end: a candidate ends
+ * with its `finishReason`, and the stream when the connection does.
+ * @see https://ai.google.dev/api/generate-content "streamGenerateContent"
+ */
+export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {}): StreamDecoder {
+  const states = new Map<number, CandidateState>();
+  const parts: PartReading = { ids: toolCallIds(), suffix: '', outputTool };
+  /** Searches so far: an event tells of its own only. */
+  let searches = 0;
+  /** Set when the provider has broken off a candidate. */
+  let broken: UpstreamError | null = null;
+
+  function decode(data: string): StreamPart[] {
+    const event = parseEvent(data);
+    parts.suffix = suffixOf(event);
+    const candidates = Array.isArray(event.candidates) ? event.candidates.filter(isObject) : [];
+    for (const one of candidates) searches = Math.max(searches, searchesOf(one, event.modelVersion));
+    const usage = readUsage(event.usageMetadata, searches);
+    const out: StreamPart[] = [];
+    const choices = candidates.map(decodeCandidate).filter((choice) => choice !== null);
+    if (choices.length > 0) out.push({ kind: 'chunk', chunk: chunkOf(choices, servedTier(event.usageMetadata)) });
+    if (usage) out.push({ kind: 'usage', usage });
+    const error = errorIn(event) ?? refusalIn(event, usage) ?? broken;
+    // Beside candidates, an error is of what they hold. After the response it may only say how the stream ends.
+    if (error) out.push({ kind: 'error', error, ...(candidates.length > 0 ? { isReported: true } : {}) });
+    return out;
+  }
+
+  /** null: the event adds nothing to the candidate. */
+  function decodeCandidate(raw: Loose, position: number): Loose | null {
+    const index = isIndex(raw.index) ? raw.index : position;
+    const state = states.get(index) ?? newCandidate();
+    states.set(index, state);
+    const native = nativeReason(raw.finishReason);
+    const delta: Loose = { ...readCandidate(raw, state, parts, native !== null && !state.isFinished) };
+    const choice: Loose = { index, delta, finish_reason: null };
+    const probabilities = decodeLogprobs(raw.logprobsResult);
+    if (probabilities) choice.logprobs = probabilities;
+    if (native !== null && !state.isFinished) {
+      const reason = finishReasonOf(native, state.calls > 0);
+      if (reason === 'error') broken ??= brokenOff(native);
+      else {
+        choice.finish_reason = reason;
+        choice.native_finish_reason = native;
+        state.isFinished = true;
+        const refusal = reason === 'content_filter' ? refusalText(raw) : null;
+        if (refusal !== null) delta.refusal = refusal;
+      }
+    }
+    const isEmpty = choice.finish_reason === null && !probabilities && Object.keys(delta).length === 0;
+    if (isEmpty && state.hasBegun) return null;
+    if (!state.hasBegun) choice.delta = { role: 'assistant', ...delta };
+    state.hasBegun = true;
+    return choice;
+  }
+
+  return { decode };
+}
+
+function chunkOf(choices: Loose[], tier: string | undefined): ChatChunk {
+  return {
+    id: '',
+    object: 'chat.completion.chunk',
+    created: 0,
+    model: '',
+    choices,
+    ...(tier === undefined ? {} : { service_tier: tier }),
+  } as unknown as ChatChunk;
+}
+
+function parseEvent(data: string): Loose {
+  let event: unknown;
+  try {
+    event = parseJson(data, maxDepth);
+  } catch (error) {
+    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
+    throw error;
+  }
+  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
+  return event;
+}

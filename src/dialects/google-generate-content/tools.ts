@@ -1,0 +1,90 @@
+import type { ChatRequest, ChatTool, FunctionTool } from '../../schema/chat.ts';
+import { unsupported } from '../shared/unsupported.ts';
+import { isObject, type Loose } from '../shared/values.ts';
+import { type Drop, dropOthers } from './generation-config.ts';
+import { googleSchema } from './json-schema.ts';
+
+const toolFields: ReadonlySet<string> = new Set(['type', 'function']);
+const functionFields: ReadonlySet<string> = new Set(['name', 'description', 'parameters', 'strict']);
+
+/** The fields `tools` and `toolConfig` of a request. */
+export interface EncodedTools {
+  tools?: Loose[];
+  toolConfig?: Loose;
+}
+
+/**
+ * Declares the tools and says which of them the model may or must call.
+ * @param output  the tool by which structured output is asked for: some tool must then be called
+ * @see https://ai.google.dev/gemini-api/docs/function-calling
+ */
+export function encodeTools(request: ChatRequest, output: Loose | null, drop: Drop): EncodedTools {
+  const { tools = [], tool_choice: choice, parallel_tool_calls: parallel } = request;
+  if (parallel === false) drop('parallel_tool_calls');
+  const functions: Loose[] = [];
+  let searches = false;
+  tools.forEach((tool, at) => {
+    if (isFunction(tool)) functions.push(declarationOf(tool, drop));
+    else if (/^web_search(?:_preview)?(?:_\d{4}_\d\d_\d\d)?$/.test(tool.type)) {
+      searches = true;
+      for (const field in tool) if (field !== 'type') drop(`tools[].${field}`);
+    } else throw unsupported(`tools[${at}]`, 'a function or a web search');
+  });
+  if (output !== null) functions.push(output);
+  if (searches && functions.length > 0)
+    throw unsupported('tools', 'either functions or a web search: this provider does not take both');
+  if (searches) {
+    // A mode steers functions only: the model decides whether it searches.
+    if (choice === 'none') return {};
+    if (choice !== undefined && choice !== 'auto') drop('tool_choice');
+    return { tools: [{ googleSearch: {} }] };
+  }
+  if (functions.length === 0) {
+    if (choice !== undefined && choice !== 'none' && choice !== 'auto') drop('tool_choice');
+    return {};
+  }
+  const isStrict = tools.some((tool) => isFunction(tool) && tool.function.strict === true);
+  const calling = output === null ? callingConfig(choice, isStrict) : { mode: 'ANY' };
+  return {
+    tools: [{ functionDeclarations: functions }],
+    ...(calling === null ? {} : { toolConfig: { functionCallingConfig: calling } }),
+  };
+}
+
+export function isFunction(tool: ChatTool): tool is FunctionTool {
+  return tool.type === 'function';
+}
+
+function declarationOf(tool: FunctionTool, drop: Drop): Loose {
+  dropOthers(tool, toolFields, 'tools[]', drop);
+  dropOthers(tool.function, functionFields, 'tools[].function', drop);
+  const { name, description, parameters } = tool.function;
+  const declaration: Loose = { name };
+  if (description) declaration.description = description;
+  if (parameters !== undefined) declaration.parametersJsonSchema = googleSchema(parameters);
+  return declaration;
+}
+
+/** In the mode `VALIDATED` the model may respond with text, and calls follow their schema exactly. */
+function callingConfig(choice: ChatRequest['tool_choice'], isStrict: boolean): Loose | null {
+  if (choice === 'none') return { mode: 'NONE' };
+  if (choice === 'required') return { mode: 'ANY' };
+  if (choice === 'auto') return { mode: isStrict ? 'VALIDATED' : 'AUTO' };
+  if (choice === undefined || choice === null) return isStrict ? { mode: 'VALIDATED' } : null;
+  const named = (choice as Loose).function;
+  if (choice.type === 'function' && isObject(named)) return { mode: 'ANY', allowedFunctionNames: [named.name] };
+  if (choice.type === 'allowed_tools') return allowedOf((choice as Loose).allowed_tools ?? choice);
+  throw unsupported('tool_choice', 'none, auto, required or a function');
+}
+
+/** Some of the tools, of which one may or must be called. */
+function allowedOf(allowed: unknown): Loose {
+  const { mode, tools } = isObject(allowed) ? allowed : {};
+  const names = (Array.isArray(tools) ? tools : []).map((tool) => {
+    const name =
+      isObject(tool) && isObject(tool.function) ? tool.function.name : isObject(tool) ? tool.name : undefined;
+    if (typeof name !== 'string') throw unsupported('tool_choice', 'names of functions');
+    return name;
+  });
+  return { mode: mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: names };
+}

@@ -1,0 +1,91 @@
+import type { Usage } from '../../schema/chat.ts';
+import { isObject, type Loose } from '../shared/values.ts';
+
+/** No model reads or writes this much in one call; a larger count is a mistake of the provider. */
+const implausibleTokens = 100_000_000;
+/** Nor does one search the web so often. */
+const implausibleSearches = 1_000;
+
+function count(value: unknown): number | null {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= implausibleTokens
+    ? value
+    : null;
+}
+
+/** Google leaves out a count that is 0. Nonsense is no count. */
+function countOrZero(value: unknown): number | null {
+  return value === undefined || value === null ? 0 : count(value);
+}
+
+/**
+ * Reads `usageMetadata`. Thoughts and what tools added to the prompt stand beside the other counts; cached tokens are
+ * among those of the prompt.
+ * @param searches  searches of the web that the response tells of
+ * @returns null where a count is missing or nonsense
+ * @see https://ai.google.dev/api/generate-content "UsageMetadata"
+ */
+export function readUsage(raw: unknown, searches = 0): Usage | null {
+  if (!isObject(raw)) return null;
+  const prompt = count(raw.promptTokenCount);
+  const fromTools = countOrZero(raw.toolUsePromptTokenCount);
+  const candidates = countOrZero(raw.candidatesTokenCount);
+  const thoughts = countOrZero(raw.thoughtsTokenCount);
+  if (prompt === null || fromTools === null || candidates === null || thoughts === null) return null;
+  const promptTokens = prompt + fromTools;
+  const completionTokens = candidates + thoughts;
+  const read: Record<string, number> = {
+    cached_tokens: Math.min(count(raw.cachedContentTokenCount) ?? 0, promptTokens),
+  };
+  addModalities(read, [raw.promptTokensDetails, raw.toolUsePromptTokensDetails], promptTokens);
+  const produced: Record<string, number> = { reasoning_tokens: thoughts };
+  addModalities(produced, [raw.candidatesTokensDetails], completionTokens);
+  const usage: Usage = {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: read,
+    completion_tokens_details: produced,
+  };
+  if (searches > 0) usage.server_tool_use_details = { web_search_requests: Math.min(searches, implausibleSearches) };
+  return usage;
+}
+
+const modalities: ReadonlyMap<unknown, string> = new Map([
+  ['AUDIO', 'audio_tokens'],
+  ['IMAGE', 'image_tokens'],
+  ['VIDEO', 'video_tokens'],
+]);
+
+function addModalities(counts: Record<string, number>, details: readonly unknown[], most: number): void {
+  for (const list of details) {
+    if (!Array.isArray(list)) continue;
+    for (const entry of list) {
+      if (!isObject(entry)) continue;
+      const key = modalities.get(entry.modality);
+      const tokens = count(entry.tokenCount) ?? 0;
+      if (key !== undefined && tokens > 0) counts[key] = Math.min((counts[key] ?? 0) + tokens, most);
+    }
+  }
+}
+
+const tiers: ReadonlyMap<unknown, string> = new Map([
+  ['standard', 'default'],
+  ['flex', 'flex'],
+  ['priority', 'priority'],
+  ['ON_DEMAND', 'default'],
+  ['ON_DEMAND_FLEX', 'flex'],
+  ['ON_DEMAND_PRIORITY', 'priority'],
+]);
+
+/** The tier that served, as the Gemini API or Vertex AI reports it; undefined: it did not. */
+export function servedTier(raw: unknown): string | undefined {
+  if (!isObject(raw)) return undefined;
+  return tiers.get(raw.serviceTier) ?? tiers.get(raw.trafficType);
+}
+
+/** Searches of one response. Before Gemini 3, Google charges all of them as one. */
+export function searchesOf(candidate: Loose, modelVersion: unknown): number {
+  const queries = isObject(candidate.groundingMetadata) ? candidate.groundingMetadata.webSearchQueries : undefined;
+  const searches = Array.isArray(queries) ? queries.length : 0;
+  return typeof modelVersion === 'string' && /gemini-[12]\b/.test(modelVersion) ? Math.min(searches, 1) : searches;
+}
