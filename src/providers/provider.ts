@@ -53,8 +53,15 @@ export interface OutgoingRequest {
   body: string;
 }
 
-/** Puts the credential onto a finished request. May sign the body, and may be asynchronous. */
-export type Auth = (request: OutgoingRequest, credential: Credential) => OutgoingRequest | Promise<OutgoingRequest>;
+/**
+ * Puts the credential onto a finished request. May sign the body, and may be asynchronous. `nowMs` is the gateway's
+ * time, for signatures.
+ */
+export type Auth = (
+  request: OutgoingRequest,
+  credential: Credential,
+  nowMs: number,
+) => OutgoingRequest | Promise<OutgoingRequest>;
 
 /** What an in-process provider may use. */
 export interface ProviderRuntime {

@@ -23,7 +23,7 @@ export function authenticated(
 ): OutgoingRequest | Promise<OutgoingRequest> {
   const { provider, credential } = context;
   try {
-    const signed = provider.auth(requestFor(context), credential);
+    const signed = provider.auth(requestFor(context), credential, context.settings.clock.now());
     if (isThenable(signed)) return signedInTime(context, signed, isByok, stop, report);
     if (provider.auth !== bearer) checkSigned(signed);
     return isByok ? checkedSendable(credential, signed) : signed;

@@ -18,7 +18,7 @@ describe('the sandbox provider', () => {
     });
     expect(new URL(String(sandbox.baseUrl)).hostname).toMatch(/\.invalid$/);
     const request = { method: 'POST', url: 'http://sandbox.invalid/v1', headers: {}, body: '' } as const;
-    expect(await sandbox.auth(request, { secret: 'sk-not-for-the-sandbox' })).toBe(request);
+    expect(await sandbox.auth(request, { secret: 'sk-not-for-the-sandbox' }, 0)).toBe(request);
     expect(sandbox.createTransport?.({ clock: manualClock(), random: () => 0 })).toHaveProperty('send');
   });
 
