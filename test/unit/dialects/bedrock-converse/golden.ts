@@ -210,9 +210,7 @@ export const golden: Record<DialectRequestName, Golden> = {
         ask,
         {
           role: 'assistant',
-          content: [
-            { toolUse: { toolUseId: 'call_1', name: 'get_weather', input: { arguments: '{"city": "Par' } } },
-          ],
+          content: [{ toolUse: { toolUseId: 'call_1', name: 'get_weather', input: { arguments: '{"city": "Par' } } }],
         },
         answered,
       ],
