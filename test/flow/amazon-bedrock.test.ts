@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { checkChunks } from '../support/check-chunks.ts';
 import { eventFrame } from '../support/converse-wire.ts';
 import { hello, testGateway } from '../support/gateway.ts';
 import { authorizationOf, signedHeaders } from '../support/sigv4.ts';
@@ -18,7 +19,7 @@ const stream = Buffer.concat([
   eventFrame('messageStart', { role: 'assistant' }),
   eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Grüße' } }),
   eventFrame('messageStop', { stopReason: 'end_turn' }),
-  eventFrame('metadata', { usage: answer.usage }),
+  eventFrame('metadata', { usage: answer.usage, serviceTier: { type: 'default' } }),
 ]);
 
 describe('Amazon Bedrock', () => {
@@ -32,6 +33,8 @@ describe('Amazon Bedrock', () => {
     expect([whole.status, whole.json.choices?.[0]?.message.content]).toEqual([200, 'Hi']);
     const streamed = await post({ model: 'acme/claude', messages: hello, stream: true });
     expect(streamed.text).toContain('Grüße');
+    expect(streamed.text).toContain('"service_tier":"default"');
+    checkChunks(streamed.text, 'acme/claude');
     for (const [at, operation] of ['converse', 'converse-stream'].entries()) {
       const sent = upstream.sent[at] as (typeof upstream.sent)[number];
       expect(sent.url).toBe(
@@ -82,5 +85,24 @@ describe('Amazon Bedrock', () => {
       expect.stringContaining('messages[0].content[0].image_url.url: expected'),
     ]);
     expect(upstream.sent).toEqual([]);
+  });
+
+  it('ends a stream well where it fails only behind the response, and with an error before', async () => {
+    const { post, upstream } = testGateway({
+      providers: { 'amazon-bedrock': { credential: { ...keys, region } } },
+      models,
+      retry: { maxAttempts: 1 },
+    });
+    const text = eventFrame('contentBlockDelta', { contentBlockIndex: 0, delta: { text: 'Hi' } });
+    const failure = eventFrame('internalServerException', { message: 'Broken' }, 'exception');
+    const end = eventFrame('messageStop', { stopReason: 'end_turn' });
+    upstream.answer({ body: [text, end, failure] }, { body: [text, failure, end] }, { body: [failure] });
+    const ask = { model: 'acme/claude', messages: hello, stream: true };
+    const [late, early, first] = [await post(ask), await post(ask), await post(ask)];
+    expect(late.text).not.toContain('"error"');
+    expect(late.text).toContain('"finish_reason":"stop"');
+    expect(early.text).toContain('Broken');
+    expect(early.text).toContain('"finish_reason":"error"');
+    expect([first.status, first.json.error.message]).toEqual([502, 'Broken']);
   });
 });

@@ -64,7 +64,8 @@ export function errorOfException(name: string, fields: Loose): UpstreamError {
   const code = codeOf(name);
   const own = fields.originalStatusCode;
   const status = statusOf(code) ?? (typeof own === 'number' && own >= 400 && own <= 599 ? Math.trunc(own) : 500);
-  const message = messageIn(fields) || cleanText(String(fields.originalMessage ?? ''));
+  const original = typeof fields.originalMessage === 'string' ? fields.originalMessage : '';
+  const message = messageIn(fields) || cleanText(original);
   return errorOf(message || `The provider broke off its response (${code ?? 'unknown'}).`, code, status);
 }
 

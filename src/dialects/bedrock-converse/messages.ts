@@ -151,18 +151,26 @@ function assistantBlocks(message: AssistantMessage, path: string, encoding: Enco
 }
 
 /** Earlier reasoning comes first: Claude insists on it. */
-function replayed({ reasoning, reasoning_details: details }: AssistantMessage, { traits, dropped }: Encoding): Loose[] {
-  const hasText = typeof reasoning === 'string' && reasoning !== '';
+function replayed(message: AssistantMessage, { traits, dropped }: Encoding): Loose[] {
+  const { reasoning_details: details } = message;
+  // Some clients know the text by its older name.
+  const field = isText(message.reasoning) ? 'reasoning' : 'reasoning_content';
+  const text = message[field];
+  const hasText = isText(text);
   if (details !== undefined && details.length > 0) {
     const { blocks, isComplete } = reasoningBlocks(details, traits);
     if (!isComplete) dropped.add('messages[].reasoning_details');
-    if (blocks.length === 0 && hasText) dropped.add('messages[].reasoning');
+    if (blocks.length === 0 && hasText) dropped.add(`messages[].${field}`);
     return blocks;
   }
   if (!hasText) return [];
-  if (traits.replay === 'plain') return [{ reasoningContent: { reasoningText: { text: reasoning } } }];
-  dropped.add('messages[].reasoning');
+  if (traits.replay === 'plain') return [{ reasoningContent: { reasoningText: { text } } }];
+  dropped.add(`messages[].${field}`);
   return [];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
 /** The provider takes an object. Models now and then write what is none: the model then sees its own text again. */

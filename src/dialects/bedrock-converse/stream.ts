@@ -91,7 +91,7 @@ export function streamDecoder(_quirks: ConverseQuirks, reading: Reading = {}): S
       default:
         // Events of a later version are not for us; errors have names of their own.
         return /exception|error|failure|unavailable/i.test(name)
-          ? [{ kind: 'error', error: errorOfException(name, fields), isReported: true }]
+          ? [{ kind: 'error', error: errorOfException(name, fields) }]
           : [];
     }
   }

@@ -451,6 +451,18 @@ describe('messages', () => {
     expect(left).toEqual(dropped);
   });
 
+  it('send the older name of reasoning where plain text is taken, and drop it elsewhere', () => {
+    const messages = [ask, { role: 'assistant' as const, content: 'Hi', reasoning_content: 'Hm.' }, ask];
+    expect(encode({ messages }, 'qwen.qwen3-32b-v1:0').body).toContain('{"reasoningText":{"text":"Hm."}}');
+    expect(encode({ messages }).dropped).toEqual(['messages[].reasoning_content']);
+  });
+
+  it('give a secret thought in a form that nobody knows back as it came', () => {
+    const detail = { type: 'reasoning.encrypted' as const, data: 'QQ', format: 'unknown', index: 0 };
+    const message = { role: 'assistant' as const, content: 'Hi', reasoning_details: [detail] };
+    expect(encode({ messages: [ask, message, ask] }).body).toContain('{"redactedContent":"QQ"}');
+  });
+
   it('put the pieces of a streamed thought together again, and tell two thoughts apart', () => {
     const text = (piece: object) => ({ type: 'reasoning.text' as const, format: 'anthropic-claude-v1', ...piece });
     const secret = { type: 'reasoning.encrypted' as const, data: 'xyz', format: 'anthropic-claude-v1', index: 1 };

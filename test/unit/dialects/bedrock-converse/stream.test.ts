@@ -284,13 +284,18 @@ describe('errors of a stream', () => {
     ],
     ['modelStreamErrorException', { message: 'x', originalStatusCode: 400 }, 424, 'transient', 'provider_unavailable'],
     ['serviceUnavailableException', {}, 503, 'transient', 'provider_overloaded'],
-    ['internalServerException', { message: 7 }, 500, 'transient', 'provider_unavailable'],
+    [
+      'internalServerException',
+      { message: 7, originalMessage: { toString: 1 } },
+      500,
+      'transient',
+      'provider_unavailable',
+    ],
     ['someNewException', { message: 'x' }, 500, 'transient', 'provider_unavailable'],
   ])('%s: %o', (name, payload, status, fault, errorType) => {
     const [part] = decode([[name, payload]]);
     expect(part).toMatchObject({
       kind: 'error',
-      isReported: true,
       error: { status, fault, errorType, providerCode: name },
     });
   });
