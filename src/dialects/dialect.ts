@@ -40,6 +40,8 @@ export type { StructuredOutput } from '../schema/envelope.ts';
 export interface Reading {
   /** The tool by which structured output was asked for: its arguments are the content. */
   outputTool?: string;
+  /** The `format` of the model's reasoning, where one dialect is spoken by models of several authors. */
+  reasoningFormat?: string;
 }
 
 /** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is the provider's. */

@@ -1,5 +1,6 @@
 import type { Schema } from '../schema/schema.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
+import { bedrockConverse } from './bedrock-converse.ts';
 import type { Dialect } from './dialect.ts';
 import { googleGenerateContent } from './google-generate-content.ts';
 import { openaiChat } from './openai-chat.ts';
@@ -9,6 +10,7 @@ export const dialects = {
   'openai-chat': openaiChat,
   'anthropic-messages': anthropicMessages,
   'google-generate-content': googleGenerateContent,
+  'bedrock-converse': bedrockConverse,
 } as const satisfies Record<string, Dialect>;
 
 export type DialectName = keyof typeof dialects;

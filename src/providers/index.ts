@@ -1,3 +1,4 @@
+import { amazonBedrock } from './amazon-bedrock.ts';
 import { anthropic } from './anthropic.ts';
 import { cloudflare } from './cloudflare.ts';
 import { googleAiStudio } from './google-ai-studio.ts';
@@ -9,6 +10,7 @@ import { sandbox } from './sandbox.ts';
 /** Those that need code, by slug. */
 const inCode = {
   sandbox,
+  'amazon-bedrock': amazonBedrock,
   anthropic,
   cloudflare,
   'google-ai-studio': googleAiStudio,

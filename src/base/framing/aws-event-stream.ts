@@ -16,6 +16,9 @@ const decoder = new TextDecoder();
 
 class AwsFramer extends FrameBuffer implements Framer {
   readonly maxEventBytes: number;
+  /** Most frames have the headers of the one before: those are read once. */
+  #headerBytes: Uint8Array | null = null;
+  #headers: ReadonlyMap<string, string> = new Map();
 
   constructor(maxEventBytes: number) {
     super();
@@ -43,7 +46,7 @@ class AwsFramer extends FrameBuffer implements Framer {
   /** The name is that of the event, or that of the exception in place of one. */
   read(): FrameEvent | null {
     const payloadAt = this.start + preludeBytes + uint32(this.buffer, this.start + 4);
-    const headers = readHeaders(this.buffer, this.start + preludeBytes, payloadAt);
+    const headers = this.#headersTo(payloadAt);
     const payload = decoder.decode(this.buffer.subarray(payloadAt, this.end - 4));
     const type = headers.get(':message-type');
     // Errors outside of the service's own model come as headers alone.
@@ -55,6 +58,22 @@ class AwsFramer extends FrameBuffer implements Framer {
     const name = headers.get(type === 'exception' ? ':exception-type' : ':event-type') ?? '';
     return payload === '' && type !== 'exception' ? null : { name, data: payload === '' ? '{}' : payload };
   }
+
+  #headersTo(payloadAt: number): ReadonlyMap<string, string> {
+    const bytes = this.buffer.subarray(this.start + preludeBytes, payloadAt);
+    if (this.#headerBytes === null || !isSame(bytes, this.#headerBytes)) {
+      this.#headers = readHeaders(bytes, 0, bytes.length);
+      // The buffer is written to again.
+      this.#headerBytes = bytes.slice();
+    }
+    return this.#headers;
+  }
+}
+
+function isSame(bytes: Uint8Array, others: Uint8Array): boolean {
+  if (bytes.length !== others.length) return false;
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] !== others[at]) return false;
+  return true;
 }
 
 /** @throws FramingError for a prelude that is none */

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { anthropicMessages } from '../../../../src/dialects/anthropic-messages.ts';
 import { anthropic } from '../../../../src/providers/anthropic.ts';
 import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import { manualClock } from '../../../support/manual-clock.ts';
 
 const upstreamModel = 'claude-sonnet-4-5';
 const png = 'iVBORw0KGgo=';
@@ -109,6 +110,7 @@ it('a conversation becomes what the AI SDK makes of it, but for differences that
   const sent = await anthropic.auth(
     { method: 'POST', url: `${anthropic.baseUrl}${path}`, headers, body },
     { secret: 'sk-test' },
+    manualClock(),
   );
   expect(sent.url).toBe(theirs.url);
   for (const name of ['x-api-key', 'anthropic-version', 'content-type'])

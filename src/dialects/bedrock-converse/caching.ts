@@ -1,0 +1,24 @@
+import type { CacheControl } from '../../schema/part.ts';
+import type { Loose } from '../shared/values.ts';
+import type { ModelTraits } from './model.ts';
+
+/** More marks than this are an error at the provider. */
+export const maxMarks = 4;
+
+/**
+ * The mark behind what is to be cached. Five minutes are the default.
+ * @param path     of the mark in the request
+ * @param dropped  gets the time to live where the model takes none
+ * @see https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+ */
+export function cachePoint(
+  { ttl }: CacheControl,
+  { longCaching }: ModelTraits,
+  path: string,
+  dropped: Set<string>,
+): Loose {
+  if (ttl !== '1h') return { cachePoint: { type: 'default' } };
+  if (longCaching) return { cachePoint: { type: 'default', ttl } };
+  dropped.add(`${path}.ttl`);
+  return { cachePoint: { type: 'default' } };
+}

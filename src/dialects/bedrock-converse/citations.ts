@@ -1,0 +1,44 @@
+import { isIndex, isObject, type Loose } from '../shared/values.ts';
+
+/**
+ * A citation as an annotation: of a web page `url_citation`, of a document `file`. Null for one that says neither.
+ * @param start  where the text that it supports starts in the content
+ * @param end    where that text ends
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html
+ */
+export function annotationOf(raw: unknown, start: number, end: number): Loose | null {
+  if (!isObject(raw)) return null;
+  const location = isObject(raw.location) ? raw.location : {};
+  const title = typeof raw.title === 'string' ? raw.title : '';
+  const content = sourceText(raw.sourceContent);
+  const url = urlOf(location, raw.source);
+  if (url !== null)
+    return {
+      type: 'url_citation',
+      url_citation: { url, title, ...(content === '' ? {} : { content }), start_index: start, end_index: end },
+    };
+  const place = documentPlace(location);
+  if (place === null && title === '') return null;
+  const texts = content === '' ? [] : [{ type: 'text', text: content }];
+  return { type: 'file', file: { hash: place ?? 'document', name: title, content: texts } };
+}
+
+function urlOf({ web, searchResultLocation }: Loose, source: unknown): string | null {
+  if (isObject(web) && typeof web.url === 'string') return web.url;
+  // A result of the caller's own search says itself where it is from.
+  return isObject(searchResultLocation) && typeof source === 'string' && /^https?:\/\//i.test(source) ? source : null;
+}
+
+/** Such as `document 0`, counted in the order of the request: Bedrock knows no other id. */
+function documentPlace(location: Loose): string | null {
+  for (const kind of ['documentChar', 'documentPage', 'documentChunk']) {
+    const place = location[kind];
+    if (isObject(place) && isIndex(place.documentIndex)) return `document ${place.documentIndex}`;
+  }
+  return null;
+}
+
+function sourceText(parts: unknown): string {
+  if (!Array.isArray(parts)) return '';
+  return parts.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
+}

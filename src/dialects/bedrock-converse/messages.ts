@@ -1,0 +1,208 @@
+import { JsonError, parseJson } from '../../base/json.ts';
+import type { ChatMessage } from '../../schema/chat.ts';
+import type { AssistantMessage, ToolMessage } from '../../schema/message.ts';
+import type { CacheControl, ContentPart } from '../../schema/part.ts';
+import { contentText, isObject, type Loose } from '../shared/values.ts';
+import { cachePoint, maxMarks } from './caching.ts';
+import type { ModelTraits } from './model.ts';
+import { blockOfPart, type DocumentNames } from './parts.ts';
+import { reasoningBlocks } from './reasoning-details.ts';
+import { type ToolIds, toolIds } from './tool-ids.ts';
+
+type Role = 'user' | 'assistant';
+
+/** A message as the provider takes it. */
+export interface ConverseMessage {
+  role: Role;
+  content: Loose[];
+}
+
+/** A conversation as the provider takes it. */
+export interface Conversation {
+  system: Loose[];
+  /** Roles alternate. */
+  messages: ConverseMessage[];
+}
+
+/** What is known while a conversation is encoded. */
+interface Encoding extends Conversation {
+  traits: ModelTraits;
+  /** false: the request has no tools, and the provider would refuse blocks of tools. */
+  hasTools: boolean;
+  ids: ToolIds;
+  names: DocumentNames;
+  /** Names of the tools that were called, by the id of the call. */
+  called: Map<string, string>;
+  dropped: Set<string>;
+}
+
+/** Arguments that nest deeper are handed on as text. */
+const maxDepth = 64;
+
+/** Fields that a message from an earlier response may have, and that the provider has no word for. */
+const unsent = ['name', 'audio', 'images', 'annotations'] as const;
+
+/**
+ * Encodes the messages of a request. System messages come first, wherever they stood; messages of one role in a row
+ * become one.
+ * @param dropped  gets what has no effect
+ * @throws UpstreamError for parts that the provider cannot take
+ */
+export function encodeMessages(
+  messages: readonly ChatMessage[],
+  traits: ModelTraits,
+  hasTools: boolean,
+  dropped: Set<string>,
+): Conversation {
+  const encoding: Encoding = {
+    system: [],
+    messages: [],
+    traits,
+    hasTools,
+    ids: toolIds(traits.shortToolIds),
+    names: new Map(),
+    called: new Map(),
+    dropped,
+  };
+  messages.forEach((message, at) => {
+    noteUnsent(message, dropped);
+    const path = `messages[${at}]`;
+    if (message.role === 'system' || message.role === 'developer')
+      encoding.system.push(...contentBlocks(message, path, encoding));
+    else if (message.role === 'assistant') append(encoding, 'assistant', assistantBlocks(message, path, encoding));
+    else if (message.role === 'tool') append(encoding, 'user', resultBlocks(message, path, encoding));
+    else append(encoding, 'user', contentBlocks(message, path, encoding));
+  });
+  trimPrefill(encoding.messages.at(-1));
+  // Instructions alone are no conversation.
+  if (encoding.messages.length === 0) return { system: [], messages: [{ role: 'user', content: encoding.system }] };
+  return { system: encoding.system, messages: encoding.messages };
+}
+
+/** Caches the prompt up to its end, unless the caller has set all the marks that there may be. */
+export function markEnd(
+  { system, messages }: Conversation,
+  control: CacheControl,
+  traits: ModelTraits,
+  dropped: Set<string>,
+): void {
+  const last = messages.findLast(({ role }) => role === 'user');
+  const marks = [system, ...messages.map(({ content }) => content)].flat().filter((block) => 'cachePoint' in block);
+  const isMarked = last?.content.at(-1) !== undefined && 'cachePoint' in (last.content.at(-1) as Loose);
+  if (last === undefined || traits.caching === null || marks.length >= maxMarks) dropped.add('cache_control');
+  else if (!isMarked) last.content.push(cachePoint(control, traits, 'cache_control', dropped));
+}
+
+function noteUnsent(message: ChatMessage, dropped: Set<string>): void {
+  for (const field of unsent) {
+    const value = (message as Loose)[field];
+    if (value !== undefined && value !== null) dropped.add(`messages[].${field}`);
+  }
+}
+
+function append({ messages }: Encoding, role: Role, content: Loose[]): void {
+  if (content.length === 0) return;
+  const last = messages.at(-1);
+  if (last?.role === role) last.content.push(...content);
+  else messages.push({ role, content });
+}
+
+/** The model goes on with an assistant message at the end. The provider refuses white space at its end. */
+function trimPrefill(last: ConverseMessage | undefined): void {
+  const block = last?.role === 'assistant' ? last.content.at(-1) : undefined;
+  if (typeof block?.text === 'string') block.text = block.text.trimEnd();
+}
+
+function contentBlocks(message: ChatMessage, path: string, encoding: Encoding): Loose[] {
+  const { content } = message;
+  const blocks: Loose[] = [];
+  if (typeof content === 'string') {
+    if (content.trim() !== '') blocks.push({ text: content });
+  } else if (Array.isArray(content)) {
+    (content as readonly ContentPart[]).forEach((part, at) => {
+      const block = blockOfPart(part, `${path}.content[${at}]`, encoding.names);
+      if (block !== null) blocks.push(block);
+      if (part.type === 'image_url' && (part.image_url.detail ?? 'auto') !== 'auto')
+        encoding.dropped.add('messages[].content[].image_url.detail');
+      pushMark(blocks, part.cache_control, 'messages[].content[].cache_control', encoding);
+    });
+  }
+  pushMark(blocks, (message as Loose).cache_control, 'messages[].cache_control', encoding);
+  return blocks;
+}
+
+function pushMark(blocks: Loose[], control: unknown, path: string, { traits, dropped }: Encoding): void {
+  if (!isObject(control) || blocks.length === 0) return;
+  if (traits.caching === null) dropped.add(path);
+  else blocks.push(cachePoint(control as unknown as CacheControl, traits, path, dropped));
+}
+
+function assistantBlocks(message: AssistantMessage, path: string, encoding: Encoding): Loose[] {
+  const blocks = [...replayed(message, encoding), ...contentBlocks(message, path, encoding)];
+  if (typeof message.refusal === 'string' && message.refusal.trim() !== '') blocks.push({ text: message.refusal });
+  for (const call of message.tool_calls ?? []) {
+    const { name, arguments: text } = call.function;
+    encoding.called.set(call.id, name);
+    // Without tools in the request, the provider takes no calls either: the model reads them as text.
+    if (!encoding.hasTools) blocks.push({ text: `[Called the tool ${name} with ${text || '{}'}]` });
+    else blocks.push({ toolUse: { toolUseId: encoding.ids(call.id), name, input: inputOf(text) } });
+  }
+  return blocks;
+}
+
+/** Earlier reasoning comes first: Claude insists on it. */
+function replayed(message: AssistantMessage, { traits, dropped }: Encoding): Loose[] {
+  const { reasoning_details: details } = message;
+  // Some clients know the text by its older name.
+  const field = isText(message.reasoning) ? 'reasoning' : 'reasoning_content';
+  const text = message[field];
+  const hasText = isText(text);
+  if (details !== undefined && details.length > 0) {
+    const { blocks, isComplete } = reasoningBlocks(details, traits);
+    if (!isComplete) dropped.add('messages[].reasoning_details');
+    if (blocks.length === 0 && hasText) dropped.add(`messages[].${field}`);
+    return blocks;
+  }
+  if (!hasText) return [];
+  if (traits.replay === 'plain') return [{ reasoningContent: { reasoningText: { text } } }];
+  dropped.add(`messages[].${field}`);
+  return [];
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** The provider takes an object. Models now and then write what is none: the model then sees its own text again. */
+function inputOf(text: string): Loose {
+  if (text.trim() === '') return {};
+  try {
+    const input = parseJson(text, maxDepth);
+    if (isObject(input)) return input;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  return { arguments: text };
+}
+
+function resultBlocks(message: ToolMessage, path: string, encoding: Encoding): Loose[] {
+  const { tool_call_id: id, content: given } = message;
+  const { cache_control: mark, ...unmarked } = message as Loose;
+  const marks = Array.isArray(given) ? given.map((part) => (part as Loose).cache_control) : [];
+  const parts = Array.isArray(given) ? given.map(({ cache_control: _, ...part }: Loose) => part) : given;
+  const content = contentBlocks({ ...unmarked, content: parts } as unknown as ChatMessage, path, encoding);
+  const blocks: Loose[] = [];
+  if (!encoding.hasTools) {
+    const name = encoding.called.get(id) ?? 'tool';
+    blocks.push({ text: `[Result of the tool ${name}: ${contentText(given) ?? ''}]` });
+    blocks.push(...content.filter((block) => !('text' in block)));
+  } else {
+    const failed = message.is_error === true || message.status === 'error' ? { status: 'error' } : {};
+    const result = content.length > 0 ? content : [{ text: '(no output)' }];
+    blocks.push({ toolResult: { toolUseId: encoding.ids(id), content: result, ...failed } });
+  }
+  // A mark stands behind the result, not inside.
+  const control = marks.findLast(isObject) ?? mark;
+  pushMark(blocks, control, 'messages[].content[].cache_control', encoding);
+  return blocks;
+}

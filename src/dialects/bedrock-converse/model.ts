@@ -1,0 +1,196 @@
+/** Authors of models that differ in what they take, as model ids name them; Claude by its versions. */
+export const families = [
+  'claude-3',
+  'claude-4',
+  'claude-4.6',
+  'claude-4.7',
+  'claude-5.5',
+  'nova',
+  'nova-2',
+  'openai',
+  'gpt-oss',
+  'mistral',
+  'qwen',
+  'deepseek',
+  'moonshot',
+  'minimax',
+  'zai',
+  'nvidia',
+  'google',
+  'meta',
+  'cohere',
+] as const;
+export type Family = (typeof families)[number];
+
+/** What a model takes beyond what all models do. */
+export interface ModelTraits {
+  /**
+   * How it is asked to reason:
+   * - `budget`: Claude's `thinking` with a budget of tokens
+   * - `adaptive`: Claude's `thinking` with an effort
+   * - `nova`: Nova's `reasoningConfig`
+   * - the others: an effort in the field of that name
+   */
+  reasoning: 'budget' | 'adaptive' | 'nova' | 'reasoning_effort' | 'reasoning' | 'reasoning_config' | null;
+  /** true: it reasons whatever it is asked. */
+  alwaysReasons: boolean;
+  /** It has the effort `xhigh`. */
+  hasXhigh: boolean;
+  /** The `format` of its reasoning on our wire. */
+  reasoningFormat: 'anthropic-claude-v1' | 'unknown';
+  /** Which earlier reasoning it takes back: what it has signed, any text, or none. */
+  replay: 'signed' | 'plain' | null;
+  /** Where it takes marks of what to cache. */
+  caching: 'everywhere' | 'messages' | null;
+  /** It takes `ttl: "1h"` of a mark. */
+  longCaching: boolean;
+  /** It takes `outputConfig`, and `strict` of tools. */
+  nativeOutput: boolean;
+  /** true: it can be made to call a tool; false: it refuses that; null: not known. */
+  forcedTools: boolean | null;
+  /** The field for one tool call at a time. */
+  serialTools: boolean;
+  /** Request fields for sampling that it refuses. */
+  refuses: readonly ('temperature' | 'top_p' | 'stop')[];
+  /** It takes only one of `temperature` and `top_p`. */
+  oneOfTemperature: boolean;
+  /** Where it takes `top_k`. */
+  topK: 'top_k' | 'inferenceConfig.topK' | null;
+  /** It takes ids of tool calls of nine letters and digits alone. */
+  shortToolIds: boolean;
+}
+
+const plain: ModelTraits = {
+  reasoning: null,
+  alwaysReasons: false,
+  hasXhigh: false,
+  reasoningFormat: 'unknown',
+  replay: null,
+  caching: null,
+  longCaching: false,
+  nativeOutput: false,
+  forcedTools: null,
+  serialTools: false,
+  refuses: [],
+  oneOfTemperature: false,
+  topK: null,
+  shortToolIds: false,
+};
+
+const claude: ModelTraits = {
+  ...plain,
+  reasoningFormat: 'anthropic-claude-v1',
+  replay: 'signed',
+  caching: 'everywhere',
+  forcedTools: true,
+  serialTools: true,
+  topK: 'top_k',
+};
+const adaptive: ModelTraits = { ...claude, reasoning: 'adaptive', longCaching: true, oneOfTemperature: true };
+const newest: ModelTraits = { ...adaptive, hasXhigh: true, refuses: ['temperature', 'top_p'], topK: null };
+
+/** `replay: 'plain'`: models that reason between their tool calls go on from what they thought before. */
+const thinker: ModelTraits = { ...plain, replay: 'plain' };
+
+const traits: Readonly<Record<Family, ModelTraits>> = {
+  'claude-3': { ...claude, caching: null },
+  'claude-4': { ...claude, reasoning: 'budget' },
+  'claude-4.6': { ...adaptive, nativeOutput: true },
+  'claude-4.7': newest,
+  'claude-5.5': { ...newest, alwaysReasons: true, forcedTools: false },
+  nova: { ...plain, caching: 'messages', forcedTools: true, topK: 'inferenceConfig.topK' },
+  'nova-2': {
+    ...plain,
+    reasoning: 'nova',
+    replay: 'plain',
+    caching: 'messages',
+    forcedTools: true,
+    topK: 'inferenceConfig.topK',
+  },
+  openai: { ...plain, reasoning: 'reasoning', refuses: ['temperature', 'top_p', 'stop'], hasXhigh: true },
+  // Its own reasoning, sent back, turns up in the next response.
+  'gpt-oss': {
+    ...plain,
+    reasoning: 'reasoning_effort',
+    alwaysReasons: true,
+    nativeOutput: true,
+    refuses: ['stop'],
+  },
+  mistral: { ...plain, forcedTools: true, topK: 'top_k', shortToolIds: true },
+  qwen: { ...thinker, reasoning: 'reasoning_config', nativeOutput: true },
+  deepseek: plain,
+  moonshot: thinker,
+  minimax: { ...thinker, alwaysReasons: true },
+  zai: thinker,
+  nvidia: plain,
+  google: plain,
+  meta: plain,
+  cohere: plain,
+};
+
+/** Of models whose id names no family: what they have signed is taken back by whatever signed it. */
+const unknown: ModelTraits = { ...plain, replay: 'signed' };
+
+/**
+ * Models beside Claude whose responses can be kept to a schema.
+ * @see https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html
+ */
+const keepToSchema =
+  /gemma-3|mistral-large-3|magistral-small|ministral-3|voxtral|nemotron-nano|deepseek\.v3|minimax-m2|kimi-k2/;
+
+const authors: readonly [pattern: RegExp, family: Family][] = [
+  [/nova-2/, 'nova-2'],
+  [/amazon\.nova/, 'nova'],
+  [/gpt-oss/, 'gpt-oss'],
+  [/openai\./, 'openai'],
+  [/mistral\./, 'mistral'],
+  [/qwen\./, 'qwen'],
+  [/deepseek\./, 'deepseek'],
+  [/moonshot(?:ai)?\./, 'moonshot'],
+  [/minimax\./, 'minimax'],
+  [/zai\./, 'zai'],
+  [/nvidia\./, 'nvidia'],
+  [/google\./, 'google'],
+  [/meta\./, 'meta'],
+  [/cohere\./, 'cohere'],
+];
+
+/**
+ * What a model takes, by its id.
+ * @param upstreamModel  an id, with or without the prefix of an inference profile, or an ARN
+ * @param otherwise      the family of an id that names none
+ */
+export function traitsOf(upstreamModel: string, otherwise: Family | undefined): ModelTraits {
+  const id = upstreamModel.toLowerCase();
+  const family = familyIn(id) ?? otherwise;
+  if (family === undefined) return unknown;
+  const known = traits[family];
+  if (family === 'claude-3') return /claude-3-5/.test(id) ? { ...known, caching: 'everywhere' } : known;
+  if (family === 'claude-4') return { ...known, ...traitsOfClaude4(id) };
+  return keepToSchema.test(id) ? { ...known, nativeOutput: true } : known;
+}
+
+/** Between 4 and 4.6, Claude learnt to keep to a schema and to cache for an hour. */
+function traitsOfClaude4(id: string): Partial<ModelTraits> {
+  if (/claude-(?:opus|sonnet|haiku)-4-5/.test(id))
+    return { longCaching: true, nativeOutput: true, oneOfTemperature: true };
+  return /claude-opus-4-1/.test(id) ? { oneOfTemperature: true } : {};
+}
+
+function familyIn(id: string): Family | null {
+  if (id.includes('claude')) return claudeFamily(id);
+  return authors.find(([pattern]) => pattern.test(id))?.[1] ?? null;
+}
+
+/** The version stands behind the name since 4, and before it in 3. */
+function claudeFamily(id: string): Family {
+  const found = /claude-[a-z]+-(\d)(?:[-.](\d)(?!\d))?/.exec(id) ?? /claude-v?(\d)(?:[-.](\d)(?!\d))?/.exec(id);
+  // Names without a number are either the oldest or newer than what is known here.
+  if (found === null) return id.includes('claude-instant') ? 'claude-3' : 'claude-5.5';
+  const version = Number(found[1]) * 10 + Number(found[2] ?? 0);
+  if (version < 37) return 'claude-3';
+  if (version < 46) return 'claude-4';
+  if (version < 47) return 'claude-4.6';
+  // Fable has reasoned in each response from its first version on.
+  return version < 55 && !id.includes('fable') ? 'claude-4.7' : 'claude-5.5';
+}

@@ -1,0 +1,110 @@
+import { fromBase64, toBase64 } from '../../base/base64.ts';
+import type { ReasoningDetail } from '../../schema/message.ts';
+import type { Reading } from '../dialect.ts';
+import { isObject, type Loose } from '../shared/values.ts';
+import type { ModelTraits } from './model.ts';
+
+type Format = ModelTraits['reasoningFormat'];
+
+const encoder = new TextEncoder();
+
+/** The format of what a model thinks, as its request said. */
+export function formatOf({ reasoningFormat }: Reading): Format {
+  return reasoningFormat === 'anthropic-claude-v1' ? reasoningFormat : 'unknown';
+}
+
+/** Text of a thought, or a part of it, on our wire. */
+export function textDetail(text: string | null, signature: string | null, format: Format, index: number): Loose {
+  return {
+    type: 'reasoning.text',
+    ...(text === null ? {} : { text }),
+    ...(signature === null ? {} : { signature }),
+    format,
+    index,
+  };
+}
+
+/**
+ * A thought that the provider keeps secret. Claude's is a text of its own, of which Bedrock sends the base64: without
+ * that second layer, Claude takes the thought back at whichever provider serves next.
+ */
+export function secretDetail(redacted: string, format: Format, index: number): Loose {
+  const inner = format === 'unknown' ? null : innerText(redacted);
+  return inner === null
+    ? { type: 'reasoning.encrypted', data: redacted, format: 'unknown', index }
+    : { type: 'reasoning.encrypted', data: inner, format, index };
+}
+
+/** Blocks of earlier reasoning, and whether all of it could become one. */
+export interface ReplayedReasoning {
+  blocks: Loose[];
+  isComplete: boolean;
+}
+
+interface Thought {
+  text: string;
+  signature: string;
+  index: unknown;
+}
+
+/**
+ * The provider's own blocks again, from what clients kept of a response. Of a stream they keep pieces as they came: each
+ * may hold a few letters, the last one the signature.
+ */
+export function reasoningBlocks(details: readonly ReasoningDetail[], traits: ModelTraits): ReplayedReasoning {
+  const blocks: (Loose | null)[] = [];
+  let thought: Thought | null = null;
+  for (const detail of details as readonly unknown[]) {
+    if (!isObject(detail)) continue;
+    const isText = detail.type === 'reasoning.text' && isOwn(detail, traits);
+    if (thought !== null && !(isText && goesOn(thought, detail))) {
+      blocks.push(textBlock(thought, traits));
+      thought = null;
+    }
+    if (!isText) blocks.push(isOwn(detail, traits) ? secretBlock(detail, traits) : null);
+    else {
+      thought ??= { text: '', signature: '', index: detail.index };
+      thought.text += textOf(detail.text);
+      thought.signature += textOf(detail.signature);
+    }
+  }
+  if (thought !== null) blocks.push(textBlock(thought, traits));
+  const own = blocks.filter((block) => block !== null);
+  return { blocks: own, isComplete: own.length === blocks.length };
+}
+
+/** Behind a signature, more text is another thought. A piece without an index goes on with the one before it. */
+function goesOn(open: Thought, { text, index }: Loose): boolean {
+  if (open.signature !== '' && textOf(text) !== '') return false;
+  return typeof index !== 'number' || index === open.index;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** A detail without a format may be of this provider: clients leave it out. */
+function isOwn({ type, format }: Loose, { replay, reasoningFormat }: ModelTraits): boolean {
+  if (replay === null) return false;
+  if (format === undefined || format === null || format === reasoningFormat) return true;
+  // A secret in a form that nobody knows has no other format.
+  return format === 'unknown' && type === 'reasoning.encrypted';
+}
+
+function textBlock({ text, signature }: Thought, { replay }: ModelTraits): Loose | null {
+  if (signature !== '') return { reasoningContent: { reasoningText: { text, signature } } };
+  return replay === 'plain' && text !== '' ? { reasoningContent: { reasoningText: { text } } } : null;
+}
+
+function secretBlock({ type, data, format }: Loose, { reasoningFormat }: ModelTraits): Loose | null {
+  if (type !== 'reasoning.encrypted' || typeof data !== 'string' || data === '') return null;
+  const isPlain = format === 'unknown' || reasoningFormat === 'unknown';
+  return { reasoningContent: { redactedContent: isPlain ? data : toBase64(encoder.encode(data)) } };
+}
+
+/** The text in base64; null where it is none, or could not be written the same way again. */
+function innerText(base64: string): string | null {
+  const bytes = fromBase64(base64);
+  if (bytes === null || bytes.length === 0 || !bytes.every((byte) => byte >= 0x20 && byte < 0x7f)) return null;
+  return toBase64(bytes) === base64 ? new TextDecoder().decode(bytes) : null;
+}

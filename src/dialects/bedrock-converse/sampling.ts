@@ -1,0 +1,59 @@
+import type { ChatRequest } from '../../schema/chat.ts';
+import type { Loose } from '../shared/values.ts';
+import type { ModelTraits } from './model.ts';
+import type { ReasoningPlan } from './reasoning.ts';
+
+/** Parameters that all models take, and those that are the model's own. */
+export interface Sampling {
+  inferenceConfig: Loose;
+  /** For `additionalModelRequestFields`. */
+  fields: Loose;
+}
+
+/** Ours goes up to 2. */
+const highestTemperature = 1;
+
+/**
+ * The largest output and how the response is drawn.
+ * @param dropped  gets what the model does not take
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InferenceConfiguration.html
+ */
+export function encodeSampling(
+  request: ChatRequest,
+  traits: ModelTraits,
+  maxTokens: number | null,
+  { thinks, isUnbounded }: ReasoningPlan,
+  dropped: Set<string>,
+): Sampling {
+  const isFixed = thinks || isUnbounded;
+  const takes = (name: 'temperature' | 'top_p' | 'stop') =>
+    !traits.refuses.includes(name) && !(isFixed && name !== 'stop');
+  const config: Loose = {};
+  if (maxTokens !== null) config.maxTokens = maxTokens;
+  const { temperature, top_p: topP, top_k: topK } = request;
+  if (isNumber(temperature)) {
+    if (takes('temperature')) config.temperature = Math.min(temperature, highestTemperature);
+    if (config.temperature !== temperature) dropped.add('temperature');
+  }
+  if (isNumber(topP)) {
+    if (takes('top_p') && !(traits.oneOfTemperature && config.temperature !== undefined)) config.topP = topP;
+    else dropped.add('top_p');
+  }
+  const stop = (typeof request.stop === 'string' ? [request.stop] : (request.stop ?? [])).filter((text) => text !== '');
+  if (stop.length > 0) {
+    if (takes('stop')) config.stopSequences = stop;
+    else dropped.add('stop');
+  }
+  if (!isNumber(topK)) return { inferenceConfig: config, fields: {} };
+  if (traits.topK === null || isFixed) dropped.add('top_k');
+  else return { inferenceConfig: config, fields: topKFields(topK, traits.topK) };
+  return { inferenceConfig: config, fields: {} };
+}
+
+function topKFields(topK: number, place: NonNullable<ModelTraits['topK']>): Loose {
+  return place === 'top_k' ? { top_k: topK } : { inferenceConfig: { topK } };
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}

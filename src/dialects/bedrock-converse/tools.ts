@@ -1,0 +1,108 @@
+import type { ChatRequest } from '../../schema/chat.ts';
+import type { CacheControl } from '../../schema/part.ts';
+import type { FunctionTool } from '../../schema/tool.ts';
+import { unsupported } from '../shared/unsupported.ts';
+import type { Loose } from '../shared/values.ts';
+import { cachePoint } from './caching.ts';
+import type { ModelTraits } from './model.ts';
+import { isClosed, type OutputPlan } from './output.ts';
+
+/** What the tools of a request become. */
+export interface ToolPlan {
+  /** null: no tool may be called, and the provider is told of none. */
+  toolConfig: Loose | null;
+  /** For `additionalModelRequestFields`. */
+  fields: Loose;
+}
+
+/** Whether a tool must be called. */
+export function forcesTool({ tools, tool_choice: choice }: ChatRequest): boolean {
+  return (tools?.length ?? 0) > 0 && (choice === 'required' || typeof choice === 'object');
+}
+
+/**
+ * The tools and which of them may be called. There is no word for "none": then the provider is not told of them.
+ * @param dropped  gets the fields that have no effect
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolConfiguration.html
+ */
+export function planTools(
+  request: ChatRequest,
+  traits: ModelTraits,
+  output: OutputPlan,
+  dropped: Set<string>,
+): ToolPlan {
+  const given = request.tools ?? [];
+  const isNone = request.tool_choice === 'none';
+  if (isNone && given.length > 0) dropped.add('tools');
+  const tools = isNone ? [] : given.flatMap((tool, at) => toolBlocks(tool, at, traits, dropped));
+  if (output.tool !== null) tools.push(output.tool);
+  if (tools.length === 0) {
+    if (given.length === 0 && request.tool_choice !== undefined && !isNone) dropped.add('tool_choice');
+    return { toolConfig: null, fields: {} };
+  }
+  const choice = choiceOf(request, traits, output, dropped);
+  if (request.parallel_tool_calls === false && traits.serialTools)
+    return {
+      toolConfig: { tools },
+      fields: { tool_choice: { ...claudeChoice(choice), disable_parallel_tool_use: true } },
+    };
+  if (request.parallel_tool_calls === false) dropped.add('parallel_tool_calls');
+  return { toolConfig: choice === null ? { tools } : { tools, toolChoice: choice }, fields: {} };
+}
+
+function toolBlocks(
+  tool: NonNullable<ChatRequest['tools']>[number],
+  at: number,
+  traits: ModelTraits,
+  dropped: Set<string>,
+): Loose[] {
+  if (tool.type !== 'function') throw unsupported(`tools[${at}].type`, 'function');
+  const blocks = [toolSpec(tool as FunctionTool, traits, dropped)];
+  const control = tool.cache_control as CacheControl | undefined;
+  if (control === undefined) return blocks;
+  if (traits.caching === 'everywhere') blocks.push(cachePoint(control, traits, 'tools[].cache_control', dropped));
+  else dropped.add('tools[].cache_control');
+  return blocks;
+}
+
+function toolSpec({ function: called }: FunctionTool, traits: ModelTraits, dropped: Set<string>): Loose {
+  const { name, description, parameters, strict } = called;
+  const json = { type: 'object', ...(parameters ?? { properties: {} }) };
+  const isStrict = strict === true && traits.nativeOutput && isClosed(json);
+  if (strict === true && !isStrict) dropped.add('tools[].function.strict');
+  return {
+    toolSpec: {
+      name,
+      ...(description === undefined || description.trim() === '' ? {} : { description }),
+      inputSchema: { json },
+      ...(isStrict ? { strict: true } : {}),
+    },
+  };
+}
+
+/** null: as the model likes, which is what the provider does by itself. */
+function choiceOf(
+  { tool_choice: choice, tools }: ChatRequest,
+  traits: ModelTraits,
+  { toolName }: OutputPlan,
+  dropped: Set<string>,
+): Loose | null {
+  if (toolName !== null)
+    return (tools?.length ?? 0) > 0 && choice !== 'none' ? { any: {} } : { tool: { name: toolName } };
+  if (choice === undefined || choice === 'auto' || choice === 'none') return null;
+  if (traits.forcedTools === false) {
+    dropped.add('tool_choice');
+    return null;
+  }
+  if (choice === 'required') return { any: {} };
+  const name = (choice.function as { name?: unknown } | undefined)?.name;
+  if (choice.type !== 'function' || typeof name !== 'string')
+    throw unsupported('tool_choice', 'none, auto, required or a function');
+  return { tool: { name } };
+}
+
+/** The same in Claude's own words, beside which Bedrock takes no choice of its own. */
+function claudeChoice(choice: Loose | null): Loose {
+  if (choice === null) return { type: 'auto' };
+  return 'any' in choice ? { type: 'any' } : { type: 'tool', ...(choice.tool as Loose) };
+}
