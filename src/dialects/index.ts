@@ -1,9 +1,13 @@
 import type { Schema } from '../schema/schema.ts';
 import type { Dialect } from './dialect.ts';
 import { openaiChat } from './openai-chat.ts';
+import { openaiResponses } from './openai-responses.ts';
 
 /** Every dialect an option may name. */
-export const dialects = { 'openai-chat': openaiChat } as const satisfies Record<string, Dialect>;
+export const dialects = { 'openai-chat': openaiChat, 'openai-responses': openaiResponses } as const satisfies Record<
+  string,
+  Dialect
+>;
 
 export type DialectName = keyof typeof dialects;
 

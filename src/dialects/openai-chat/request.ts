@@ -4,7 +4,7 @@ import { type ChatQuirks, reasoningFields } from './quirks.ts';
 import { moveReasoning } from './reasoning.ts';
 
 /** Fields that speak to the gateway, not to a provider. */
-const gatewayFields = new Set([
+export const gatewayFields: ReadonlySet<string> = new Set([
   'model',
   'models',
   'provider',
