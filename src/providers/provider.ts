@@ -39,6 +39,8 @@ export interface CredentialShape {
   parts: Readonly<Record<string, CredentialPart>>;
   /** Sets of optional parts, such as the two ways to sign in. One of the sets must be complete. */
   oneOf?: readonly (readonly string[])[];
+  /** Parts that only the built-in address needs: where the operator sets `baseUrl`, there are none of them. */
+  ofAddress?: readonly string[];
 }
 
 /** A request that is about to be sent. */
@@ -99,6 +101,8 @@ export interface Provider<Quirks extends object = object> {
   byok?: boolean;
   /** How it differs from its dialect. Default: not at all. */
   quirks: Quirks;
+  /** How it differs from other dialects that it speaks too, by their names: for an operator who chooses one of them. */
+  dialectQuirks?: Readonly<Record<string, object>>;
   /**
    * Environment variables that hold the key, most usual first. Of a provider made in code, the first one that is set
    * when the gateway is made is the key; where none is, the provider is not called with the operator's credential. Of a

@@ -163,6 +163,7 @@ export const registry = [
   plain('open-inference', 'OpenInference', 'https://api.openinference.ai/v1', ['OPENINFERENCE_KEY']),
   plain('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], {
     quirks: { lowDetail: true, reasoningBeside: false, maxTokensField: 'max_completion_tokens', developerRole: true },
+    dialectQuirks: { 'openai-responses': { lowDetail: true } },
     dataPolicy: { zeroRetention: false, trains: false },
   }),
   plain('parasail', 'Parasail', 'https://api.parasail.io/v1', ['PARASAIL_API_KEY'], {
@@ -203,6 +204,7 @@ export const registry = [
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], {
+    dialectQuirks: { 'openai-responses': { reasoningFormat: 'xai-responses-v1' } },
     quirks: {
       reasoningBeside: true,
       dropParams: ['top_k', 'frequency_penalty', 'presence_penalty'],
@@ -224,7 +226,7 @@ function plain<const Slug extends string>(
   name: string,
   baseUrl: string,
   env: readonly string[],
-  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy'> = {},
+  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dialectQuirks' | 'dataPolicy'> = {},
 ): Provider<ChatQuirks> & { slug: Slug } {
   const quirks = generateOn.has(slug) ? { ...own, generatesOn: true } : own;
   return { ...defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...more }), slug };

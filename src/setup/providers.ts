@@ -149,7 +149,11 @@ function configureProvider(
     ...(name === undefined ? {} : { name }),
     ...(dataPolicy === undefined ? {} : { dataPolicy }),
     // Quirks of another dialect mean nothing in this one.
-    quirks: { ...(dialect === base.dialect ? base.quirks : {}), ...checkedQuirks(slug, dialect, given.quirks) },
+    quirks: {
+      ...(dialect === base.dialect ? base.quirks : base.dialectQuirks?.[dialect.name]),
+      ...checkedQuirks(slug, dialect, given.quirks),
+    },
+    ...(base.credentialShape && baseUrl !== undefined ? { credentialShape: atAnyAddress(base.credentialShape) } : {}),
   };
   const credential = operatorsCredential(slug, provider.credentialShape, given);
   // At an address that the operator chose, what is there may add the operator's key to a request with a wrong one.
@@ -166,6 +170,15 @@ function configureProvider(
     isMade: false,
     saysByok: given.byok === true,
   };
+}
+
+/** What is asked for where the address is the operator's own: nothing that only the built-in one is made of. */
+function atAnyAddress(shape: CredentialShape): CredentialShape {
+  const { ofAddress = [], oneOf } = shape;
+  if (ofAddress.length === 0) return shape;
+  const parts = Object.fromEntries(Object.entries(shape.parts).filter(([name]) => !ofAddress.includes(name)));
+  const sets = oneOf?.map((set) => set.filter((name) => !ofAddress.includes(name)).join(' '));
+  return { parts, ...(sets === undefined ? {} : { oneOf: [...new Set(sets)].map((set) => set.split(' ')) }) };
 }
 
 /** null: none is set. */

@@ -63,18 +63,23 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     if (quirks.streamOptions !== false) payload.stream_options = { ...request.stream_options, include_usage: true };
   }
 
-  return new Encoded(payload, request.stream === true, dropped);
+  return new Encoded(pathOf(upstreamModel, quirks), payload, request.stream === true, dropped);
+}
+
+function pathOf(model: string, { modelInPath }: ChatQuirks): string {
+  return modelInPath === true ? `/deployments/${encodeURIComponent(model)}/chat/completions` : '/chat/completions';
 }
 
 class Encoded implements EncodedRequest {
-  readonly path = '/chat/completions';
+  readonly path: string;
   readonly headers: Record<string, string>;
   readonly payload: Record<string, unknown>;
   readonly body: string;
   readonly choices: number;
   readonly dropped: readonly string[];
 
-  constructor(payload: Record<string, unknown>, isStream: boolean, dropped: readonly string[]) {
+  constructor(path: string, payload: Record<string, unknown>, isStream: boolean, dropped: readonly string[]) {
+    this.path = path;
     this.headers = {
       'content-type': 'application/json',
       accept: isStream ? 'text/event-stream' : 'application/json',
