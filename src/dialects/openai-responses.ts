@@ -17,8 +17,7 @@ export const openaiResponses: Dialect<ResponsesQuirks> = {
   nativeChunks: false,
   quirks: responsesQuirks,
   minMaxTokens: leastMaxTokens,
-  // The largest output limits reasoning too.
-  counting: ({ lowDetail }) => ({ reasoningBeside: false, lowDetail }),
+  counting: ({ reasoningBeside = false, lowDetail }) => ({ reasoningBeside, lowDetail }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
   encodeRequest,
   decodeResult,

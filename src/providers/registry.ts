@@ -204,7 +204,7 @@ export const registry = [
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], {
-    dialectQuirks: { 'openai-responses': { reasoningFormat: 'xai-responses-v1' } },
+    dialectQuirks: { 'openai-responses': { reasoningFormat: 'xai-responses-v1', reasoningBeside: true } },
     quirks: {
       reasoningBeside: true,
       dropParams: ['top_k', 'frequency_penalty', 'presence_penalty'],

@@ -148,9 +148,8 @@ function configureProvider(
     dialect,
     ...(name === undefined ? {} : { name }),
     ...(dataPolicy === undefined ? {} : { dataPolicy }),
-    // Quirks of another dialect mean nothing in this one.
     quirks: {
-      ...(dialect === base.dialect ? base.quirks : base.dialectQuirks?.[dialect.name]),
+      ...(dialect === base.dialect ? base.quirks : quirksIn(dialect, base)),
       ...checkedQuirks(slug, dialect, given.quirks),
     },
     ...(base.credentialShape && baseUrl !== undefined ? { credentialShape: atAnyAddress(base.credentialShape) } : {}),
@@ -170,6 +169,15 @@ function configureProvider(
     isMade: false,
     saysByok: given.byok === true,
   };
+}
+
+/**
+ * Quirks of another dialect mean nothing in this one, but for what a provider does with a stream that was left: that is
+ * the same whatever it speaks.
+ */
+function quirksIn(dialect: Dialect, { quirks, dialectQuirks }: Provider): object {
+  const { generatesOn } = quirks as { generatesOn?: unknown };
+  return { ...(generatesOn === undefined ? {} : { generatesOn }), ...dialectQuirks?.[dialect.name] };
 }
 
 /** What is asked for where the address is the operator's own: nothing that only the built-in one is made of. */

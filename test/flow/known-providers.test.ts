@@ -25,7 +25,8 @@ describe('a workspace', () => {
     const refused: string[] = [];
     for (const slug of byokProviders) {
       const { status, message } = await bring(slug);
-      if (status === 201 || slug === 'cloudflare') continue;
+      // One key is not enough for some of them.
+      if (status === 201 || message?.startsWith('key')) continue;
       expect([status, message]).toEqual([
         400,
         `provider: expected a provider that this gateway can call: it has no "${slug}" built in, and none is set up`,

@@ -1,4 +1,5 @@
 import type { ContentPart, FilePart } from '../../schema/chat.ts';
+import { readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { isObject, type Loose } from '../shared/values.ts';
 import type { Dropped } from './dropped.ts';
@@ -77,7 +78,7 @@ function encodeFile({ file }: FilePart, path: string, dropped: Dropped): Loose {
     if (filename) dropped.note('messages[].content[].file.filename');
     return { type: 'input_file', file_url: data };
   }
-  if (data && /^data:/i.test(data)) return { type: 'input_file', filename: filename ?? 'file', file_data: data };
+  if (data && readDataUrl(data) !== null) return { type: 'input_file', filename: filename ?? 'file', file_data: data };
   throw unsupported(`${path}.file`, 'file_data as a data URL or an address, or a file_id');
 }
 

@@ -35,6 +35,12 @@ export const responsesQuirks = lazily(() =>
      */
     cacheBreakpoints: z.boolean().optional(),
     /**
+     * Whether reasoning counts beside `max_output_tokens`. true: only the context limits reasoning. A number: at most
+     * so many tokens. false: `max_output_tokens` limits reasoning and response together.
+     * @default false
+     */
+    reasoningBeside: z.union([z.boolean(), z.int().min(1)]).optional(),
+    /**
      * true: the provider honours `detail: "low"` of an image, so that less money is held for it.
      * @default false
      */

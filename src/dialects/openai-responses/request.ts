@@ -60,7 +60,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   if (reasoning !== null) payload.reasoning = reasoning;
   passFields(asked, payload, dropped);
   if (asked.stream === true) passStream(asked, payload);
-  for (const name of quirks.dropParams ?? []) delete payload[name];
+  for (const name of quirks.dropParams ?? []) leaveOut(name, payload, dropped);
   return {
     path: '/responses',
     headers: {
@@ -75,11 +75,31 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   };
 }
 
+/** What makes the request, and what limits its cost, is sent whatever the quirks say. */
+const essential: readonly string[] = [
+  'messages',
+  'stream',
+  'max_tokens',
+  'max_completion_tokens',
+  'model',
+  'input',
+  'max_output_tokens',
+];
+/** The dialect asks for it, not the caller. */
+const unasked: readonly string[] = ['store', 'include'];
+
 function withoutRefused(request: ChatRequest, { dropParams }: ResponsesQuirks, dropped: Dropped): ChatRequest {
   if (dropParams === undefined) return request;
-  const refused = dropParams.filter((name) => name !== 'messages' && (request[name] ?? null) !== null);
+  const refused = dropParams.filter((name) => !essential.includes(name) && (request[name] ?? null) !== null);
   for (const name of refused) dropped.note(name);
   return without(refused, request) as unknown as ChatRequest;
+}
+
+/** Takes a field out of the finished body, for names that only the body has, such as `text`. */
+function leaveOut(name: string, payload: Loose, dropped: Dropped): void {
+  if (!Object.hasOwn(payload, name) || essential.includes(name)) return;
+  delete payload[name];
+  if (!unasked.includes(name)) dropped.note(name);
 }
 
 /** What the provider leaves out of its response unless it is asked for. */

@@ -91,10 +91,10 @@ export function streamDecoder(quirks: ResponsesQuirks): StreamDecoder {
 
   function end({ response }: Loose, status: string): StreamPart[] {
     if (!isObject(response)) throw badResponse('The provider sent the end of a stream without its response.');
-    if (response.error) return fail(response);
+    if (response.error || response.status === 'failed') return fail(response);
     isOver = true;
     const parts = chunksOf(restOf(response.output));
-    const finish = finishOf(status, response, reader.hasCalls());
+    const finish = finishOf(response.status === 'incomplete' ? 'incomplete' : status, response, reader.hasCalls());
     const tier = typeof response.service_tier === 'string' ? { service_tier: response.service_tier } : {};
     parts.push({
       kind: 'chunk',

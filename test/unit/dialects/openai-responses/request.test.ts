@@ -104,6 +104,12 @@ describe('a request', () => {
       reasoning: { effort: 'low', summary: 'auto' },
     });
     expect(dropped).toEqual(['temperature', 'user']);
+    const refused = encode(
+      { reasoning_effort: 'low', verbosity: 'low', max_tokens: 50 },
+      { dropParams: ['reasoning', 'text', 'max_tokens', 'max_output_tokens', 'store'] },
+    );
+    expect(Object.keys(refused.payload)).toEqual(['model', 'input', 'include', 'max_output_tokens']);
+    expect(refused.dropped).toEqual(['reasoning', 'text']);
   });
   it('lets the caller have the random text of streams left out', () => {
     expect(payloadOf({ stream: true, stream_options: { include_obfuscation: false } }).stream_options).toEqual({

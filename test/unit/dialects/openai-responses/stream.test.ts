@@ -177,6 +177,8 @@ describe('a stream', () => {
       choice: { finish_reason: 'length', native_finish_reason: 'max_output_tokens' },
       kinds: ['usage', 'done'],
     });
+    const asCompleted = { ...ended('max_output_tokens'), type: 'response.completed' };
+    expect(fold([asCompleted]).choice?.finish_reason).toBe('length');
     expect(fold([ended('content_filter')]).choice?.finish_reason).toBe('content_filter');
   });
   it('is complete only when the provider says so', () => {
