@@ -1,5 +1,5 @@
-import type { ChatRequest } from '../../schema/chat.ts';
-import { asEffort, reasoningAmount } from '../shared/reasoning-request.ts';
+import type { ChatRequest, ReasoningEffort } from '../../schema/chat.ts';
+import { asEffort, type ReasoningAmount, reasoningAmount } from '../shared/reasoning-request.ts';
 import type { Loose } from '../shared/values.ts';
 import type { Dropped } from './dropped.ts';
 import type { ResponsesQuirks } from './quirks.ts';
@@ -15,6 +15,13 @@ export function reasons(upstreamModel: string): boolean {
   return !withoutReasoning.test(upstreamModel);
 }
 
+/** Of a budget, only efforts that every model takes: whoever names one of the others means it. */
+function effortOf(amount: NonNullable<ReasoningAmount>, request: ChatRequest): ReasoningEffort {
+  const effort = asEffort(amount, request.max_completion_tokens ?? request.max_tokens ?? usualOutput);
+  if ('effort' in amount || effort === 'none') return effort;
+  return effort === 'minimal' ? 'low' : effort === 'xhigh' ? 'high' : effort;
+}
+
 const ownFields = ['effort', 'summary', 'max_tokens', 'exclude', 'enabled', 'context', 'mode'];
 
 /**
@@ -22,13 +29,18 @@ const ownFields = ['effort', 'summary', 'max_tokens', 'exclude', 'enabled', 'con
  * tokens; the nearest effort stands for it.
  * @see https://platform.openai.com/docs/guides/reasoning
  */
-export function encodeReasoning(request: ChatRequest, quirks: ResponsesQuirks, dropped: Dropped): Loose | null {
+export function encodeReasoning(
+  request: ChatRequest,
+  upstreamModel: string,
+  quirks: ResponsesQuirks,
+  dropped: Dropped,
+): Loose | null {
   const asked = request.reasoning;
   const encoded: Loose = {};
   const amount = reasoningAmount(request);
-  const largest = request.max_completion_tokens ?? request.max_tokens ?? usualOutput;
-  const effort = amount === null ? null : asEffort(amount, largest);
-  if (effort !== null) encoded.effort = effort;
+  const effort = amount === null ? null : effortOf(amount, request);
+  // A model that does not reason refuses to be told so.
+  if (effort !== null && (effort !== 'none' || reasons(upstreamModel))) encoded.effort = effort;
   const summary = asked?.exclude === true ? null : (asked?.summary ?? null);
   // Who asks in the words of `reasoning` expects to read some. `reasoning_effort` alone comes from clients of OpenAI,
   // which show none.

@@ -56,7 +56,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   if (asked.tool_choice !== undefined) payload.tool_choice = encodeToolChoice(asked.tool_choice);
   const text = encodeText(asked, dropped);
   if (text !== null) payload.text = text;
-  const reasoning = encodeReasoning(asked, quirks, dropped);
+  const reasoning = encodeReasoning(asked, upstreamModel, quirks, dropped);
   if (reasoning !== null) payload.reasoning = reasoning;
   passFields(asked, payload, dropped);
   if (asked.stream === true) passStream(asked, payload);

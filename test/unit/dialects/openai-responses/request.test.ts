@@ -149,10 +149,19 @@ describe('reasoning that is asked for', () => {
       { effort: 'high' },
     ],
     ['a budget', { reasoning: { max_tokens: 20_000 } }, {}, { effort: 'high', summary: 'auto' }],
+    ['a huge budget', { reasoning: { max_tokens: 90_000 } }, {}, { effort: 'high', summary: 'auto' }],
+    ['a tiny budget', { reasoning: { max_tokens: 1 } }, {}, { effort: 'low', summary: 'auto' }],
     ['nothing', { reasoning: {} }, {}, undefined],
     ['what is kept of it', { reasoning: { context: 'all_turns', x: 1 } }, {}, { context: 'all_turns' }],
   ])('is asked for as %s', (_, request, quirks, wanted) => {
     expect(payloadOf(request, quirks).reasoning).toEqual(wanted);
+  });
+});
+
+describe('no reasoning', () => {
+  it('is asked for where the model may reason', () => {
+    expect(payloadOf({ reasoning: { enabled: false } }).reasoning).toEqual({ effort: 'none' });
+    expect(payloadOf({ reasoning: { enabled: false } }, {}, 'gpt-4.1')).not.toHaveProperty('reasoning');
   });
 });
 
