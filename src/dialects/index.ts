@@ -4,6 +4,7 @@ import { bedrockConverse } from './bedrock-converse.ts';
 import type { Dialect } from './dialect.ts';
 import { googleGenerateContent } from './google-generate-content.ts';
 import { openaiChat } from './openai-chat.ts';
+import { openaiResponses } from './openai-responses.ts';
 
 /** Every dialect an option may name. */
 export const dialects = {
@@ -11,6 +12,7 @@ export const dialects = {
   'anthropic-messages': anthropicMessages,
   'google-generate-content': googleGenerateContent,
   'bedrock-converse': bedrockConverse,
+  'openai-responses': openaiResponses,
 } as const satisfies Record<string, Dialect>;
 
 export type DialectName = keyof typeof dialects;

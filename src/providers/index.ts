@@ -1,5 +1,6 @@
 import { amazonBedrock } from './amazon-bedrock.ts';
 import { anthropic } from './anthropic.ts';
+import { azure } from './azure.ts';
 import { cloudflare } from './cloudflare.ts';
 import { googleAiStudio } from './google-ai-studio.ts';
 import { googleVertex } from './google-vertex.ts';
@@ -12,6 +13,7 @@ const inCode = {
   sandbox,
   'amazon-bedrock': amazonBedrock,
   anthropic,
+  azure,
   cloudflare,
   'google-ai-studio': googleAiStudio,
   'google-vertex': googleVertex,

@@ -44,6 +44,8 @@ export interface CredentialShape {
    * it is. null: a name of the file that is no part, and is left out.
    */
   aliases?: Readonly<Record<string, string | null>>;
+  /** Parts that only the built-in address needs: where the operator sets `baseUrl`, there are none of them. */
+  ofAddress?: readonly string[];
 }
 
 /** A request that is about to be sent. */
@@ -111,6 +113,8 @@ export interface Provider<Quirks extends object = object> {
   byok?: boolean;
   /** How it differs from its dialect. Default: not at all. */
   quirks: Quirks;
+  /** How it differs from other dialects that it speaks too, by their names: for an operator who chooses one of them. */
+  dialectQuirks?: Readonly<Record<string, object>>;
   /**
    * Environment variables that hold the key, most usual first. Of a provider made in code, the first one that is set
    * when the gateway is made is the key; where none is, the provider is not called with the operator's credential. Of a

@@ -156,6 +156,7 @@ export const registry = [
   plain('open-inference', 'OpenInference', 'https://api.openinference.ai/v1', ['OPENINFERENCE_KEY']),
   plain('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], {
     quirks: { lowDetail: true, reasoningBeside: false, maxTokensField: 'max_completion_tokens', developerRole: true },
+    dialectQuirks: { 'openai-responses': { lowDetail: true } },
     dataPolicy: { zeroRetention: false, trains: false },
   }),
   plain('parasail', 'Parasail', 'https://api.parasail.io/v1', ['PARASAIL_API_KEY'], {
@@ -196,6 +197,7 @@ export const registry = [
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], {
+    dialectQuirks: { 'openai-responses': { reasoningFormat: 'xai-responses-v1', reasoningBeside: true } },
     quirks: {
       reasoningBeside: true,
       dropParams: ['top_k', 'frequency_penalty', 'presence_penalty'],
@@ -217,7 +219,7 @@ function plain<const Slug extends string>(
   name: string,
   baseUrl: string,
   env: readonly string[],
-  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy'> = {},
+  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dialectQuirks' | 'dataPolicy'> = {},
 ): Provider<ChatQuirks> & { slug: Slug } {
   const quirks = { ...requestStyles[slug], ...own, ...(generateOn.has(slug) ? { generatesOn: true } : {}) };
   return { ...defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...more }), slug };

@@ -148,8 +148,11 @@ function configureProvider(
     dialect,
     ...(name === undefined ? {} : { name }),
     ...(dataPolicy === undefined ? {} : { dataPolicy }),
-    // Quirks of another dialect mean nothing in this one.
-    quirks: { ...(dialect === base.dialect ? base.quirks : {}), ...checkedQuirks(slug, dialect, given.quirks) },
+    quirks: {
+      ...(dialect === base.dialect ? base.quirks : quirksIn(dialect, base)),
+      ...checkedQuirks(slug, dialect, given.quirks),
+    },
+    ...(base.credentialShape && baseUrl !== undefined ? { credentialShape: atAnyAddress(base.credentialShape) } : {}),
   };
   const credential = operatorsCredential(slug, provider.credentialShape, given);
   // At an address that the operator chose, what is there may add the operator's key to a request with a wrong one.
@@ -166,6 +169,24 @@ function configureProvider(
     isMade: false,
     saysByok: given.byok === true,
   };
+}
+
+/**
+ * Quirks of another dialect mean nothing in this one, but for what a provider does with a stream that was left: that is
+ * the same whatever it speaks.
+ */
+function quirksIn(dialect: Dialect, { quirks, dialectQuirks }: Provider): object {
+  const { generatesOn } = quirks as { generatesOn?: unknown };
+  return { ...(generatesOn === undefined ? {} : { generatesOn }), ...dialectQuirks?.[dialect.name] };
+}
+
+/** What is asked for where the address is the operator's own: nothing that only the built-in one is made of. */
+function atAnyAddress(shape: CredentialShape): CredentialShape {
+  const { ofAddress = [], oneOf } = shape;
+  if (ofAddress.length === 0) return shape;
+  const parts = Object.fromEntries(Object.entries(shape.parts).filter(([name]) => !ofAddress.includes(name)));
+  const sets = oneOf?.map((set) => set.filter((name) => !ofAddress.includes(name)).join(' '));
+  return { parts, ...(sets === undefined ? {} : { oneOf: [...new Set(sets)].map((set) => set.split(' ')) }) };
 }
 
 /** null: none is set. */

@@ -33,6 +33,11 @@ export const chatQuirks = lazily(() =>
     /** Request fields that the provider refuses; the gateway does not send them. */
     dropParams: z.array(z.string()).optional(),
     /**
+     * true: the path is `/deployments/<model>/chat/completions`, as in dated versions of Azure's API.
+     * @default false
+     */
+    modelInPath: z.boolean().optional(),
+    /**
      * The provider's field for the largest output.
      * @default `max_tokens`
      */

@@ -51,11 +51,21 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   encodeLargestOutput(request, quirks, payload, dropped);
   encodeCacheControl(request, quirks, payload, dropped);
   encodeStream(request, quirks, payload, dropped);
-  return new Encoded(payload, request.stream === true, dropped, encodeFormat(quirks, payload));
+  return new Encoded(
+    pathOf(upstreamModel, quirks),
+    payload,
+    request.stream === true,
+    dropped,
+    encodeFormat(quirks, payload),
+  );
+}
+
+function pathOf(model: string, { modelInPath }: ChatQuirks): string {
+  return modelInPath === true ? `/deployments/${encodeURIComponent(model)}/chat/completions` : '/chat/completions';
 }
 
 class Encoded implements EncodedRequest {
-  readonly path = '/chat/completions';
+  readonly path: string;
   readonly headers: Record<string, string>;
   readonly payload: Record<string, unknown>;
   readonly body: string;
@@ -64,11 +74,13 @@ class Encoded implements EncodedRequest {
   readonly structuredOutput?: StructuredOutput;
 
   constructor(
+    path: string,
     payload: Record<string, unknown>,
     isStream: boolean,
     dropped: readonly string[],
     structuredOutput: StructuredOutput | null,
   ) {
+    this.path = path;
     this.headers = {
       'content-type': 'application/json',
       accept: isStream ? 'text/event-stream' : 'application/json',

@@ -138,6 +138,21 @@ describe('quirks', () => {
       /unknown key "minMaxTokens"/,
     );
   });
+  it('of another dialect that a built-in provider speaks are its own, and those of a stream that was left stay', () => {
+    const both = defineProvider({
+      slug: 'both',
+      baseUrl: 'https://x.test',
+      dialect: openaiChat,
+      quirks: { generatesOn: true, minMaxTokens: 5 },
+      dialectQuirks: { strange: { isStrange: true } },
+    });
+    const quirksOf = (settings: object) =>
+      configureProviders({ both: settings }, [both], { strange, 'openai-chat': openaiChat }).get('both')?.provider
+        .quirks;
+    expect(quirksOf({})).toEqual({ generatesOn: true, minMaxTokens: 5 });
+    expect(quirksOf({ dialect: 'strange' })).toEqual({ generatesOn: true, isStrange: true });
+    expect(quirksOf({ dialect: 'strange', quirks: { isStrange: false } })).toMatchObject({ isStrange: false });
+  });
   it('of a provider in a table are those of its dialect, as the compiler sees', () => {
     // @ts-expect-error: no quirk of chat completions
     defineProvider({ slug: 'x', baseUrl: 'https://x.test', dialect: openaiChat, quirks: { isStrange: true } });

@@ -1,0 +1,21 @@
+import type { FinishReason } from '../../schema/chat.ts';
+import { isObject, type Loose } from '../shared/values.ts';
+
+/** Why a response ended, in our word and in the provider's. */
+export interface Finish {
+  finish_reason: FinishReason;
+  native_finish_reason: string;
+}
+
+/**
+ * @param status    of the response
+ * @param hasCalls  whether the model calls a tool
+ * @returns null: the response has not come to an end of its own
+ */
+export function finishOf(status: unknown, { incomplete_details: details }: Loose, hasCalls: boolean): Finish | null {
+  if (status === 'completed')
+    return { finish_reason: hasCalls ? 'tool_calls' : 'stop', native_finish_reason: 'completed' };
+  if (status !== 'incomplete') return null;
+  const reason = isObject(details) && typeof details.reason === 'string' ? details.reason : 'incomplete';
+  return { finish_reason: reason === 'content_filter' ? 'content_filter' : 'length', native_finish_reason: reason };
+}

@@ -1,0 +1,102 @@
+import type { AssistantMessage, ChatMessage, ToolMessage } from '../../schema/chat.ts';
+import type { Loose } from '../shared/values.ts';
+import type { Dropped } from './dropped.ts';
+import { encodeOutputParts, encodeOwnParts, encodeParts } from './parts.ts';
+import type { ResponsesQuirks } from './quirks.ts';
+import { itemsOfDetails, type PlacedItem } from './reasoning-items.ts';
+
+/**
+ * The conversation as input items. System and developer messages stay where they are, so that their place among the
+ * others is kept.
+ * @see https://platform.openai.com/docs/api-reference/responses/create#responses-create-input
+ */
+export function encodeInput(messages: readonly ChatMessage[], quirks: ResponsesQuirks, dropped: Dropped): Loose[] {
+  return messages.flatMap((message, at) => {
+    const path = `messages[${at}]`;
+    if (message.role === 'assistant') return encodeAssistant(message, path, quirks, dropped);
+    if (message.role === 'tool') return [encodeToolResult(message, path, quirks, dropped)];
+    const { role, content } = message;
+    dropped.noteOthers('messages[].', message, ['role', 'content']);
+    return [
+      {
+        type: 'message',
+        role,
+        content: typeof content === 'string' ? content : encodeParts(content, path, quirks, dropped),
+      },
+    ];
+  });
+}
+
+/** Texts go as one text, which older servers insist on. */
+function encodeToolResult(message: ToolMessage, path: string, quirks: ResponsesQuirks, dropped: Dropped): Loose {
+  const { tool_call_id: callId, content } = message;
+  dropped.noteOthers('messages[].', message, ['role', 'content', 'tool_call_id']);
+  return {
+    type: 'function_call_output',
+    call_id: callId,
+    output: typeof content === 'string' ? content : encodeOutputParts(content, path, quirks, dropped),
+  };
+}
+
+const assistantFields = [
+  'role',
+  'content',
+  'refusal',
+  'tool_calls',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+];
+
+function encodeAssistant(
+  message: AssistantMessage,
+  path: string,
+  quirks: ResponsesQuirks,
+  dropped: Dropped,
+): readonly Loose[] {
+  dropped.noteOthers('messages[].', message, assistantFields);
+  const items: Loose[] = [];
+  const content = encodeSaid(message, path, dropped);
+  if (content !== null) items.push({ type: 'message', role: 'assistant', content });
+  for (const { id, function: called } of message.tool_calls ?? [])
+    items.push({ type: 'function_call', call_id: id, name: called.name, arguments: called.arguments });
+  return withReasoning(items, message, quirks, dropped);
+}
+
+/** null: the message says nothing, it only calls tools or thinks. */
+function encodeSaid({ content, refusal, tool_calls: calls }: AssistantMessage, path: string, dropped: Dropped) {
+  const parts: Loose[] = [];
+  // Beside calls, an empty text only says that there is none.
+  const isText = typeof content === 'string' && (content !== '' || (!calls?.length && !refusal));
+  if (isText) parts.push({ type: 'output_text', text: content });
+  if (Array.isArray(content)) parts.push(...encodeOwnParts(content, path, dropped));
+  if (refusal) parts.push({ type: 'refusal', refusal });
+  return parts.length === 0 ? null : parts;
+}
+
+/** Puts each reasoning item before the item that it belongs to. */
+function withReasoning(
+  items: readonly Loose[],
+  message: AssistantMessage,
+  quirks: ResponsesQuirks,
+  dropped: Dropped,
+): readonly Loose[] {
+  const { reasoning, reasoning_content: thought, reasoning_details: details } = message;
+  const sent = itemsOfDetails(details ?? [], quirks);
+  // The provider refuses reasoning that nothing follows.
+  const placed: readonly PlacedItem[] = items.length === 0 ? [] : sent.items;
+  if (sent.isPartial || placed.length < sent.items.length) dropped.note('messages[].reasoning_details');
+  // The words are in the details; alone, they prove nothing.
+  if (placed.length === 0) {
+    if (reasoning) dropped.note('messages[].reasoning');
+    if (thought) dropped.note('messages[].reasoning_content');
+    return items;
+  }
+  const all: Loose[] = [];
+  for (const [at, item] of items.entries()) {
+    const isLast = at === items.length - 1;
+    for (const { before, item: earlier } of placed) if (before === at || (isLast && before > at)) all.push(earlier);
+    all.push(item);
+  }
+  return all;
+}

@@ -1,0 +1,145 @@
+import type { ChatRequest } from '../../schema/chat.ts';
+import type { DialectRequest, EncodedRequest, StructuredOutput } from '../dialect.ts';
+import { gatewayFields } from '../openai-chat/request.ts';
+import { type Loose, without } from '../shared/values.ts';
+import { createDropped, type Dropped } from './dropped.ts';
+import { encodeInput } from './input.ts';
+import { leastMaxTokens, type ResponsesQuirks } from './quirks.ts';
+import { encodeReasoning, reasons } from './reasoning.ts';
+import { encodeText } from './text.ts';
+import { encodeToolChoice, encodeTools } from './tools.ts';
+
+/** Fields that mean the same in both wire formats. */
+const same: readonly string[] = [
+  'temperature',
+  'top_p',
+  'parallel_tool_calls',
+  'service_tier',
+  'safety_identifier',
+  'user',
+  'metadata',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'truncation',
+  'max_tool_calls',
+];
+/** Fields that are written anew. Each notes by itself what of it is left out. */
+const rewritten: readonly string[] = [
+  'messages',
+  'tools',
+  'tool_choice',
+  'response_format',
+  'verbosity',
+  'reasoning_effort',
+  'logprobs',
+  'top_logprobs',
+];
+
+/**
+ * Builds the upstream body. It holds nothing that names what an earlier call has stored, such as
+ * `previous_response_id`: with the operator's key, that could be the response of anybody.
+ * @see https://platform.openai.com/docs/api-reference/responses/create
+ */
+export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest<ResponsesQuirks>): EncodedRequest {
+  const dropped = createDropped();
+  const asked = withoutRefused(request, quirks, dropped);
+  const payload: Loose = {};
+  payload.model = upstreamModel;
+  payload.input = encodeInput(asked.messages, quirks, dropped);
+  payload.store = false;
+  const include = includeOf(asked, upstreamModel, quirks);
+  if (include.length > 0) payload.include = include;
+  const largest = asked.max_completion_tokens ?? asked.max_tokens ?? null;
+  if (largest !== null) payload.max_output_tokens = Math.max(largest, leastMaxTokens(quirks));
+  if (asked.tools) payload.tools = encodeTools(asked.tools, dropped);
+  if (asked.tool_choice !== undefined) payload.tool_choice = encodeToolChoice(asked.tool_choice);
+  const text = encodeText(asked, dropped);
+  if (text !== null) payload.text = text;
+  const reasoning = encodeReasoning(asked, upstreamModel, quirks, dropped);
+  if (reasoning !== null) payload.reasoning = reasoning;
+  passFields(asked, payload, dropped);
+  if (asked.stream === true) passStream(asked, payload);
+  for (const name of quirks.dropParams ?? []) leaveOut(name, payload, dropped);
+  return {
+    path: '/responses',
+    headers: {
+      'content-type': 'application/json',
+      accept: asked.stream === true ? 'text/event-stream' : 'application/json',
+    },
+    payload,
+    body: JSON.stringify(payload),
+    choices: 1,
+    dropped: dropped.list(),
+    ...structuredOutputOf(payload),
+  };
+}
+
+/** What makes the request, and what limits its cost, is sent whatever the quirks say. */
+const essential: readonly string[] = [
+  'messages',
+  'stream',
+  'max_tokens',
+  'max_completion_tokens',
+  'model',
+  'input',
+  'max_output_tokens',
+];
+/** The dialect asks for it, not the caller. */
+const unasked: readonly string[] = ['store', 'include'];
+
+function withoutRefused(request: ChatRequest, { dropParams }: ResponsesQuirks, dropped: Dropped): ChatRequest {
+  if (dropParams === undefined) return request;
+  const refused = dropParams.filter((name) => !essential.includes(name) && (request[name] ?? null) !== null);
+  for (const name of refused) dropped.note(name);
+  return without(refused, request) as unknown as ChatRequest;
+}
+
+/** Takes a field out of the finished body, for names that only the body has, such as `text`. */
+function leaveOut(name: string, payload: Loose, dropped: Dropped): void {
+  if (!Object.hasOwn(payload, name) || essential.includes(name)) return;
+  delete payload[name];
+  if (!unasked.includes(name)) dropped.note(name);
+}
+
+/** What the provider leaves out of its response unless it is asked for. */
+function includeOf(request: ChatRequest, upstreamModel: string, { encryptedReasoning }: ResponsesQuirks): string[] {
+  const include: string[] = [];
+  if (encryptedReasoning ?? reasons(upstreamModel)) include.push('reasoning.encrypted_content');
+  if (request.logprobs === true) include.push('message.output_text.logprobs');
+  return include;
+}
+
+function passFields(request: ChatRequest, payload: Loose, dropped: Dropped): void {
+  for (const key in request) {
+    const value = request[key];
+    if (value === null || value === undefined) continue;
+    if (same.includes(key)) payload[key] = value;
+    else if (!gatewayFields.has(key) && !rewritten.includes(key) && !isMet(key, value))
+      dropped.noteOthers('', { [key]: value }, []);
+  }
+  if (request.cache_control !== undefined) dropped.note('cache_control');
+  if ((request.top_logprobs ?? null) === null) return;
+  if (request.logprobs === true) payload.top_logprobs = request.top_logprobs;
+  else dropped.note('top_logprobs');
+}
+
+/** Fields that this wire format has no word for, with values that ask for what happens anyway. */
+function isMet(key: string, value: unknown): boolean {
+  if (key === 'n') return value === 1;
+  if (key === 'store') return value === false;
+  if (key === 'modalities') return Array.isArray(value) && value.every((one) => one === 'text');
+  return false;
+}
+
+function passStream(request: ChatRequest, payload: Loose): void {
+  payload.stream = true;
+  // The provider hides the length of its tokens by random text, unless it is told not to.
+  const obfuscation = request.stream_options?.include_obfuscation;
+  if (typeof obfuscation === 'boolean') payload.stream_options = { include_obfuscation: obfuscation };
+}
+
+function structuredOutputOf({ text }: Loose): { structuredOutput?: StructuredOutput } {
+  const { format } = (text ?? {}) as { format?: { type: string } };
+  return format === undefined || format.type === 'text' ? {} : { structuredOutput: 'native' };
+}

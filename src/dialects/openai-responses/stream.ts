@@ -1,0 +1,162 @@
+import { JsonError, parseJson } from '../../base/json.ts';
+import type { ChatChunk } from '../../schema/chunk.ts';
+import type { StreamDecoder, StreamPart } from '../dialect.ts';
+import { badResponse, isIndex, isObject, type Loose } from '../shared/values.ts';
+import { responseError } from './errors.ts';
+import { finishOf } from './finish.ts';
+import { type Addition, outputReader, type TextKind } from './output.ts';
+import { formatOf, type ResponsesQuirks } from './quirks.ts';
+import { createdOf } from './result.ts';
+import { readUsage } from './usage.ts';
+
+/** An event that nests deeper is none. The last one repeats the request's tools and schemas. */
+const maxDepth = 128;
+
+/** Events with more of a text, and events with all of it: of which kind it is, and in which field. */
+const deltas: ReadonlyMap<unknown, TextKind> = new Map<unknown, TextKind>([
+  ['response.output_text.delta', 'text'],
+  ['response.refusal.delta', 'refusal'],
+  ['response.reasoning_summary_text.delta', 'summary'],
+  ['response.reasoning_text.delta', 'thought'],
+  ['response.function_call_arguments.delta', 'arguments'],
+  ['response.custom_tool_call_input.delta', 'arguments'],
+]);
+const wholes: ReadonlyMap<unknown, readonly [TextKind, string]> = new Map<unknown, [TextKind, string]>([
+  ['response.output_text.done', ['text', 'text']],
+  ['response.refusal.done', ['refusal', 'refusal']],
+  ['response.reasoning_summary_text.done', ['summary', 'text']],
+  ['response.reasoning_text.done', ['thought', 'text']],
+  ['response.function_call_arguments.done', ['arguments', 'arguments']],
+  ['response.custom_tool_call_input.done', ['arguments', 'input']],
+]);
+
+/**
+ * Reads the events of a response. Items are told apart by `output_index`: some servers give an item another id in each
+ * event. Events of the provider's own tools say nothing that a chat completion could hold.
+ * @see https://platform.openai.com/docs/api-reference/responses-streaming
+ */
+export function streamDecoder(quirks: ResponsesQuirks): StreamDecoder {
+  const reader = outputReader(formatOf(quirks));
+  let created = 0;
+  let hasBegun = false;
+  let isOver = false;
+
+  function decode(data: string): StreamPart[] {
+    // Some servers add the sentinel of chat completions. Only an event says that a response is complete.
+    if (isOver || data.trim() === '[DONE]') return [];
+    const event = parseEvent(data);
+    const kind = deltas.get(event.type);
+    if (kind === undefined) return decodeOther(event);
+    if (typeof event.delta !== 'string') return [];
+    return chunksOf(reader.more(placeOf(event), kind, partOf(event, kind), event.delta, event.logprobs));
+  }
+
+  function decodeOther(event: Loose): StreamPart[] {
+    const whole = wholes.get(event.type);
+    if (whole !== undefined) {
+      const [kind, field] = whole;
+      return chunksOf(reader.complete(placeOf(event), kind, partOf(event, kind), event[field], event.logprobs));
+    }
+    switch (event.type) {
+      case 'response.created':
+        created = isObject(event.response) ? createdOf(event.response) : 0;
+        return hasBegun ? [] : [chunkOf({ delta: { content: '' } })];
+      case 'response.output_item.added':
+        return isObject(event.item) ? chunksOf(reader.open(placeOf(event), event.item)) : [];
+      case 'response.output_item.done':
+        return isObject(event.item) ? chunksOf(reader.close(placeOf(event), event.item)) : [];
+      case 'response.output_text.annotation.added':
+        return chunksOf(reader.annotate(placeOf(event), partOf(event, 'text'), event.annotation));
+      case 'response.completed':
+        return end(event, 'completed');
+      case 'response.incomplete':
+        return end(event, 'incomplete');
+      case 'response.failed':
+      case 'response.cancelled':
+        return fail(isObject(event.response) ? event.response : event);
+      case 'error':
+        return fail(event);
+      default:
+        return decodeUnknown(event);
+    }
+  }
+
+  function decodeUnknown(event: Loose): StreamPart[] {
+    // The event of one of the provider's tools may tell of an error that the model gets over.
+    const isOfResponse = typeof event.type === 'string' && event.type.startsWith('response.');
+    if (event.error && !isOfResponse) return fail(event);
+    if (typeof event.type !== 'string') throw badResponse('The provider sent a stream event without a type.');
+    return [];
+  }
+
+  function end({ response }: Loose, status: string): StreamPart[] {
+    if (!isObject(response)) throw badResponse('The provider sent the end of a stream without its response.');
+    if (response.error || response.status === 'failed') return fail(response);
+    isOver = true;
+    const parts = chunksOf(restOf(response.output));
+    const finish = finishOf(response.status === 'incomplete' ? 'incomplete' : status, response, reader.hasCalls());
+    const tier = typeof response.service_tier === 'string' ? { service_tier: response.service_tier } : {};
+    parts.push({
+      kind: 'chunk',
+      chunk: { ...headed(), ...tier, choices: [{ index: 0, delta: {}, ...finish }] } as ChatChunk,
+    });
+    return [...parts, ...usageOf(response), { kind: 'done' }];
+  }
+
+  /** Items that had no events of their own, or not all: some servers send only the end. */
+  function restOf(output: unknown): Addition[] {
+    if (!Array.isArray(output)) return [];
+    return output.flatMap((item, index) =>
+      isObject(item) && reader.lacks(index, output.length) ? reader.close(index, item) : [],
+    );
+  }
+
+  function fail(raw: Loose): StreamPart[] {
+    isOver = true;
+    return [...usageOf(raw), { kind: 'error', error: responseError(raw), isReported: true }];
+  }
+
+  function usageOf(response: Loose): StreamPart[] {
+    const usage = readUsage(response.usage, reader.searches());
+    return usage === null ? [] : [{ kind: 'usage', usage }];
+  }
+
+  function chunksOf(additions: readonly Addition[]): StreamPart[] {
+    return additions.map(chunkOf);
+  }
+
+  function chunkOf({ delta, logprobs }: Addition): StreamPart {
+    const choice: Loose = { index: 0, delta: hasBegun ? delta : { role: 'assistant', ...delta }, finish_reason: null };
+    if (logprobs) choice.logprobs = { content: logprobs, refusal: null };
+    hasBegun = true;
+    return { kind: 'chunk', chunk: { ...headed(), choices: [choice] } as unknown as ChatChunk };
+  }
+
+  function headed(): Pick<ChatChunk, 'id' | 'object' | 'created' | 'model'> {
+    return { id: '', object: 'chat.completion.chunk', created, model: '' };
+  }
+
+  return { decode };
+}
+
+function placeOf({ output_index: index }: Loose): number {
+  return isIndex(index) ? index : 0;
+}
+
+function partOf(event: Loose, kind: TextKind): number {
+  if (kind === 'arguments') return 0;
+  const number = kind === 'summary' ? event.summary_index : event.content_index;
+  return isIndex(number) ? number : 0;
+}
+
+function parseEvent(data: string): Loose {
+  let event: unknown;
+  try {
+    event = parseJson(data, maxDepth);
+  } catch (error) {
+    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
+    throw error;
+  }
+  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
+  return event;
+}

@@ -1,0 +1,70 @@
+import { openaiChat } from '../dialects/openai-chat.ts';
+import { type Auth, bearer, type Credential, defineProvider } from './provider.ts';
+
+/**
+ * A host of Microsoft's, so that a credential goes nowhere else, with nothing behind it but what is added anyway.
+ * Gateways that customers run themselves, such as `azure-api.net`, are set up by `baseUrl`.
+ */
+const endpoint =
+  /^https:\/\/[a-z0-9][a-z0-9-]{0,62}\.(?:(?:openai|cognitiveservices|services\.ai)\.azure\.(?:com|us|cn)|api\.cognitive\.microsoft\.com)(?:\/|\/openai\/?|\/openai\/v1\/?)?$/i;
+
+/** The v1 address, which needs no version. What the endpoint of a model names is the deployment. */
+function baseUrl({ parts }: Credential): string {
+  const origin = parts?.endpoint?.replace(/^(https:\/\/[^/]+).*$/i, '$1');
+  return `${origin ?? `https://${parts?.resource}.openai.azure.com`}/openai/v1`;
+}
+
+/** A key goes into a header of Azure's own, a token of Entra into the usual one. */
+const auth: Auth = (request, credential, clock) => {
+  const token = credential.parts?.token;
+  if (token !== undefined) return bearer(request, { secret: token }, clock);
+  return credential.secret === ''
+    ? request
+    : { ...request, headers: { ...request.headers, 'api-key': credential.secret } };
+};
+
+/**
+ * Azure OpenAI, in Microsoft Foundry. It speaks Responses too: `dialect: 'openai-responses'`.
+ * @see https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+ */
+export const azure = defineProvider({
+  slug: 'azure',
+  name: 'Azure',
+  baseUrl,
+  dialect: openaiChat,
+  auth,
+  credentialShape: {
+    parts: {
+      apiKey: { expected: 'a key of the resource', isOptional: true },
+      token: { expected: 'an access token of Microsoft Entra', isOptional: true },
+      resource: {
+        expected: 'the name of a resource: letters, digits and hyphens',
+        isOptional: true,
+        isSecret: false,
+        pattern: /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/i,
+      },
+      endpoint: {
+        expected: 'the address of a resource, such as https://my-resource.openai.azure.com',
+        isOptional: true,
+        isSecret: false,
+        pattern: endpoint,
+      },
+    },
+    oneOf: [
+      ['apiKey', 'resource'],
+      ['apiKey', 'endpoint'],
+      ['token', 'resource'],
+      ['token', 'endpoint'],
+    ],
+    ofAddress: ['resource', 'endpoint'],
+  },
+  env: ['AZURE_API_KEY', 'AZURE_OPENAI_API_KEY'],
+  quirks: {
+    lowDetail: true,
+    reasoningBeside: false,
+    maxTokensField: 'max_completion_tokens',
+    developerRole: true,
+  },
+  // What Azure has encrypted, OpenAI cannot read.
+  dialectQuirks: { 'openai-responses': { lowDetail: true, reasoningFormat: 'azure-openai-responses-v1' } },
+});
