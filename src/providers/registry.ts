@@ -1,6 +1,7 @@
 import type { ChatQuirks } from '../dialects/openai-chat/quirks.ts';
 import { openaiChat } from '../dialects/openai-chat.ts';
-import { defineProvider, type Provider } from './provider.ts';
+import { defineProvider, inHeader, type Provider } from './provider.ts';
+import { furtherDialects } from './registry/further-dialects.ts';
 
 /**
  * Providers whose models go on when a stream is cancelled, and charge for the complete response.
@@ -23,7 +24,7 @@ const generateOn = new Set([
 ]);
 
 /**
- * Providers that speak plain chat completions with a bearer key: a row each. Base addresses, variables and quirks are
+ * Providers that speak plain chat completions: a row each. The key is a bearer token unless the row says otherwise. Base addresses, variables and quirks are
  * public facts as of November 2026; what is not known is left out. `reasoningBeside` is true where the provider
  * documents a limit of its own for reasoning (Alibaba, SiliconFlow, BytePlus), or reports it beside the output (xAI).
  * It is false where `max_tokens` limits both together.
@@ -174,6 +175,12 @@ export const registry = [
   }),
   plain('phala', 'Phala (RedPill)', 'https://inference.phala.com/v1', ['PHALA_AI_API_KEY', 'REDPILL_API_KEY']),
   plain('poolside', 'Poolside', 'https://inference.poolside.ai/v1', ['POOLSIDE_API_KEY']),
+  plain('reka', 'Reka AI', 'https://api.reka.ai/v1', ['REKA_API_KEY'], {
+    quirks: { dropParams: ['response_format'] },
+    auth: inHeader('x-api-key'),
+  }),
+  // The address is for code edits: the prompt has the form that the provider documents.
+  plain('relace', 'Relace', 'https://instantapply.endpoint.relace.run/v1/apply', ['RELACE_API_KEY']),
   plain('sakana-ai', 'Sakana AI', 'https://api.sakana.ai/v1', ['SAKANA_API_KEY']),
   plain('sambanova', 'SambaNova', 'https://api.sambanova.ai/v1', ['SAMBANOVA_API_KEY'], {
     quirks: { dropParams: ['presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'seed', 'user', 'n'] },
@@ -224,8 +231,11 @@ function plain<const Slug extends string>(
   name: string,
   baseUrl: string,
   env: readonly string[],
-  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy'> = {},
+  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy' | 'auth'> = {},
 ): Provider<ChatQuirks> & { slug: Slug } {
   const quirks = generateOn.has(slug) ? { ...own, generatesOn: true } : own;
-  return { ...defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...more }), slug };
+  return {
+    ...defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...furtherDialects(slug), ...more }),
+    slug,
+  };
 }
