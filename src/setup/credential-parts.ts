@@ -50,7 +50,18 @@ export function credentialOfKey(shape: CredentialShape, key: string): PartsResul
   const parts = objectOf(key);
   return parts === null
     ? { issues: [{ path: '', message: `expected a JSON object with ${namesOf(shape)}` }] }
-    : credentialOf(shape, parts);
+    : credentialOf(shape, renamed(shape, parts));
+}
+
+/** The parts under the names that the shape has for them. A part that is there under both names keeps its own. */
+function renamed({ parts, aliases = {} }: CredentialShape, given: Readonly<Record<string, unknown>>): typeof given {
+  const byName = new Map<string, unknown>();
+  for (const [name, value] of Object.entries(given)) {
+    const alias = Object.hasOwn(parts, name) || !Object.hasOwn(aliases, name) ? name : aliases[name];
+    if (alias !== null && alias !== undefined && !(alias !== name && Object.hasOwn(given, alias)))
+      byName.set(alias, value);
+  }
+  return Object.fromEntries(byName);
 }
 
 function isValid({ pattern, isSecret }: CredentialPart, value: unknown): boolean {
