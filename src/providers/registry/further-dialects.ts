@@ -11,7 +11,10 @@ const inApiKeyHeader = inHeader('x-api-key');
  */
 const addresses: Readonly<Record<string, Readonly<Record<string, DialectAddress>>>> = {
   alibaba: {
-    'openai-responses': { baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1' },
+    'openai-responses': {
+      baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+      quirks: { generatesOn: true },
+    },
     'anthropic-messages': { baseUrl: 'https://dashscope-intl.aliyuncs.com/apps/anthropic/v1' },
   },
   darkbloom: { 'anthropic-messages': { baseUrl: 'https://api.darkbloom.dev/v1' } },
@@ -31,15 +34,15 @@ const addresses: Readonly<Record<string, Readonly<Record<string, DialectAddress>
   gmicloud: { 'anthropic-messages': { baseUrl: 'https://api.gmi-serving.com/v1' } },
   minimax: { 'anthropic-messages': { baseUrl: 'https://api.minimax.io/anthropic/v1', auth: inApiKeyHeader } },
   moonshotai: { 'anthropic-messages': { baseUrl: 'https://api.moonshot.ai/anthropic/v1' } },
-  openai: { 'openai-responses': { baseUrl: 'https://api.openai.com/v1' } },
-  perplexity: { 'openai-responses': { baseUrl: 'https://api.perplexity.ai/v1' } },
+  openai: { 'openai-responses': { baseUrl: 'https://api.openai.com/v1', quirks: { lowDetail: true } } },
+  perplexity: { 'openai-responses': { baseUrl: 'https://api.perplexity.ai/v1', quirks: { generatesOn: true } } },
   // Of the platform in mainland China, which has keys of its own: none is known of the global one.
   stepfun: {
     'anthropic-messages': { baseUrl: 'https://api.stepfun.com/v1' },
     'openai-responses': { baseUrl: 'https://api.stepfun.com/v1' },
   },
   venice: { 'openai-responses': { baseUrl: 'https://api.venice.ai/api/v1' } },
-  xai: { 'openai-responses': { baseUrl: 'https://api.x.ai/v1' } },
+  xai: { 'openai-responses': { baseUrl: 'https://api.x.ai/v1', quirks: { reasoningFormat: 'xai-responses-v1' } } },
   xiaomi: { 'anthropic-messages': { baseUrl: 'https://api.xiaomimimo.com/anthropic/v1' } },
 };
 
