@@ -14,6 +14,7 @@ const end = '<!-- to here -->';
 const quirkTexts: Record<string, (value: unknown) => string | null> = {
   dropParams: (value) => `does not get ${(value as readonly string[]).map(code).join(', ')}`,
   maxTokensField: (value) => `takes ${code(value)} for the largest output`,
+  seedField: (value) => `takes ${code(value)} for the seed`,
   reasoningField: (value) => `reads earlier reasoning in ${code(value)}`,
   reasoningBeside: (value) => (value === false ? null : 'reasoning is not limited by the largest output'),
   generatesOn: (value) =>

@@ -143,7 +143,12 @@ export const registry = [
     quirks: { reasoningBeside: false, reasoningField: 'reasoning_details' },
   }),
   plain('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], {
-    quirks: { reasoningBeside: false, dropParams: ['top_k', 'logit_bias', 'logprobs'], streamOptions: false },
+    quirks: {
+      reasoningBeside: false,
+      dropParams: ['top_k', 'logit_bias', 'logprobs'],
+      seedField: 'random_seed',
+      streamOptions: false,
+    },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
   plain('modular', 'Modular Cloud', 'https://api.modular.com/v1', ['MODULAR_API_KEY']),

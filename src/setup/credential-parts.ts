@@ -13,7 +13,8 @@ const word = /^[A-Za-z0-9_-]{1,128}$/;
 export type PartsResult = { credential: Credential; secrets: readonly string[] } | { issues: readonly Issue[] };
 
 /** Checks the parts of a credential. */
-export function credentialOf(shape: CredentialShape, parts: Readonly<Record<string, unknown>>): PartsResult {
+export function credentialOf(shape: CredentialShape, given: Readonly<Record<string, unknown>>): PartsResult {
+  const parts = withoutAliases(shape, given);
   const issues: Issue[] = [];
   const others: Record<string, string> = {};
   const secrets: string[] = [];
@@ -38,6 +39,17 @@ export function credentialOf(shape: CredentialShape, parts: Readonly<Record<stri
   return { credential: Object.keys(others).length === 0 ? { secret } : { secret, parts: others }, secrets };
 }
 
+/** Under the names of the shape, which win over others that mean the same. */
+function withoutAliases({ aliases }: CredentialShape, given: Readonly<Record<string, unknown>>) {
+  if (aliases === undefined) return given;
+  const parts: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(given)) {
+    const meant = Object.hasOwn(aliases, name) ? aliases[name] : name;
+    if (typeof meant === 'string' && (meant === name || !Object.hasOwn(given, meant))) parts[meant] = value;
+  }
+  return parts;
+}
+
 /**
  * Reads the key that a workspace brings. For a provider whose credentials have parts it is a JSON object of them, or
  * the key alone where no other part is required.
@@ -50,18 +62,7 @@ export function credentialOfKey(shape: CredentialShape, key: string): PartsResul
   const parts = objectOf(key);
   return parts === null
     ? { issues: [{ path: '', message: `expected a JSON object with ${namesOf(shape)}` }] }
-    : credentialOf(shape, renamed(shape, parts));
-}
-
-/** The parts under the names that the shape has for them. A part that is there under both names keeps its own. */
-function renamed({ parts, aliases = {} }: CredentialShape, given: Readonly<Record<string, unknown>>): typeof given {
-  const byName = new Map<string, unknown>();
-  for (const [name, value] of Object.entries(given)) {
-    const alias = Object.hasOwn(parts, name) || !Object.hasOwn(aliases, name) ? name : aliases[name];
-    if (alias !== null && alias !== undefined && !(alias !== name && Object.hasOwn(given, alias)))
-      byName.set(alias, value);
-  }
-  return Object.fromEntries(byName);
+    : credentialOf(shape, parts);
 }
 
 function isValid({ pattern, isSecret }: CredentialPart, value: unknown): boolean {

@@ -43,7 +43,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     const value = (request as Record<string, unknown>)[key];
     if (value === null || value === undefined || gatewayFields.has(key)) continue;
     if (dropParams?.includes(key)) dropped.push(key);
-    else payload[key] = value;
+    else payload[key === 'seed' ? (quirks.seedField ?? key) : key] = value;
   }
   payload.messages = encodeMessages(request.messages, quirks, dropped);
   if (request.tools) payload.tools = request.tools.map(encodeTool);

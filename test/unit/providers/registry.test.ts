@@ -23,6 +23,7 @@ interface Facts {
     minOutputTokens?: string;
     supportsDeveloperRole?: boolean;
     reasoningReplay?: string;
+    renamedParams?: Record<string, string>;
   };
   dataPolicy: null | { zdr: boolean | null; trainsOnData: boolean | null };
 }
@@ -150,6 +151,10 @@ describeWithShared('the registry', () => {
       // The only smallest output that the facts know is that of another dialect.
       expect(quirks.minMaxTokens).toBeUndefined();
       expect(compat().minOutputTokens ?? 'Responses').toMatch(/^Responses/);
+    });
+    it('gets the seed in its field', () => {
+      // Other entries are values, or what one router makes of a parameter.
+      expect(quirks.seedField).toBe(compat().renamedParams?.seed);
     });
     it('gets earlier reasoning back where it wants it', () => {
       const wanted = /^(\w+) (?:must be present|wanted|kept)/.exec(compat().reasoningReplay ?? '')?.[1];
