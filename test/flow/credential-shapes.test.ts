@@ -11,10 +11,20 @@ const canary = 'canary-0123456789-never-shown';
 
 /** For each built-in provider whose credentials have parts: one that it takes, and what the label may show of it. */
 const samples: Record<string, { key: Record<string, string>; label: string }> = {
+  'amazon-bedrock': {
+    key: {
+      region: 'us-east-1',
+      accessKeyId: 'AKIA0123456789ABCDEF',
+      secretAccessKey: 'secret-access-key-0123456789-abcdef',
+    },
+    label: 'AKIA0...CDEF',
+  },
+  azure: { key: { apiKey: 'azure-key-0123456789abcdef', resource: 'my-resource' }, label: 'azure...cdef' },
   cloudflare: {
     key: { apiKey: 'cf-token-0123456789abcdef', accountId: '0123456789abcdef0123456789abcdef' },
     label: 'cf-to...cdef',
   },
+  'google-vertex': { key: { apiKey: 'vertex-key-0123456789abcdef' }, label: 'verte...cdef' },
 };
 
 const shaped = builtInProviders.filter((provider) => provider.credentialShape !== undefined);

@@ -195,6 +195,8 @@ function addressOf(baseUrl: Provider['baseUrl']): string {
 /** The headers that hold a key of its own after authentication. */
 function headersOf(auth: Provider['auth']): string[] {
   const request = { method: 'POST' as const, url: 'https://x.test', headers: {}, body: '{}' };
-  const { headers } = auth(request, { secret: 'the-key' }) as { headers: Record<string, string> };
+  // None of them asks for more than the request and the credential.
+  const simple = auth as (...args: unknown[]) => unknown;
+  const { headers } = simple(request, { secret: 'the-key' }) as { headers: Record<string, string> };
   return Object.keys(headers).filter((name) => headers[name]?.includes('the-key'));
 }
