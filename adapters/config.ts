@@ -10,19 +10,43 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export class CliError extends Error {}
 
 /**
- * The options without a config file: the sandbox, each built-in provider whose usual variable is set, and any
+ * The options without a config file: the sandbox, each built-in provider whose usual variables are set, and any
  * OpenAI-compatible server at LOCAL_BASE_URL as `local`. Has no keys for callers.
  */
 export function defaultOptions(env: Env): GatewayOptions & { providers: object } {
   const providers: NonNullable<GatewayOptions['providers']> = { sandbox: {} };
   for (const provider of builtInProviders) {
-    const variable = provider.env.find((name) => env[name]);
-    if (variable !== undefined) providers[provider.slug] = { apiKey: env[variable] };
+    const settings = settingsIn(env, provider);
+    if (settings !== null) providers[provider.slug] = settings;
   }
   if (env.LOCAL_BASE_URL) {
     providers.local = { baseUrl: env.LOCAL_BASE_URL, apiKey: env.LOCAL_API_KEY || undefined };
   }
   return { providers };
+}
+
+/** @returns null: a part of the credential that the provider needs is in no variable, or all of them are optional */
+function settingsIn(
+  env: Env,
+  { env: names, credentialShape }: (typeof builtInProviders)[number],
+): { apiKey?: string; credential?: Record<string, string> } | null {
+  const valueIn = (variables: readonly string[]) => variables.map((name) => env[name]).find(Boolean);
+  const apiKey = valueIn(names);
+  if (credentialShape === undefined) return apiKey === undefined ? null : { apiKey };
+  const { parts, oneOf } = credentialShape;
+  const found: Record<string, string> = {};
+  for (const [name, part] of Object.entries(parts)) {
+    const value = name === 'apiKey' ? apiKey : valueIn(part.env ?? []);
+    if (value !== undefined) found[name] = value;
+    else if (part.isOptional !== true) return null;
+  }
+  const isComplete = oneOf ? oneOf.some((set) => set.every((name) => name in found)) : Object.keys(found).length > 0;
+  if (!isComplete) return null;
+  const { apiKey: _, ...credential } = found;
+  return {
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(Object.keys(credential).length === 0 ? {} : { credential }),
+  };
 }
 
 /**

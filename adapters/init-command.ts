@@ -85,7 +85,8 @@ function providersIn(answer: string): string[] {
   const known = new Set(builtInProviders.map(({ slug }) => slug));
   const named = [...new Set(slugs)].filter((slug) => slug !== '' && slug !== 'sandbox');
   for (const slug of named)
-    if (!known.has(slug)) throw new CliError(`There is no provider ${JSON.stringify(slug)}; nothing was written`);
+    if (!known.has(slug))
+      throw new CliError(`No provider ${JSON.stringify(slug)} is built in with its address; nothing was written`);
   return named;
 }
 

@@ -2,9 +2,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { dialects } from '../src/dialects/index.ts';
 import { builtInProviders } from '../src/providers/index.ts';
 import type { Provider } from '../src/providers/provider.ts';
-import { byokProviders } from '../src/schema/byok-providers.ts';
+import { providersWithoutAddress } from '../src/providers/without-address.ts';
 
 const begin = '<!-- made by scripts/make-providers-page.ts from here -->';
 const end = '<!-- to here -->';
@@ -13,6 +14,7 @@ const end = '<!-- to here -->';
 const quirkTexts: Record<string, (value: unknown) => string | null> = {
   dropParams: (value) => `does not get ${(value as readonly string[]).map(code).join(', ')}`,
   maxTokensField: (value) => `takes ${code(value)} for the largest output`,
+  seedField: (value) => `takes ${code(value)} for the seed`,
   reasoningField: (value) => `reads earlier reasoning in ${code(value)}`,
   reasoningStyle: (value) => `is asked for reasoning by ${code(value)}`,
   // Of interest to nobody who sends back what came.
@@ -41,17 +43,23 @@ export function providersPage(page: string, providers: readonly Provider[] = bui
 
 function tables(providers: readonly Provider[]): string {
   const sorted = [...providers].sort((a, b) => (a.slug < b.slug ? -1 : 1));
-  const known = new Set(sorted.map(({ slug }) => slug));
-  const missing = byokProviders.filter((slug) => !known.has(slug));
   return [
-    `${sorted.length} providers are built in.`,
+    `${sorted.length} providers are built in with their addresses.`,
     '',
-    '| Slug | Name | Environment variable | Dialect | Needs | BYOK | Worth knowing |',
+    '| Slug | Name | Environment variable | Dialects | Needs | BYOK | Worth knowing |',
     '|---|---|---|---|---|---|---|',
     ...sorted.map(rowOf),
     '',
+    '### Without an address',
+    '',
     ...wrapped(
-      `Of the ${byokProviders.length} slugs that POST /byok knows, ${missing.length} are not built in: ${missing.map(code).join(', ')}. Set one up by \`baseUrl\` where it has an address that speaks chat completions.`,
+      `Of ${providersWithoutAddress.length} further providers, no address is known that speaks one of these dialects. They are used, and POST /byok takes a credential for them, once you set \`baseUrl\`; workspaces' own credentials are sent there with \`byok: true\`.`,
+    ),
+    '',
+    '| Slug | Name | Environment variable | Serves | Needs |',
+    '|---|---|---|---|---|',
+    ...providersWithoutAddress.map(({ slug, name, env, serves }) =>
+      rowWith([code(slug), name, env.map(code).join(', '), serves ?? 'chat', '`baseUrl`, `apiKey`']),
     ),
   ].join('\n');
 }
@@ -62,23 +70,36 @@ function wrapped(text: string): string[] {
 }
 
 function rowOf(provider: Provider): string {
-  const { slug, name, env, dialect } = provider;
-  const cells = [
+  const { slug, name, env } = provider;
+  return rowWith([
     code(slug),
     name,
-    env.length === 0 ? '' : env.map(code).join(', '),
-    code(dialect.name),
+    env.map(code).join(', '),
+    dialectsOf(provider).map(code).join(', '),
     needs(provider),
     provider.isSandbox ? 'no' : 'yes',
     remarks(provider),
-  ];
+  ]);
+}
+
+function rowWith(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`.replaceAll('|  |', '| |');
+}
+
+/** The usual one first. Without those that this gateway does not speak. */
+function dialectsOf({ dialect, also = {} }: Provider): string[] {
+  return [dialect.name, ...Object.keys(also).filter((name) => Object.hasOwn(dialects, name))];
 }
 
 function needs({ credentialShape, createTransport }: Provider): string {
   if (createTransport) return 'nothing';
-  const parts = Object.entries(credentialShape?.parts ?? { apiKey: { isOptional: false } });
-  return parts.map(([name, { isOptional }]) => code(name) + (isOptional ? ' (optional)' : '')).join(', ');
+  const parts = Object.entries(credentialShape?.parts ?? { apiKey: {} });
+  return parts
+    .map(([name, { isOptional, env = [] }]) => {
+      const remarks = [...(isOptional ? ['optional'] : []), ...env.map(code)].join(', ');
+      return code(name) + (remarks === '' ? '' : ` (${remarks})`);
+    })
+    .join(', ');
 }
 
 function remarks({ quirks, dataPolicy, isSandbox }: Provider): string {

@@ -190,7 +190,7 @@ function isInferred(statement: ts.Statement): statement is Named {
     return (
       /^z\.(?:infer|input|output)</.test(text) ||
       (statement.typeParameters === undefined &&
-        /^(?:keyof typeof \w+|\(typeof \w+\)\[\w+\](?:\['\w+'\])?)(?: \||$)/.test(text))
+        /^(?:\| )?(?:keyof typeof \w+|\(typeof \w+\)\[\w+\](?:\['\w+'\])?)(?:\s+\||$)/.test(text))
     );
   }
   if (!ts.isInterfaceDeclaration(statement) || statement.members.length > 0) return false;

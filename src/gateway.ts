@@ -20,7 +20,7 @@ import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions
 import type { PipelineDeps } from './pipeline/deps.ts';
 import { createHedging } from './pipeline/hedging.ts';
 import { createOutputEstimates } from './pricing/output-estimates.ts';
-import { builtInProviders } from './providers/index.ts';
+import { builtInProviders, builtInSlugs } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
 import type { Explanation } from './schema/explanation.ts';
 import { configureCatalog } from './setup/catalog.ts';
@@ -118,7 +118,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const configured = asOptions(() =>
     configureProviders(withSandbox(resolved.providers, resolved.sandbox), builtInProviders, dialects, environment()),
   );
-  const builtInSlugs = new Set(builtInProviders.map(({ slug }) => slug));
+  const knownSlugs = builtInSlugs();
   const network = lazily(
     () => resolved.transport ?? (resolved.fetch ? fetchTransport(resolved.fetch) : defaultTransport()),
   );
@@ -143,7 +143,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       aliases: resolved.aliases,
       models: [...mergeModels([ownModels, operatorsOwn('sandbox') ? sandboxModels : []]).values()],
       providers: configured,
-      builtInProviders: builtInSlugs,
+      builtInProviders: knownSlugs,
       transport: network,
       headerBytes: limits.upstreamHeaderBytes,
       clock,
@@ -177,7 +177,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
     isSandbox: (slug) => configured.get(slug)?.provider.isSandbox === true,
     hasOnlySandboxes: [...configured.values()].every((one) => !one.isConfigured || one.provider.isSandbox === true),
-    builtInProviders: builtInSlugs,
+    builtInProviders: knownSlugs,
     defaultsOf: stores.defaultsOf,
     usableProviders: new Set(
       [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),

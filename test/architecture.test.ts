@@ -3,6 +3,7 @@ import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { byokProviders } from '../src/schema/byok-providers.ts';
 import { bundled } from '../tsup.config.ts';
 
 /**
@@ -34,6 +35,21 @@ const listFolders: Record<string, string> = {
 };
 
 const maxLines = 350;
+
+/**
+ * Slugs of providers, which no code outside src/providers names: a branch on one is a missing quirk. Without those that
+ * are words of their own as well: a field of requests, and the option of the built-in sandbox.
+ */
+const slugs: ReadonlySet<string> = new Set(byokProviders.filter((slug) => slug !== 'seed'));
+
+/** Files that name providers all the same, and why. */
+const mayNameProviders: Record<string, string> = {
+  'src/schema/byok-providers.ts': 'the closed list itself',
+  'src/schema/plugins.ts': 'names of search engines that a plugin may use',
+  'src/pricing/list-prices.ts': 'which entries of the list of prices are of which provider',
+  'src/dialects/bedrock-converse/model.ts': 'makers of models, as the ids of models at Bedrock name them',
+  'src/dialects/anthropic-messages/quirks.ts': 'whose service speaks the dialect: a value of a quirk',
+};
 
 /** What `#transport` of package.json stands for: the first on Node, the second everywhere else. */
 const transports = ['src/transport/undici.ts', 'src/transport/fetch.ts'] as const;
@@ -122,6 +138,9 @@ describe('a violation is reported:', () => {
     ['a renamed default', { 'src/base/b.ts': 'const b = 1; export { b as default };' }, /has a default export/],
     ['console in the core', { 'src/base/b.ts': `\n\nconsole.log('x');` }, /b\.ts:3 uses console/],
     ['console in an adapter', { 'adapters/x.ts': 'const log = console.error;' }, /uses console/],
+    ['a branch on a provider', { 'src/base/b.ts': `if (slug === 'groq') x();` }, /b\.ts:1 names the provider groq/],
+    ['a table by provider', { 'src/base/b.ts': `const table = { openai: 1 };` }, /b\.ts:1 names the provider openai/],
+    ['a case for a provider', { 'src/base/b.ts': 'switch (s) {\n case `z-ai`: }' }, /b\.ts:2 names the provider z-ai/],
     ['a file that is too long', { 'src/base/b.ts': '\n'.repeat(maxLines + 1) }, /b\.ts has 352 lines.*two files/],
   ])('%s', (_, changed, expected) => {
     const found = findViolations({ ...whole, ...changed });
@@ -130,6 +149,15 @@ describe('a violation is reported:', () => {
   it('none for words in comments and strings', () => {
     const text = `// import x from '../call/a.ts'; console.log\nexport const s = "import '../call/a.ts'; console.log()";`;
     expect(findViolations({ ...whole, 'src/base/b.ts': text })).toEqual([]);
+  });
+  it('none for a provider in the folder of providers, in a list with a reason, or in a longer text', () => {
+    const sound = {
+      'src/providers/groq.ts': `export const slug = 'groq';`,
+      'src/providers/index.ts': `import './groq.ts';`,
+      'src/schema/byok-providers.ts': `export const slugs = ['groq'];`,
+      'src/base/b.ts': `export const b = 'such as groq';`,
+    };
+    expect(findViolations({ ...whole, ...sound })).toEqual([]);
   });
   it('none for Node modules behind the Node transport, or in adapters', () => {
     const sound = {
@@ -286,6 +314,7 @@ function inspect(path: string, text: string): { imports: Import[]; marks: string
   const imports: Import[] = [];
   const marks: string[] = [];
   const lineOf = (node: ts.Node) => source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+  const mayName = !path.startsWith('src/') || path.startsWith('src/providers/') || path in mayNameProviders;
   const addImport = (node: ts.Node | undefined) => {
     if (node === undefined || !ts.isStringLiteralLike(node)) return;
     imports.push({ line: lineOf(node), specifier: node.text, targets: resolve(path, node.text) });
@@ -296,6 +325,8 @@ function inspect(path: string, text: string): { imports: Import[]; marks: string
     else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
       addImport(node.arguments[0]);
     }
+    const named = mayName ? null : namedProvider(node);
+    if (named !== null) marks.push(`${path}:${lineOf(node)} names the provider ${named}: a missing quirk`);
     if (path.startsWith('src/') && isDefaultExport(node)) marks.push(`${path}:${lineOf(node)} has a default export`);
     if (ts.isIdentifier(node) && node.text === 'console' && ts.isPropertyAccessExpression(node.parent)) {
       if (node.parent.expression === node) marks.push(`${path}:${lineOf(node)} uses console`);
@@ -304,6 +335,16 @@ function inspect(path: string, text: string): { imports: Import[]; marks: string
   };
   visit(source);
   return { imports, marks };
+}
+
+/** The slug that a text or the name of a property is; null for other nodes. */
+function namedProvider(node: ts.Node): string | null {
+  const name = ts.isStringLiteralLike(node)
+    ? node.text
+    : ts.isPropertyAssignment(node) && ts.isIdentifier(node.name)
+      ? node.name.text
+      : null;
+  return name !== null && slugs.has(name) ? name : null;
 }
 
 function isDefaultExport(node: ts.Node): boolean {

@@ -18,6 +18,7 @@ export const anthropicMessages: Dialect<MessagesQuirks> = {
   minMaxTokens: () => 0,
   // `max_tokens` limits thoughts and response together.
   counting: () => ({ reasoningBeside: false }),
+  generatesOn: ({ generatesOn }) => generatesOn === true,
   encodeRequest,
   decodeResult,
   streamDecoder,

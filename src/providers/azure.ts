@@ -65,6 +65,8 @@ export const azure = defineProvider({
     maxTokensField: 'max_completion_tokens',
     developerRole: true,
   },
-  // What Azure has encrypted, OpenAI cannot read.
-  dialectQuirks: { 'openai-responses': { lowDetail: true, reasoningFormat: 'azure-openai-responses-v1' } },
+  also: {
+    // What Azure has encrypted, OpenAI cannot read.
+    'openai-responses': { baseUrl, quirks: { lowDetail: true, reasoningFormat: 'azure-openai-responses-v1' } },
+  },
 });

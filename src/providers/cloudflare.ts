@@ -1,12 +1,13 @@
 import { openaiChat } from '../dialects/openai-chat.ts';
-import { defineProvider } from './provider.ts';
+import { type Credential, defineProvider } from './provider.ts';
 
 /** Workers AI. The account is part of its address. */
 export const cloudflare = defineProvider({
   slug: 'cloudflare',
   name: 'Cloudflare',
-  baseUrl: ({ parts }) => `https://api.cloudflare.com/client/v4/accounts/${parts?.accountId}/ai/v1`,
+  baseUrl,
   dialect: openaiChat,
+  also: { 'openai-responses': { baseUrl } },
   credentialShape: {
     parts: {
       apiKey: { expected: 'an API token' },
@@ -14,8 +15,13 @@ export const cloudflare = defineProvider({
         expected: 'the id of an account: 32 hexadecimal digits',
         isSecret: false,
         pattern: /^[0-9a-f]{32}$/,
+        env: ['CLOUDFLARE_ACCOUNT_ID'],
       },
     },
   },
   env: ['CLOUDFLARE_API_KEY', 'CLOUDFLARE_API_TOKEN'],
 });
+
+function baseUrl({ parts }: Credential): string {
+  return `https://api.cloudflare.com/client/v4/accounts/${parts?.accountId}/ai/v1`;
+}

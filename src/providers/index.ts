@@ -7,6 +7,7 @@ import { googleVertex } from './google-vertex.ts';
 import type { Provider } from './provider.ts';
 import { registry } from './registry.ts';
 import { sandbox } from './sandbox.ts';
+import { providersWithoutAddress } from './without-address.ts';
 
 /** Those that need code, by slug. */
 const inCode = {
@@ -19,11 +20,19 @@ const inCode = {
   'google-vertex': googleVertex,
 } satisfies Record<string, Provider>;
 
-/** Every provider that is built in. */
+/** Every provider that is built in with an address. */
 export const builtInProviders: readonly Provider[] = [...Object.values(inCode), ...registry];
 
-/** Slug of a provider that is built in. */
-export type BuiltInSlug = keyof typeof inCode | (typeof registry)[number]['slug'];
+/** Slug of a provider that is built in, with or without an address. */
+export type BuiltInSlug =
+  | keyof typeof inCode
+  | (typeof registry)[number]['slug']
+  | (typeof providersWithoutAddress)[number]['slug'];
+
+/** Slugs of all that are built in, with or without an address. */
+export function builtInSlugs(): ReadonlySet<string> {
+  return new Set([...builtInProviders, ...providersWithoutAddress].map(({ slug }) => slug));
+}
 
 /** Slug of any provider. Editors complete those that are built in. */
 export type ProviderSlug = BuiltInSlug | (string & {});

@@ -31,6 +31,8 @@ export interface CredentialPart {
    * 128 letters, digits, `-` and `_`.
    */
   pattern?: RegExp;
+  /** Environment variables that hold this part, most usual first. Those of the part `apiKey` are the provider's `env`. */
+  env?: readonly string[];
 }
 
 /** What the credentials of a provider consist of. */
@@ -78,6 +80,16 @@ export interface ProviderRuntime {
   random: () => number;
 }
 
+/** Where and how a provider speaks a dialect that is not its usual one. */
+export interface DialectAddress {
+  /** As in `Provider`. */
+  baseUrl: Provider['baseUrl'];
+  /** Default: that of the provider. */
+  auth?: Auth;
+  /** How it differs from this dialect. Default: not at all. */
+  quirks?: object;
+}
+
 /**
  * A company that serves models: where, which key, which quirks. What it speaks is its dialect, which says which quirks
  * there are.
@@ -94,6 +106,11 @@ export interface Provider<Quirks extends object = object> {
   baseUrl: string | ((credential: Credential) => string);
   /** The wire format that it speaks, such as `openaiChat`. */
   dialect: Dialect<Quirks>;
+  /**
+   * Of a built-in provider: the other dialects that it speaks, by name, and where. The option `dialect` of a provider
+   * chooses one of them.
+   */
+  also?: Readonly<Record<string, DialectAddress>>;
   /** Your key for it; wins over `env`. */
   apiKey?: string | undefined;
   /** The other parts of your credential, by name, where `credentialShape` declares some. */
@@ -113,8 +130,6 @@ export interface Provider<Quirks extends object = object> {
   byok?: boolean;
   /** How it differs from its dialect. Default: not at all. */
   quirks: Quirks;
-  /** How it differs from other dialects that it speaks too, by their names: for an operator who chooses one of them. */
-  dialectQuirks?: Readonly<Record<string, object>>;
   /**
    * Environment variables that hold the key, most usual first. Of a provider made in code, the first one that is set
    * when the gateway is made is the key; where none is, the provider is not called with the operator's credential. Of a
@@ -151,3 +166,24 @@ export const bearer: Auth = (request, credential) =>
   credential.secret === ''
     ? request
     : { ...request, headers: { ...request.headers, authorization: `Bearer ${credential.secret}` } };
+
+/** Puts the secret into a header of its own; nothing where there is no secret. @param name  in lower case */
+export function inHeader(name: string): Auth {
+  return (request, { secret }) =>
+    secret === '' ? request : { ...request, headers: { ...request.headers, [name]: secret } };
+}
+
+/** Servers that take the key otherwise than as a bearer token, by the dialect that they speak. */
+const usualAuths: Readonly<Record<string, Auth>> = {
+  'anthropic-messages': inHeader('x-api-key'),
+  'google-generate-content': inHeader('x-goog-api-key'),
+};
+
+/**
+ * How a server that speaks a dialect usually takes the key: as the company does that the dialect is of.
+ * @see https://platform.claude.com/docs/en/api/overview "Authentication"
+ * @see https://ai.google.dev/gemini-api/docs/api-key
+ */
+export function usualAuth(dialect: string): Auth {
+  return Object.hasOwn(usualAuths, dialect) ? (usualAuths[dialect] as Auth) : bearer;
+}

@@ -1,6 +1,7 @@
 import type { ChatQuirks } from '../dialects/openai-chat/quirks.ts';
 import { openaiChat } from '../dialects/openai-chat.ts';
-import { defineProvider, type Provider } from './provider.ts';
+import { defineProvider, inHeader, type Provider } from './provider.ts';
+import { furtherDialects } from './registry/further-dialects.ts';
 import { requestStyles } from './registry/request-styles.ts';
 
 /**
@@ -23,7 +24,7 @@ const generateOn = new Set([
 ]);
 
 /**
- * Providers that speak plain chat completions with a bearer key: a row each. Base addresses, variables and quirks are
+ * Providers that speak plain chat completions: a row each. The key is a bearer token unless the row says otherwise. Base addresses, variables and quirks are
  * public facts as of November 2026; what is not known is left out. `reasoningBeside` is true where the provider
  * documents a limit of its own for reasoning (Alibaba, SiliconFlow, BytePlus), or reports it beside the output (xAI).
  * It is false where `max_tokens` limits both together.
@@ -135,7 +136,12 @@ export const registry = [
     quirks: { reasoningBeside: false, reasoningField: 'reasoning_details' },
   }),
   plain('mistral', 'Mistral', 'https://api.mistral.ai/v1', ['MISTRAL_API_KEY'], {
-    quirks: { reasoningBeside: false, dropParams: ['top_k', 'logit_bias', 'logprobs'], streamOptions: false },
+    quirks: {
+      reasoningBeside: false,
+      dropParams: ['top_k', 'logit_bias', 'logprobs'],
+      seedField: 'random_seed',
+      streamOptions: false,
+    },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
   plain('modular', 'Modular Cloud', 'https://api.modular.com/v1', ['MODULAR_API_KEY']),
@@ -156,7 +162,6 @@ export const registry = [
   plain('open-inference', 'OpenInference', 'https://api.openinference.ai/v1', ['OPENINFERENCE_KEY']),
   plain('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], {
     quirks: { lowDetail: true, reasoningBeside: false, maxTokensField: 'max_completion_tokens', developerRole: true },
-    dialectQuirks: { 'openai-responses': { lowDetail: true } },
     dataPolicy: { zeroRetention: false, trains: false },
   }),
   plain('parasail', 'Parasail', 'https://api.parasail.io/v1', ['PARASAIL_API_KEY'], {
@@ -168,6 +173,12 @@ export const registry = [
   }),
   plain('phala', 'Phala (RedPill)', 'https://inference.phala.com/v1', ['PHALA_AI_API_KEY', 'REDPILL_API_KEY']),
   plain('poolside', 'Poolside', 'https://inference.poolside.ai/v1', ['POOLSIDE_API_KEY']),
+  plain('reka', 'Reka AI', 'https://api.reka.ai/v1', ['REKA_API_KEY'], {
+    quirks: { dropParams: ['response_format'] },
+    auth: inHeader('x-api-key'),
+  }),
+  // The address is for code edits: the prompt has the form that the provider documents.
+  plain('relace', 'Relace', 'https://instantapply.endpoint.relace.run/v1/apply', ['RELACE_API_KEY']),
   plain('sakana-ai', 'Sakana AI', 'https://api.sakana.ai/v1', ['SAKANA_API_KEY']),
   plain('sambanova', 'SambaNova', 'https://api.sambanova.ai/v1', ['SAMBANOVA_API_KEY'], {
     quirks: { dropParams: ['presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'seed', 'user', 'n'] },
@@ -197,7 +208,6 @@ export const registry = [
     dataPolicy: { zeroRetention: true, trains: false },
   }),
   plain('xai', 'xAI', 'https://api.x.ai/v1', ['XAI_API_KEY'], {
-    dialectQuirks: { 'openai-responses': { reasoningFormat: 'xai-responses-v1', reasoningBeside: true } },
     quirks: {
       reasoningBeside: true,
       dropParams: ['top_k', 'frequency_penalty', 'presence_penalty'],
@@ -219,8 +229,11 @@ function plain<const Slug extends string>(
   name: string,
   baseUrl: string,
   env: readonly string[],
-  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dialectQuirks' | 'dataPolicy'> = {},
+  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy' | 'auth'> = {},
 ): Provider<ChatQuirks> & { slug: Slug } {
   const quirks = { ...requestStyles[slug], ...own, ...(generateOn.has(slug) ? { generatesOn: true } : {}) };
-  return { ...defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...more }), slug };
+  return {
+    ...defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...furtherDialects(slug), ...more }),
+    slug,
+  };
 }

@@ -5,6 +5,7 @@ import type { Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
 import type { Plan } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
+import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-address.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { authorOf, familyOf, newestFirst } from './family.ts';
 import { demandsOf, unmetDemand } from './filter.ts';
@@ -320,9 +321,10 @@ function ambiguousName(name: string, models: readonly Model[]): GatewayError {
 function unknownModel(slug: string, { view, facts, request }: ExpandInput): GatewayError {
   const shown = cleanName(slug, 101);
   const meant = nearestModels(slug, view, facts, request);
-  return new GatewayError(
-    'invalid_request',
-    `${JSON.stringify(shown)} is not a model of this gateway${didYouMean(meant)}`,
-    { metadata: { model: shown, ...(meant.length > 0 ? { did_you_mean: meant } : {}) } },
-  );
+  // Only a slug that begins with a provider which is not set up gets here: its models need no catalogue.
+  const listed = meant.length === 0 ? providerWithoutAddress(slug.split('/', 1)[0] as string) : null;
+  const why = listed ? `: ${whyWithoutAddress(listed)}, and the operator has set none` : didYouMean(meant);
+  return new GatewayError('invalid_request', `${JSON.stringify(shown)} is not a model of this gateway${why}`, {
+    metadata: { model: shown, ...(meant.length > 0 ? { did_you_mean: meant } : {}) },
+  });
 }

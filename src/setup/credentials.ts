@@ -32,16 +32,24 @@ export function credentialOpener(
 export function keyReader(shapeOf: (provider: string) => CredentialShape | undefined): KeyReader {
   return (provider, text) => {
     const shape = shapeOf(provider);
-    if (shape === undefined) return plainKey(provider, text);
+    if (shape === undefined) {
+      // The schema of requests lets JSON text span lines, for providers whose keys have parts.
+      if (/[^\x20-\x7e]/.test(text)) throw refusal('invalid_request', [{ path: 'key', message: onePart }]);
+      return plainKey(provider, text);
+    }
     const read = credentialOfKey(shape, text);
-    if (!('issues' in read)) return { key: read.credential, labelled: read.secrets[0] ?? '' };
+    if (!('issues' in read))
+      return { key: read.credential, labelled: read.credential.secret || (read.secrets[0] ?? '') };
     const issues = read.issues.map(({ path, message }) => ({ path: path === '' ? 'key' : `key.${path}`, message }));
     throw refusal('invalid_request', issues);
   };
 }
 
+const onePart = 'expected the key alone, on one line: the credentials of this provider have no further parts';
+
+/** A key that its provider no longer takes in this form counts as one that will not open. */
 function asRefusal(error: unknown): never {
-  if (isGatewayError(error) && (error.kind === 'internal' || error.kind === 'not_found')) throw unusable();
+  if (isGatewayError(error) && ['internal', 'not_found', 'invalid_request'].includes(error.kind)) throw unusable();
   throw error;
 }
 

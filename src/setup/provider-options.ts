@@ -31,9 +31,9 @@ export const providerOptions = lazily(() =>
     /** The other parts of the credential by name, where the provider has several. */
     credential: z.record(z.string(), z.string().min(1)).optional(),
     /**
-     * An http or https URL, everything before `/chat/completions`. A query, such as `?api-version=2`, is kept behind
-     * that path; the values of parameters that hold a key by their name are redacted.
-     * @default the built-in one
+     * An http or https URL, everything before the path of the dialect, such as `/chat/completions`. A query, such as
+     * `?api-version=2`, is kept behind that path; the values of parameters that hold a key by their name are redacted.
+     * @default the built-in one for the dialect; needed where none is known (docs/providers.md#without-an-address)
      */
     baseUrl: z.url({ protocol: /^https?$/, error: expectation('expected an http or https URL') }).optional(),
     /**
@@ -55,7 +55,7 @@ export const providerOptions = lazily(() =>
       )
       .optional(),
     /**
-     * The wire format of the provider.
+     * The wire format of the provider. A built-in provider that speaks several is called at the address for this one.
      * @default the built-in one, else `openai-chat`
      */
     dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).optional(),

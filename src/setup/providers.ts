@@ -3,7 +3,14 @@ import { didYouMean, nearest } from '../base/nearest.ts';
 import type { Issue } from '../base/refusal.ts';
 import type { DataPolicy } from '../call/model.ts';
 import type { Dialect } from '../dialects/dialect.ts';
-import { type Credential, type CredentialShape, defineProvider, type Provider } from '../providers/provider.ts';
+import {
+  type Credential,
+  type CredentialShape,
+  defineProvider,
+  type Provider,
+  usualAuth,
+} from '../providers/provider.ts';
+import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-address.ts';
 import { checkBy } from '../schema/schema.ts';
 import { credentialOf } from './credential-parts.ts';
 
@@ -134,29 +141,20 @@ function configureProvider(
 ): Configured {
   const builtIn = known.get(slug)?.provider;
   const { baseUrl, name, headers, dataPolicy } = given;
-  const address = baseUrl === undefined ? builtIn?.baseUrl : tidyUrl(baseUrl);
-  if (address === undefined)
-    throw new SettingsError(
-      `providers.${slug}.baseUrl`,
-      `expected a URL: this provider is not built in${didYouMean(nearest(slug, known.keys()))}`,
-    );
-  const base = builtIn ?? defineProvider({ slug, baseUrl: address, dialect: dialects['openai-chat'] as Dialect });
-  const dialect = given.dialect === undefined ? base.dialect : (dialects[given.dialect] as Dialect);
+  const base =
+    builtIn === undefined ? atOwnAddress(slug, given, known.keys(), dialects) : inDialect(builtIn, given, dialects);
+  const address = baseUrl === undefined ? base.baseUrl : tidyUrl(baseUrl);
   const provider: Provider = {
     ...base,
     baseUrl: address,
-    dialect,
     ...(name === undefined ? {} : { name }),
     ...(dataPolicy === undefined ? {} : { dataPolicy }),
-    quirks: {
-      ...(dialect === base.dialect ? base.quirks : quirksIn(dialect, base)),
-      ...checkedQuirks(slug, dialect, given.quirks),
-    },
+    quirks: { ...base.quirks, ...checkedQuirks(slug, base.dialect, given.quirks) },
     ...(base.credentialShape && baseUrl !== undefined ? { credentialShape: atAnyAddress(base.credentialShape) } : {}),
   };
   const credential = operatorsCredential(slug, provider.credentialShape, given);
   // At an address that the operator chose, what is there may add the operator's key to a request with a wrong one.
-  const takesByok = given.byok ?? (builtIn !== undefined && address === builtIn.baseUrl);
+  const takesByok = given.byok ?? (builtIn !== undefined && address === base.baseUrl);
   if (typeof address === 'string') checkAddress(slug, address, takesByok);
   // A key that was never set must not turn into requests without one.
   const needsKey = builtIn !== undefined && baseUrl === undefined && provider.createTransport === undefined;
@@ -171,15 +169,6 @@ function configureProvider(
   };
 }
 
-/**
- * Quirks of another dialect mean nothing in this one, but for what a provider does with a stream that was left: that is
- * the same whatever it speaks.
- */
-function quirksIn(dialect: Dialect, { quirks, dialectQuirks }: Provider): object {
-  const { generatesOn } = quirks as { generatesOn?: unknown };
-  return { ...(generatesOn === undefined ? {} : { generatesOn }), ...dialectQuirks?.[dialect.name] };
-}
-
 /** What is asked for where the address is the operator's own: nothing that only the built-in one is made of. */
 function atAnyAddress(shape: CredentialShape): CredentialShape {
   const { ofAddress = [], oneOf } = shape;
@@ -187,6 +176,57 @@ function atAnyAddress(shape: CredentialShape): CredentialShape {
   const parts = Object.fromEntries(Object.entries(shape.parts).filter(([name]) => !ofAddress.includes(name)));
   const sets = oneOf?.map((set) => set.filter((name) => !ofAddress.includes(name)).join(' '));
   return { parts, ...(sets === undefined ? {} : { oneOf: [...new Set(sets)].map((set) => set.split(' ')) }) };
+}
+
+/** A built-in provider as it speaks the dialect that was asked for. */
+function inDialect(
+  builtIn: Provider,
+  { dialect: name, baseUrl }: ProviderSettings,
+  dialects: Readonly<Record<string, Dialect>>,
+): Provider {
+  if (name === undefined || name === builtIn.dialect.name) return builtIn;
+  const { slug, also = {} } = builtIn;
+  const dialect = dialects[name] as Dialect;
+  const address = Object.hasOwn(also, name) ? also[name] : undefined;
+  const quirks = { ...sameInAllDialects(builtIn.quirks), ...address?.quirks };
+  if (address !== undefined) return { ...builtIn, ...address, quirks, dialect };
+  if (baseUrl !== undefined) return { ...builtIn, quirks, dialect };
+  const known = [builtIn.dialect.name, ...Object.keys(also)].join(', ');
+  throw new SettingsError(
+    `providers.${slug}.baseUrl`,
+    `expected a URL: no address is known at which this provider speaks ${name}; it is known to speak ${known}`,
+  );
+}
+
+/**
+ * Quirks of another dialect mean nothing in this one, but for what a provider does with a stream that was left: that is
+ * the same whatever it speaks.
+ */
+function sameInAllDialects({ generatesOn }: { generatesOn?: unknown }): object {
+  return generatesOn === undefined ? {} : { generatesOn };
+}
+
+/** A provider at an address that only the operator knows. @param known  slugs that may be meant */
+function atOwnAddress(
+  slug: string,
+  { baseUrl, dialect: name = 'openai-chat' }: ProviderSettings,
+  known: Iterable<string>,
+  dialects: Readonly<Record<string, Dialect>>,
+): Provider {
+  const listed = providerWithoutAddress(slug);
+  if (baseUrl === undefined) {
+    const why = listed ? whyWithoutAddress(listed) : `this provider is not built in${didYouMean(nearest(slug, known))}`;
+    throw new SettingsError(`providers.${slug}.baseUrl`, `expected a URL: ${why}`);
+  }
+  const made = defineProvider({
+    slug,
+    baseUrl: tidyUrl(baseUrl),
+    dialect: dialects[name] as Dialect,
+    auth: usualAuth(name),
+  });
+  if (listed === null) return made;
+  const { serves: _, ...facts } = listed;
+  return { ...made, ...facts };
 }
 
 /** null: none is set. */

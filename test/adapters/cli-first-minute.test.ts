@@ -39,7 +39,7 @@ describe('model-gateway init', () => {
     expect(written('gateway.config.mjs')).toContain("sqliteStore('gateway.db')");
   });
   it.each<[string, string[], string]>([
-    ['an unknown provider', ['opnai'], 'There is no provider "opnai"'],
+    ['an unknown provider', ['opnai'], 'No provider "opnai" is built in'],
     ['an unknown store', ['openai', 'mysql'], 'Expected sqlite, postgres or redis, not "mysql"'],
   ])('writes nothing for %s', async (_, input, message) => {
     const { code, printed } = init(...input);

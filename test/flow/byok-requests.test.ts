@@ -1,7 +1,9 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../src/base/secrets.ts';
+import { openaiChat } from '../../src/dialects/openai-chat.ts';
 import type { GatewayOptions } from '../../src/options.ts';
+import { defineProvider } from '../../src/providers/provider.ts';
 import { hello, testGateway, testKey, upstreamKeys } from '../support/gateway.ts';
 import { completion, sse, textStream } from '../support/upstream.ts';
 
@@ -132,7 +134,17 @@ describe("a workspace's own provider credential", () => {
     expect(keys()).toEqual(['operator']);
   });
   it('that no header takes counts as refused', async () => {
-    const { post, upstream } = await withByok([{ key: '{\n"region": "eu-1"\n}' }]);
+    const groq = defineProvider({
+      slug: 'groq',
+      baseUrl: 'https://groq.test/v1',
+      dialect: openaiChat,
+      apiKey: upstreamKeys.up,
+      byok: true,
+      credentialShape: { parts: { apiKey: { expected: 'any text', pattern: /^[\s\S]+$/ } } },
+    });
+    const { post, upstream } = await withByok([{ key: '{"apiKey":"one line\\nand another"}' }], {
+      providers: { groq },
+    });
     expect((await post(ask)).status).toBe(200);
     expect(upstream.sent.map(({ headers }) => headers.authorization)).toEqual([`Bearer ${upstreamKeys.up}`]);
   });

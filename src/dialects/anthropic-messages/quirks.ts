@@ -29,6 +29,12 @@ export const messagesQuirks = lazily(() =>
      * @default by the model's name
      */
     structuredOutput: z.enum(['native', 'tool', 'instruction']).optional(),
+    /**
+     * true: the provider goes on generating, and charges for it, after a stream was closed: a client that leaves then
+     * costs all that was held for it.
+     * @default false
+     */
+    generatesOn: z.boolean().optional(),
     /** Features under trial to switch on: values of the header `anthropic-beta`. */
     betas: z.array(z.string()).optional(),
   }),

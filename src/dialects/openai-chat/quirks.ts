@@ -42,6 +42,11 @@ export const chatQuirks = lazily(() =>
      * @default `max_tokens`
      */
     maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+    /**
+     * The provider's field for `seed`.
+     * @default `seed`
+     */
+    seedField: z.string().min(1).optional(),
     /** The smallest largest output that the provider accepts, in tokens; the gateway raises a smaller value to it. */
     minMaxTokens: z.int().min(1).optional(),
     /**

@@ -43,7 +43,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     const value = (request as Record<string, unknown>)[key];
     if (value === null || value === undefined || gatewayFields.has(key)) continue;
     if (dropParams !== undefined && isRefused(key, dropParams)) dropped.push(key);
-    else payload[key] = value;
+    else payload[key === 'seed' ? (quirks.seedField ?? key) : key] = value;
   }
   payload.messages = encodeMessages(request.messages, quirks, dropped);
   if (payload.tools !== undefined) payload.tools = encodeTools(request.tools ?? [], quirks, dropped);

@@ -10,6 +10,7 @@ import {
   type Loose,
   ours,
   type ToolCallIds,
+  thinkingText,
   toolCallIds,
   without,
 } from '../shared/values.ts';
@@ -105,7 +106,7 @@ function decodeMessage(raw: Loose, ids: ToolCallIds): ChatChoice['message'] {
     content: contentText(content),
     refusal: typeof refusal === 'string' ? refusal : null,
   };
-  const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
+  const thought = typeof reasoning === 'string' ? reasoning : (reasoningContent ?? thinkingText(content));
   if (typeof thought === 'string') message.reasoning = thought;
   if (Array.isArray(toolCalls) && toolCalls.length > 0)
     message.tool_calls = toolCalls.map((call, position) => decodeToolCall(call, position, ids));

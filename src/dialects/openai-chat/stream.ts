@@ -11,6 +11,7 @@ import {
   type Loose,
   ours,
   type ToolCallIds,
+  thinkingText,
   toolCallIds,
   without,
 } from '../shared/values.ts';
@@ -149,7 +150,7 @@ function decodeDelta(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
   dropMisshapen(delta);
   if (role !== undefined && role !== null) delta.role = 'assistant';
   if (content !== undefined) delta.content = contentText(content);
-  const thought = typeof reasoning === 'string' ? reasoning : reasoningContent;
+  const thought = typeof reasoning === 'string' ? reasoning : (reasoningContent ?? thinkingText(content));
   if (typeof thought === 'string') delta.reasoning = thought;
   if (typeof refusal === 'string') delta.refusal = refusal;
   if (Array.isArray(toolCalls) && toolCalls.length > 0) {

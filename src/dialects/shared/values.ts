@@ -38,6 +38,18 @@ export function contentText(content: unknown): string | null {
   return text;
 }
 
+/**
+ * What stands in the thinking parts of a content; undefined: there are none.
+ * @see https://docs.mistral.ai/capabilities/reasoning
+ */
+export function thinkingText(content: unknown): string | undefined {
+  if (!Array.isArray(content)) return undefined;
+  let text: string | undefined;
+  for (const part of content)
+    if (isObject(part) && part.type === 'thinking') text = (text ?? '') + (contentText(part.thinking) ?? '');
+  return text;
+}
+
 export function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value;
   return value === null || value === undefined ? '' : JSON.stringify(value);

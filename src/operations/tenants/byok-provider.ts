@@ -25,7 +25,9 @@ export function checkByokProvider(slug: string, known: ByokProviders): void {
   const found = known.get(slug);
   if (closedList.has(slug)) {
     if (found === undefined)
-      throw refused(`expected a provider that this gateway can call: it has no "${slug}" built in, and none is set up`);
+      throw refused(
+        `expected a provider that this gateway can call: it knows no address of "${slug}", and the operator has set none`,
+      );
     // Where the operator's own address or `byok: false` stands in the way, the routing metadata tells of it.
     return;
   }

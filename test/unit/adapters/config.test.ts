@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { defaultOptions, loadConfig } from '../../../adapters/config.ts';
-import { builtInProviders } from '../../../src/index.ts';
+import { builtInProviders, createGateway } from '../../../src/index.ts';
 
 describe('defaultOptions', () => {
   it('is the sandbox alone where nothing is set', () => {
@@ -18,9 +18,26 @@ describe('defaultOptions', () => {
       openai: { apiKey: 'a' },
       'google-ai-studio': { apiKey: 'b' },
     });
-    const all = Object.fromEntries(builtInProviders.flatMap(({ env: names }) => names.map((name) => [name, 'key'])));
+    const named = builtInProviders.flatMap(({ env: names, credentialShape }) => [
+      ...names,
+      ...Object.values(credentialShape?.parts ?? {}).flatMap((part) => part.env ?? []),
+    ]);
+    const all = Object.fromEntries(named.map((name) => [name, 'key']));
     const expected = builtInProviders.filter(({ slug, env: names }) => slug === 'sandbox' || names.length > 0);
     expect(Object.keys(defaultOptions(all).providers).sort()).toEqual(expected.map(({ slug }) => slug).sort());
+  });
+
+  it('takes a provider whose credential has several parts only with all that it needs', () => {
+    const CLOUDFLARE_API_TOKEN = 'a-token';
+    const CLOUDFLARE_ACCOUNT_ID = '0123456789abcdef0123456789abcdef';
+    expect(defaultOptions({ CLOUDFLARE_API_TOKEN })).toEqual({ providers: { sandbox: {} } });
+    expect(defaultOptions({ CLOUDFLARE_ACCOUNT_ID })).toEqual({ providers: { sandbox: {} } });
+    const { providers } = defaultOptions({ CLOUDFLARE_API_TOKEN, CLOUDFLARE_ACCOUNT_ID });
+    expect(providers).toEqual({
+      sandbox: {},
+      cloudflare: { apiKey: 'a-token', credential: { accountId: CLOUDFLARE_ACCOUNT_ID } },
+    });
+    expect(() => createGateway({ providers, authenticate: 'host' })).not.toThrow();
   });
 
   it('takes a local server, with and without a key', () => {

@@ -3,9 +3,11 @@ import * as z from 'zod';
 import type { Dialect } from '../../../src/dialects/dialect.ts';
 import { dialects } from '../../../src/dialects/index.ts';
 import { openaiChat } from '../../../src/dialects/openai-chat.ts';
-import { type CredentialShape, defineProvider } from '../../../src/providers/provider.ts';
+import { builtInProviders } from '../../../src/providers/index.ts';
+import { type CredentialShape, defineProvider, type OutgoingRequest } from '../../../src/providers/provider.ts';
+import { registry } from '../../../src/providers/registry.ts';
 import { credentialOfKey } from '../../../src/setup/credential-parts.ts';
-import { configureProviders, type ProviderSettings } from '../../../src/setup/providers.ts';
+import { type Configured, configureProviders, type ProviderSettings } from '../../../src/setup/providers.ts';
 
 const shape: CredentialShape = {
   parts: {
@@ -109,6 +111,28 @@ describe('a key that a workspace brings for a provider with several parts', () =
     const keyOnly = { parts: { apiKey: { expected: 'a key' }, account: { expected: 'an account', isOptional: true } } };
     expect(credentialOfKey(keyOnly, 'sk-1')).toEqual({ credential: { secret: 'sk-1' }, secrets: ['sk-1'] });
   });
+  it('may be a file that the provider issues, under the names that stand there', () => {
+    const account: CredentialShape = {
+      parts: {
+        project: { expected: 'a project', isSecret: false },
+        privateKey: { expected: 'a private key', pattern: /^-----BEGIN[\s\S]+-----\n$/ },
+      },
+      aliases: { project_id: 'project', private_key: 'privateKey', type: null },
+    };
+    const privateKey = '-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n';
+    const file = { type: 'service_account', project_id: 'mine', private_key: privateKey };
+    const read = { credential: { secret: '', parts: { project: 'mine', privateKey } }, secrets: [privateKey] };
+    expect(credentialOfKey(account, JSON.stringify(file))).toEqual(read);
+    expect(credentialOfKey(account, JSON.stringify({ ...file, project_id: 'its', project: 'mine' }))).toEqual(read);
+    expect(credentialOfKey(account, JSON.stringify({ ...file, project_id: undefined }))).toMatchObject({
+      issues: [{ path: 'project' }],
+    });
+    expect(credentialOfKey(account, JSON.stringify({ ...file, toString: 'x' }))).toMatchObject({
+      issues: [{ path: 'toString' }],
+    });
+    const proto = JSON.stringify(file).replace('"type"', '"__proto__"');
+    expect(credentialOfKey(account, proto)).toEqual(read);
+  });
   it.each<[string, string]>([
     ['sk-1', 'region'],
     ['{"region":5,"apiKey":"k"}', 'region'],
@@ -122,6 +146,81 @@ describe('a key that a workspace brings for a provider with several parts', () =
   it('never shows a value in what it says of it', () => {
     const read = credentialOfKey(shape, '{"region":"a-secret-value!","apiKey":"another secret\\n"}');
     expect(JSON.stringify(read)).not.toMatch(/a-secret|another/);
+  });
+});
+
+describe('a dialect that is not the usual one of a provider', () => {
+  /** As it will be called in the options; what it does is of no matter here. */
+  const named = (name: string): Dialect<object> => ({ ...strange, name, quirks: () => z.looseObject({}) });
+  const known = {
+    ...dialects,
+    'anthropic-messages': named('anthropic-messages'),
+    'openai-responses': named('openai-responses'),
+  };
+  const configured = (slug: string, settings: ProviderSettings) =>
+    configureProviders({ [slug]: settings }, builtInProviders, known).get(slug) as Configured;
+  /** What a request with a key becomes. */
+  const headersOf = ({ provider }: Configured) => {
+    const request = { method: 'POST' as const, url: '', headers: {}, body: '' };
+    const simple = provider.auth as (...args: unknown[]) => unknown;
+    return (simple(request, { secret: 'k' }) as OutgoingRequest).headers;
+  };
+  const further = registry.flatMap(({ slug, also = {} }) =>
+    Object.entries(also).map(([name, address]) => [slug, name, address] as const),
+  );
+
+  it.each(further)('of %s, %s, chooses its address and its quirks', (slug, dialect, address) => {
+    const one = configured(slug, { dialect });
+    expect(one.provider).toMatchObject({ slug, baseUrl: address.baseUrl, dialect: { name: dialect } });
+    expect(one.provider.quirks).toEqual(address.quirks ?? {});
+    expect(one).toMatchObject({ takesByok: true, isUsable: false });
+    expect(configured(slug, { dialect, apiKey: 'k', quirks: { own: 1 } })).toMatchObject({
+      isUsable: true,
+      credential: { secret: 'k' },
+      provider: { quirks: { ...address.quirks, own: 1 } },
+    });
+  });
+  it('comes with the way in which the key is sent there', () => {
+    expect(headersOf(configured('minimax', { dialect: 'anthropic-messages' }))).toEqual({ 'x-api-key': 'k' });
+    expect(headersOf(configured('moonshotai', { dialect: 'anthropic-messages' }))).toEqual({
+      authorization: 'Bearer k',
+    });
+    expect(headersOf(configured('minimax', {}))).toEqual({ authorization: 'Bearer k' });
+  });
+  it('is spoken at the address of the operator, where that is set', () => {
+    const baseUrl = 'https://proxy.test/minimax/v1';
+    const one = configured('minimax', { dialect: 'anthropic-messages', baseUrl });
+    expect(one).toMatchObject({ provider: { baseUrl }, takesByok: false });
+    expect(headersOf(one)).toEqual({ 'x-api-key': 'k' });
+    expect(configured('groq', { dialect: 'anthropic-messages', baseUrl }).provider).toMatchObject({
+      baseUrl,
+      quirks: {},
+      dialect: { name: 'anthropic-messages' },
+    });
+  });
+  it('is refused without an address where none is known', () => {
+    const refused = (slug: string, dialect: string) => () => configured(slug, { dialect, apiKey: 'k' });
+    expect(refused('groq', 'anthropic-messages')).toThrow(
+      expect.objectContaining({
+        path: 'providers.groq.baseUrl',
+        message:
+          'expected a URL: no address is known at which this provider speaks anthropic-messages; it is known to speak openai-chat',
+      }),
+    );
+    expect(refused('minimax', 'openai-responses')).toThrow(/known to speak openai-chat, anthropic-messages$/);
+    expect(refused('sandbox', 'anthropic-messages')).toThrow(/known to speak openai-chat$/);
+  });
+  it('may be the usual one by name, which changes nothing', () => {
+    const [openai] = registry.filter(({ slug }) => slug === 'openai');
+    expect(configured('openai', { dialect: 'openai-chat' }).provider).toEqual(openai);
+  });
+  it('of a server of the operator’s decides how the key is sent', () => {
+    const baseUrl = 'https://acme.test/v1';
+    expect(headersOf(configured('acme', { baseUrl, dialect: 'anthropic-messages' }))).toEqual({ 'x-api-key': 'k' });
+    expect(headersOf(configured('acme', { baseUrl, dialect: 'openai-responses' }))).toEqual({
+      authorization: 'Bearer k',
+    });
+    expect(headersOf(configured('acme', { baseUrl }))).toEqual({ authorization: 'Bearer k' });
   });
 });
 
@@ -144,7 +243,7 @@ describe('quirks', () => {
       baseUrl: 'https://x.test',
       dialect: openaiChat,
       quirks: { generatesOn: true, minMaxTokens: 5 },
-      dialectQuirks: { strange: { isStrange: true } },
+      also: { strange: { baseUrl: 'https://x.test', quirks: { isStrange: true } } },
     });
     const quirksOf = (settings: object) =>
       configureProviders({ both: settings }, [both], { strange, 'openai-chat': openaiChat }).get('both')?.provider
