@@ -1,10 +1,11 @@
 import { cloudflare } from './cloudflare.ts';
+import { cohere } from './cohere.ts';
 import type { Provider } from './provider.ts';
 import { registry } from './registry.ts';
 import { sandbox } from './sandbox.ts';
 
 /** Those that need code, by slug. */
-const inCode = { sandbox, cloudflare } satisfies Record<string, Provider>;
+const inCode = { sandbox, cloudflare, cohere } satisfies Record<string, Provider>;
 
 /** Every provider that is built in. */
 export const builtInProviders: readonly Provider[] = [...Object.values(inCode), ...registry];
