@@ -20,7 +20,7 @@ function annotationOf(source: Loose, citation: Loose, range: Loose): Loose {
   if (url !== undefined)
     return {
       type: 'url_citation',
-      url_citation: { url, title: title ?? url, content: text ?? firstText(citation.text) ?? '', ...range },
+      url_citation: { url, title: title ?? url, content: text ?? citedText(citation), ...range },
     };
   const id = firstText(source.id, held.id) ?? '';
   return {
@@ -28,7 +28,7 @@ function annotationOf(source: Loose, citation: Loose, range: Loose): Loose {
     file: {
       hash: id,
       name: title ?? id,
-      content: text === undefined ? [] : [{ type: 'text', text }],
+      content: Object.keys(held).length === 0 ? [] : [{ type: 'text', text: text ?? JSON.stringify(held) }],
       ...range,
     },
   };
@@ -41,10 +41,13 @@ function rangeOf({ start, end, type }: Loose, offset: number): Loose {
   return { start_index: offset + (start as number), end_index: offset + (end as number) };
 }
 
-/** The text of a document, or all that a tool's result holds. */
 function textOf(held: Loose): string | undefined {
-  const text = firstText(held.snippet, held.text, held.content, held.data);
-  return text ?? (Object.keys(held).length === 0 ? undefined : JSON.stringify(held));
+  return firstText(held.snippet, held.text, held.content, held.data);
+}
+
+/** The words of the response that the source is given for. */
+function citedText({ text }: Loose): string {
+  return typeof text === 'string' ? text : '';
 }
 
 function firstText(...values: readonly unknown[]): string | undefined {
