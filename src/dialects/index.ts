@@ -1,4 +1,5 @@
 import type { Schema } from '../schema/schema.ts';
+import { aiSdk } from './ai-sdk.ts';
 import { cohereChat } from './cohere-chat.ts';
 import type { Dialect } from './dialect.ts';
 import { openaiChat } from './openai-chat.ts';
@@ -7,6 +8,7 @@ import { openaiChat } from './openai-chat.ts';
 export const dialects = {
   'openai-chat': openaiChat,
   'cohere-chat': cohereChat,
+  'ai-sdk': aiSdk,
 } as const satisfies Record<string, Dialect>;
 
 export type DialectName = keyof typeof dialects;

@@ -4,6 +4,8 @@ import type { Provider } from './provider.ts';
 import { registry } from './registry.ts';
 import { sandbox } from './sandbox.ts';
 
+export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk } from './ai-sdk.ts';
+
 /** Those that need code, by slug. */
 const inCode = { sandbox, cloudflare, cohere } satisfies Record<string, Provider>;
 
