@@ -81,6 +81,9 @@ function addPartlyCarried(request: ChatRequest, dropped: Dropped): void {
   if (request.logprobs === true) dropped.add('logprobs');
   if (request.modalities?.some((one) => one !== 'text')) dropped.add('modalities');
   if (request.reasoning) dropped.addSet('reasoning', request.reasoning, ['summary']);
+  // It becomes an effort, which the model's provider may turn into another number.
+  const amount = reasoningAmount(request);
+  if (amount !== null && 'maxTokens' in amount) dropped.add('reasoning.max_tokens');
 }
 
 function settingsOf(request: ChatRequest): Loose {
