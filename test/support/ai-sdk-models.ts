@@ -7,7 +7,7 @@ import type {
 } from '@ai-sdk/provider';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { fromAiSdk } from '../../src/index.ts';
-import type { AiSdkProviderOptions } from '../../src/providers/ai-sdk.ts';
+import type { AiSdkModel, AiSdkModels, AiSdkProviderOptions } from '../../src/providers/ai-sdk.ts';
 
 /** A model that a test writes itself. */
 export interface WrittenModel {
@@ -66,10 +66,10 @@ export const finish: LanguageModelV4StreamPart = {
   finishReason: { unified: 'stop', raw: 'end_turn' },
 };
 
-type Choice = { models: AiSdkProviderOptions['models'] } | { model: AiSdkProviderOptions['model'] };
+type Choice = ({ models: AiSdkModels } | { model: AiSdkModel }) & Pick<AiSdkProviderOptions, 'apiKey' | 'quirks'>;
 
 /** A gateway whose only upstream are language models of the AI SDK. The model `acme/m` is `m-1` there. */
-export function aiSdkGateway(choice: Choice & Partial<AiSdkProviderOptions>, more: object = {}): Gateway {
+export function aiSdkGateway(choice: Choice, more: object = {}): Gateway {
   return createGateway({
     providers: { host: fromAiSdk({ slug: 'host', ...choice } as AiSdkProviderOptions) },
     models: [

@@ -5,7 +5,7 @@ import { lazily } from '../../base/lazily.ts';
 export const aiSdkQuirks = lazily(() =>
   z.strictObject({
     /** Options for the model's own provider, sent with every call, such as `{ openai: { store: false } }`. */
-    providerOptions: z.record(z.string(), z.record(z.string(), z.json())).optional(),
+    providerOptions: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
     /**
      * Under which name the model's provider reads `cacheControl`, such as `anthropic`. Marks of what to cache are then
      * sent; else they are left out.
