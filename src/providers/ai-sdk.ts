@@ -26,11 +26,13 @@ export type AiSdkProviderOptions = {
   | {
       /** The models by the names that endpoints have for them. */
       models: AiSdkModels;
+      /** Instead of `models`. */
       model?: never;
     }
   | {
       /** One model, whatever name an endpoint has for it. */
       model: AiSdkModel;
+      /** Instead of `model`. */
       models?: never;
     }
 );

@@ -76,6 +76,7 @@ function checked(model: AiSdkModel | undefined, id: string): AiSdkModel {
 /** What a promise gives, unless the signal is aborted before: a model need not listen to it. */
 function until<Value>(signal: AbortSignal, value: Value | PromiseLike<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason);
     const onAbort = () => reject(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     Promise.resolve(value)
