@@ -7,6 +7,19 @@ import { encodeFile } from './files.ts';
 import { type Metadata, merged, returnedIn } from './metadata.ts';
 import type { AiSdkQuirks } from './quirks.ts';
 
+/** Fields of a message that are carried, or of which it is said elsewhere whether they are. */
+const carriedFields: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'refusal',
+  'tool_calls',
+  'tool_call_id',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'images',
+]);
+
 /** What messages are encoded with. */
 export interface PromptContext {
   quirks: AiSdkQuirks;
@@ -24,7 +37,7 @@ export function encodePrompt(messages: readonly ChatMessage[], context: PromptCo
   const called = new Map<string, string>();
   for (const [at, message] of messages.entries()) {
     const path = `messages[${at}]`;
-    if (message.role !== 'tool') context.dropped.addSet('messages[]', message, ['name']);
+    context.dropped.addOthers('messages[]', message, carriedFields);
     if (message.role === 'assistant')
       for (const call of message.tool_calls ?? []) called.set(call.id, call.function.name);
     if (message.role !== 'tool') {
@@ -68,7 +81,6 @@ function encodePart(part: ContentPart, path: string, context: PromptContext): Lo
 
 function encodeAssistant(message: AssistantMessage, path: string, context: PromptContext): Loose | null {
   const { dropped } = context;
-  dropped.addSet('messages[]', message, ['audio', 'annotations']);
   const returned = returnedIn(message);
   if (returned === null) dropped.addSet('messages[]', message, ['reasoning', 'reasoning_content', 'reasoning_details']);
   const said = partsOf(message.content ?? message.refusal ?? '').filter(

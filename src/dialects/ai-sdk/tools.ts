@@ -11,7 +11,11 @@ export function encodeTools({ tools = [], tool_choice: choice }: ChatRequest, co
   const { names, toolChoice } = readChoice(choice);
   const functions = tools.map(asFunction);
   const offered = names === null ? functions : functions.filter((tool) => names.has(tool.function.name));
-  if (offered.length === 0) return {};
+  if (offered.length === 0) {
+    // Without tools, none can be called, whatever the choice.
+    if (toolChoice?.type === 'required') context.dropped.add('tool_choice');
+    return {};
+  }
   return {
     tools: offered.map((tool) => encodeTool(tool, context)),
     ...(toolChoice === null ? {} : { toolChoice }),

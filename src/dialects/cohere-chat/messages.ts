@@ -4,6 +4,18 @@ import { unsupported } from '../shared/unsupported.ts';
 import { contentText, type Loose } from '../shared/values.ts';
 import { ownThoughts } from './reasoning.ts';
 
+/** Fields of a message that are carried, or of which it is said elsewhere whether they are. */
+const carriedFields: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'refusal',
+  'tool_calls',
+  'tool_call_id',
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+]);
+
 type Parts = string | readonly ContentPart[];
 
 /**
@@ -18,7 +30,7 @@ export function encodeMessages(messages: readonly ChatMessage[], dropped: Droppe
 
 /** null: the message says nothing. */
 function encodeMessage(message: ChatMessage, path: string, dropped: Dropped): Loose | null {
-  if (message.role !== 'tool') dropped.addSet('messages[]', message, ['name']);
+  dropped.addOthers('messages[]', message, carriedFields);
   switch (message.role) {
     case 'system':
     case 'developer':
@@ -41,7 +53,6 @@ function encodeToolMessage(message: ToolMessage, path: string, dropped: Dropped)
 }
 
 function encodeAssistant(message: AssistantMessage, path: string, dropped: Dropped): Loose | null {
-  dropped.addSet('messages[]', message, ['images', 'audio', 'annotations']);
   const thoughts = ownThoughts(message);
   if (thoughts === null) dropped.addSet('messages[]', message, ['reasoning', 'reasoning_content', 'reasoning_details']);
   const encoded: Loose = { role: 'assistant' };

@@ -66,6 +66,8 @@ function chooseTools({ tools = [], tool_choice: choice }: ChatRequest, dropped: 
   for (const tool of tools) dropped.addSet('tools[]', tool, ['cache_control']);
   const { names, mode } = readChoice(choice);
   const offered = names === null ? functions : functions.filter((tool) => names.has(tool.function.name));
+  // Without tools, none can be called, whatever the choice.
+  if (offered.length === 0 && mode === 'REQUIRED') dropped.add('tool_choice');
   return {
     tools: offered.map(encodeTool),
     choice: offered.length === 0 ? null : mode,

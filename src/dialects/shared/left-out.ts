@@ -35,17 +35,22 @@ export class Dropped {
     this.#paths.add(path);
   }
 
-  /** Adds each field that is set. @param place  such as `messages[]` */
+  /** Adds each of these fields that is set. @param place  such as `messages[]` */
   addSet(place: string, holder: object, names: readonly string[]): void {
-    const fields = holder as Readonly<Record<string, unknown>>;
-    for (const name of names) {
-      const value = fields[name];
-      const isEmpty = value === null || value === undefined || (Array.isArray(value) && value.length === 0);
-      if (!isEmpty) this.add(`${place}.${name}`);
-    }
+    for (const name of names) if (isSet(holder, name)) this.add(`${place}.${name}`);
+  }
+
+  /** Adds each field that is set and not carried. */
+  addOthers(place: string, holder: object, carried: ReadonlySet<string>): void {
+    for (const name in holder) if (!carried.has(name) && isSet(holder, name)) this.add(`${place}.${name}`);
   }
 
   list(): string[] {
     return [...this.#paths];
   }
+}
+
+function isSet(holder: object, name: string): boolean {
+  const value = (holder as Readonly<Record<string, unknown>>)[name];
+  return value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
 }

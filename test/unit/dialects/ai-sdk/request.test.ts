@@ -121,6 +121,10 @@ describe('a call of a model', () => {
       'reasoning.summary',
     ]);
   });
+  it('lists unknown fields of messages, and a choice among no tools', () => {
+    const { dropped } = encode({ messages: [{ ...ask, prefix: true, nothing: null }], tool_choice: 'required' });
+    expect(dropped.toSorted()).toEqual(['messages[].prefix', 'tool_choice']);
+  });
   it('offers only the tools that a list allows', () => {
     const choice = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'b' }] };
     const { payload } = encode({ tools: [tool('a'), tool('b')], tool_choice: choice });

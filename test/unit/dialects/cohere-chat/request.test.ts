@@ -57,6 +57,10 @@ describe('a request for Cohere', () => {
     expect(payload).not.toHaveProperty('thinking');
     expect(dropped).toEqual(['top_p', 'reasoning']);
   });
+  it('lists unknown fields of messages, and a choice among no tools', () => {
+    const { dropped } = encode({ messages: [{ ...ask, prefix: true, nothing: null }], tool_choice: 'required' });
+    expect(dropped).toEqual(['tool_choice', 'messages[].prefix']);
+  });
   it('lists the fields of messages that Cohere has no place for', () => {
     const { dropped } = encode({
       messages: [
