@@ -14,6 +14,10 @@ export type {
 export type { Expense, Generate, PluginContext, PluginHooks, Step } from './call/hooks.ts';
 export type { Reply, ReplyStream } from './call/reply.ts';
 export { CatalogError } from './catalog/document.ts';
+export type { AiSdkQuirks } from './dialects/ai-sdk/quirks.ts';
+export { aiSdk } from './dialects/ai-sdk.ts';
+export type { CohereQuirks } from './dialects/cohere-chat/quirks.ts';
+export { cohereChat } from './dialects/cohere-chat.ts';
 export type { Dialect } from './dialects/dialect.ts';
 export type { ChatQuirks } from './dialects/openai-chat/quirks.ts';
 export { openaiChat } from './dialects/openai-chat.ts';
@@ -24,6 +28,7 @@ export type { FindHostCaller, HostCaller } from './http/host-caller.ts';
 export { defineOperation, type Operation, type OperationInput } from './operations/operation.ts';
 export { type ApiKeyOptions, type GatewayOptions, OptionsError } from './options.ts';
 export { definePlugin, type Plugin } from './plugins/plugin.ts';
+export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk } from './providers/ai-sdk.ts';
 export { type BuiltInSlug, builtInProviders, type ProviderSlug } from './providers/index.ts';
 export {
   type Auth,

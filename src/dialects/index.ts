@@ -1,6 +1,8 @@
 import type { Schema } from '../schema/schema.ts';
+import { aiSdk } from './ai-sdk.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 import { bedrockConverse } from './bedrock-converse.ts';
+import { cohereChat } from './cohere-chat.ts';
 import type { Dialect } from './dialect.ts';
 import { googleGenerateContent } from './google-generate-content.ts';
 import { openaiChat } from './openai-chat.ts';
@@ -13,6 +15,8 @@ export const dialects = {
   'google-generate-content': googleGenerateContent,
   'bedrock-converse': bedrockConverse,
   'openai-responses': openaiResponses,
+  'cohere-chat': cohereChat,
+  'ai-sdk': aiSdk,
 } as const satisfies Record<string, Dialect>;
 
 export type DialectName = keyof typeof dialects;

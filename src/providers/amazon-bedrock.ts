@@ -55,13 +55,29 @@ export const amazonBedrock = defineProvider({
     parts: {
       region: {
         expected: 'a region such as us-east-1',
+        env: ['AWS_REGION', 'AWS_DEFAULT_REGION'],
         isSecret: false,
         pattern: /^[a-z]{2,3}(?:-[a-z]{2,12}){1,3}-\d{1,2}$/,
       },
       apiKey: { expected: 'a key of the Bedrock API', isOptional: true },
-      accessKeyId: { expected: 'the id of an access key', isOptional: true, pattern: /^\w{16,128}$/ },
-      secretAccessKey: { expected: 'a secret access key', isOptional: true, pattern: keyText },
-      sessionToken: { expected: 'the token of a session', isOptional: true, pattern: keyText },
+      accessKeyId: {
+        expected: 'the id of an access key',
+        isOptional: true,
+        pattern: /^\w{16,128}$/,
+        env: ['AWS_ACCESS_KEY_ID'],
+      },
+      secretAccessKey: {
+        expected: 'a secret access key',
+        isOptional: true,
+        pattern: keyText,
+        env: ['AWS_SECRET_ACCESS_KEY'],
+      },
+      sessionToken: {
+        expected: 'the token of a session',
+        isOptional: true,
+        pattern: keyText,
+        env: ['AWS_SESSION_TOKEN'],
+      },
     },
     oneOf: [['apiKey'], ['accessKeyId', 'secretAccessKey']],
   },

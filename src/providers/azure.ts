@@ -39,12 +39,14 @@ export const azure = defineProvider({
       token: { expected: 'an access token of Microsoft Entra', isOptional: true },
       resource: {
         expected: 'the name of a resource: letters, digits and hyphens',
+        env: ['AZURE_RESOURCE_NAME'],
         isOptional: true,
         isSecret: false,
         pattern: /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/i,
       },
       endpoint: {
         expected: 'the address of a resource, such as https://my-resource.openai.azure.com',
+        env: ['AZURE_OPENAI_ENDPOINT'],
         isOptional: true,
         isSecret: false,
         pattern: endpoint,

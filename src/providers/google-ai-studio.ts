@@ -1,5 +1,5 @@
 import { googleGenerateContent } from '../dialects/google-generate-content.ts';
-import { type Auth, defineProvider } from './provider.ts';
+import { type Auth, bearer, defineProvider } from './provider.ts';
 
 /** @see https://ai.google.dev/gemini-api/docs/api-key */
 const apiKey: Auth = (request, { secret }) =>
@@ -13,6 +13,13 @@ export const googleAiStudio = defineProvider({
   dialect: googleGenerateContent,
   auth: apiKey,
   quirks: { penaltiesIn25: false, generatesOn: true },
+  also: {
+    'openai-chat': {
+      baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+      auth: bearer,
+      quirks: { reasoningBeside: false },
+    },
+  },
   env: ['GEMINI_API_KEY', 'GOOGLE_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY'],
   dataPolicy: { zeroRetention: false, trains: null },
 });

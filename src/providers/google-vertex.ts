@@ -35,12 +35,14 @@ export const googleVertex = defineProvider({
       apiKey: { expected: 'an API key', isOptional: true },
       clientEmail: {
         expected: 'the address of a service account',
+        env: ['GOOGLE_CLIENT_EMAIL'],
         isOptional: true,
         isSecret: false,
         pattern: /^[\w.+-]{1,128}@[\w.-]{1,128}$/,
       },
       privateKey: {
         expected: 'a private key that begins with -----BEGIN PRIVATE KEY-----',
+        env: ['GOOGLE_PRIVATE_KEY'],
         isOptional: true,
         // Files of environment variables write the ends of its lines as two characters.
         pattern: /^-----BEGIN PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\n){1,10000}-----END PRIVATE KEY-----(?:\s|\\n)*$/,
@@ -48,12 +50,14 @@ export const googleVertex = defineProvider({
       privateKeyId: { expected: 'the id of the private key', isOptional: true, isSecret: false },
       project: {
         expected: 'the id of a project such as my-project-123',
+        env: ['GOOGLE_VERTEX_PROJECT', 'GOOGLE_CLOUD_PROJECT'],
         isOptional: true,
         isSecret: false,
         pattern: /^[a-z0-9][a-z0-9.:-]{2,62}$/,
       },
       location: {
         expected: 'a location such as global or us-central1',
+        env: ['GOOGLE_VERTEX_LOCATION', 'GOOGLE_CLOUD_LOCATION'],
         isOptional: true,
         isSecret: false,
         pattern: /^[a-z][a-z0-9-]{1,30}$/,

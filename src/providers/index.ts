@@ -2,12 +2,15 @@ import { amazonBedrock } from './amazon-bedrock.ts';
 import { anthropic } from './anthropic.ts';
 import { azure } from './azure.ts';
 import { cloudflare } from './cloudflare.ts';
+import { cohere } from './cohere.ts';
 import { googleAiStudio } from './google-ai-studio.ts';
 import { googleVertex } from './google-vertex.ts';
 import type { Provider } from './provider.ts';
 import { registry } from './registry.ts';
 import { sandbox } from './sandbox.ts';
 import { providersWithoutAddress } from './without-address.ts';
+
+export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk } from './ai-sdk.ts';
 
 /** Those that need code, by slug. */
 const inCode = {
@@ -16,6 +19,7 @@ const inCode = {
   anthropic,
   azure,
   cloudflare,
+  cohere,
   'google-ai-studio': googleAiStudio,
   'google-vertex': googleVertex,
 } satisfies Record<string, Provider>;

@@ -83,10 +83,6 @@ export const registry = [
     'IMAGINE_API_KEY',
   ]),
   plain('clarifai', 'Clarifai', 'https://api.clarifai.com/v2/ext/openai/v1', ['CLARIFAI_PAT']),
-  plain('cohere', 'Cohere', 'https://api.cohere.ai/compatibility/v1', ['COHERE_API_KEY'], {
-    quirks: { dropParams: ['n', 'logit_bias', 'parallel_tool_calls'], streamOptions: false },
-    dataPolicy: { zeroRetention: false, trains: false },
-  }),
   plain('crusoe', 'Crusoe', 'https://api.inference.crusoecloud.com/v1', ['CRUSOE_API_KEY']),
   plain('darkbloom', 'Darkbloom', 'https://api.darkbloom.dev/v1', ['DARKBLOOM_API_KEY']),
   plain('deepinfra', 'DeepInfra', 'https://api.deepinfra.com/v1/openai', ['DEEPINFRA_API_KEY'], {

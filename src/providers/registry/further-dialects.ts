@@ -39,7 +39,12 @@ const addresses: Readonly<Record<string, Readonly<Record<string, DialectAddress>
     'openai-responses': { baseUrl: 'https://api.stepfun.com/v1' },
   },
   venice: { 'openai-responses': { baseUrl: 'https://api.venice.ai/api/v1' } },
-  xai: { 'openai-responses': { baseUrl: 'https://api.x.ai/v1', quirks: { reasoningFormat: 'xai-responses-v1', reasoningBeside: true } } },
+  xai: {
+    'openai-responses': {
+      baseUrl: 'https://api.x.ai/v1',
+      quirks: { reasoningFormat: 'xai-responses-v1', reasoningBeside: true },
+    },
+  },
   xiaomi: { 'anthropic-messages': { baseUrl: 'https://api.xiaomimimo.com/anthropic/v1' } },
 };
 

@@ -1,0 +1,24 @@
+import { UpstreamError } from '../../base/upstream-error.ts';
+import { errorIn as commonErrorIn, decodeError as decodeCommonError } from '../openai-chat/errors.ts';
+import type { Loose } from '../shared/values.ts';
+
+/**
+ * Reads the error of a model that was called: `{ error: { message, code } }`, written by whoever called it, with the
+ * status that the model's provider responded with.
+ */
+export function decodeError(
+  status: number,
+  headers: Record<string, string>,
+  body: string,
+  nowMs: number,
+): UpstreamError {
+  return decodeCommonError(status, headers, body, nowMs);
+}
+
+/** The error in an event, which names its status. */
+export function errorIn(event: Loose): UpstreamError {
+  return (
+    commonErrorIn({ error: event.error }) ??
+    new UpstreamError('The model reported an error.', { reason: 'bad_response', status: 502 })
+  );
+}

@@ -1,0 +1,35 @@
+import type { Usage } from '../../schema/chat.ts';
+import { tokenCount } from '../shared/token-count.ts';
+import { isObject, type Loose } from '../shared/values.ts';
+
+/**
+ * Reads the usage of a call. Totals include all their parts.
+ * @returns null where either total is unknown
+ * @see https://github.com/vercel/ai/blob/main/packages/provider/src/language-model/v4/language-model-v4-usage.ts
+ */
+export function readUsage(raw: unknown): Usage | null {
+  if (!isObject(raw)) return null;
+  const input = isObject(raw.inputTokens) ? raw.inputTokens : {};
+  const output = isObject(raw.outputTokens) ? raw.outputTokens : {};
+  const prompt = tokenCount(input.total) ?? sum(input, ['noCache', 'cacheRead', 'cacheWrite']);
+  const completion = tokenCount(output.total) ?? sum(output, ['text', 'reasoning']);
+  if (prompt === null || completion === null) return null;
+  const written = tokenCount(input.cacheWrite);
+  const reasoning = tokenCount(output.reasoning);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: {
+      cached_tokens: Math.min(tokenCount(input.cacheRead) ?? 0, prompt),
+      ...(written ? { cache_write_tokens: Math.min(written, prompt) } : {}),
+    },
+    ...(reasoning === null ? {} : { completion_tokens_details: { reasoning_tokens: Math.min(reasoning, completion) } }),
+  };
+}
+
+/** null: the first part, which is never missing where parts are counted, is not there. */
+function sum(counts: Loose, [first = '', ...others]: readonly string[]): number | null {
+  const start = tokenCount(counts[first]);
+  return start === null ? null : others.reduce((all, name) => all + (tokenCount(counts[name]) ?? 0), start);
+}

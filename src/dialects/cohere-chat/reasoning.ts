@@ -1,0 +1,41 @@
+import type { AssistantMessage } from '../../schema/chat.ts';
+import { isObject, type Loose } from '../shared/values.ts';
+
+/**
+ * What the id of a reasoning detail says of its origin. Its `format` cannot: clients know a closed list of formats,
+ * which has none of Cohere.
+ */
+const ids = { thinking: 'cohere-thinking', plan: 'cohere-tool-plan' } as const;
+
+export type ThoughtKind = keyof typeof ids;
+
+/** A thought as clients get it, to be sent back. */
+export function thoughtDetail(kind: ThoughtKind, text: string, index: number): Loose {
+  return { type: 'reasoning.text', text, id: ids[kind], format: 'unknown', index };
+}
+
+/** The thoughts of an earlier response, as Cohere wrote them. */
+export interface Thoughts {
+  /** One for each block. */
+  thinking: string[];
+  /** null: there was none. */
+  plan: string | null;
+}
+
+/**
+ * Finds Cohere's own thoughts in a message. Clients keep the details of a stream as they came: each may hold a few
+ * letters, and those of one block have one index.
+ * @returns  null: the message has none, or some are of another provider
+ */
+export function ownThoughts({ reasoning_details: details }: AssistantMessage): Thoughts | null {
+  if (!Array.isArray(details) || details.length === 0) return null;
+  const blocks = new Map<unknown, string>();
+  let plan: string | null = null;
+  for (const detail of details) {
+    if (!isObject(detail) || detail.type !== 'reasoning.text' || typeof detail.text !== 'string') return null;
+    if (detail.id === ids.plan) plan = (plan ?? '') + detail.text;
+    else if (detail.id === ids.thinking) blocks.set(detail.index, (blocks.get(detail.index) ?? '') + detail.text);
+    else return null;
+  }
+  return { thinking: [...blocks.values()], plan };
+}

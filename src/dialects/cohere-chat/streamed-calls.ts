@@ -1,0 +1,109 @@
+import { argumentsText, badResponse, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+
+/** Tool calls of one stream. Each method returns the delta for the client; null: there is nothing to say. */
+export interface StreamedCalls {
+  start(position: number, call: Loose): Loose | null;
+  add(position: number, call: Loose): Loose | null;
+  end(position: number): Loose | null;
+  /** Ends what the provider has not ended. */
+  endAll(): Loose[];
+  /** Whether the tool that stands for structured output was called. */
+  hasOutput(): boolean;
+  /** How many other calls there are. */
+  count(): number;
+}
+
+interface Call {
+  /** As the client counts; null: the arguments are the content. */
+  index: number | null;
+  /** What the client does not have yet: a beginning of `null`. */
+  held: string;
+  /** true: the client has some of the arguments. */
+  hasBegun: boolean;
+  hasEnded: boolean;
+}
+
+/** For a tool without parameters, Cohere writes this, or nothing; clients expect an object. */
+const nothing = 'null';
+
+/** @param outputTool  name of the tool whose arguments are the content */
+export function streamedCalls(outputTool: string | undefined): StreamedCalls {
+  const calls = new Map<number, Call>();
+  const ids = toolCallIds();
+  let count = 0;
+  let hasOutput = false;
+
+  function start(position: number, raw: Loose): Loose | null {
+    const called = functionOf(raw);
+    if (calls.has(position)) return add(position, raw);
+    if (typeof called.name !== 'string' || called.name === '')
+      throw badResponse('The provider sent a tool call that names no function.');
+    const isOutput = called.name === outputTool && !hasOutput;
+    const call: Call = { index: isOutput ? null : count, held: '', hasBegun: false, hasEnded: false };
+    calls.set(position, call);
+    if (isOutput) {
+      hasOutput = true;
+      return argumentsDelta(call, argumentsText(called.arguments));
+    }
+    count++;
+    const id = ids.take(raw.id) ?? ids.make(count - 1);
+    const text = released(call, argumentsText(called.arguments)) ?? '';
+    return {
+      tool_calls: [{ index: call.index, id, type: 'function', function: { name: called.name, arguments: text } }],
+    };
+  }
+
+  function add(position: number, raw: Loose): Loose | null {
+    const call = calls.get(position);
+    if (!call) throw badResponse('The provider sent a part of a tool call that has not begun.');
+    if (call.hasEnded) throw badResponse('The provider sent a part of a tool call that has ended.');
+    return argumentsDelta(call, argumentsText(functionOf(raw).arguments));
+  }
+
+  function end(position: number): Loose | null {
+    const call = calls.get(position);
+    return call ? endCall(call) : null;
+  }
+
+  return {
+    start,
+    add,
+    end,
+    endAll: () => [...calls.values()].map(endCall).filter((delta) => delta !== null),
+    hasOutput: () => hasOutput,
+    count: () => count,
+  };
+}
+
+function endCall(call: Call): Loose | null {
+  if (call.hasEnded) return null;
+  call.hasEnded = true;
+  if (call.hasBegun) return null;
+  const text = call.held.trim();
+  return deltaOf(call, text === '' || text === nothing ? '{}' : call.held);
+}
+
+function argumentsDelta(call: Call, text: string): Loose | null {
+  const now = released(call, text);
+  return now === null ? null : deltaOf(call, now);
+}
+
+/** Holds back what may become `null`. The hold is four letters long, with white space before and behind them. */
+function released(call: Call, text: string): string | null {
+  if (call.hasBegun) return text === '' ? null : text;
+  call.held += text;
+  const begun = call.held.trim();
+  if (nothing.startsWith(begun)) return null;
+  call.hasBegun = true;
+  const { held } = call;
+  call.held = '';
+  return held;
+}
+
+function deltaOf({ index }: Call, text: string): Loose {
+  return index === null ? { content: text } : { tool_calls: [{ index, function: { arguments: text } }] };
+}
+
+function functionOf(raw: Loose): Loose {
+  return isObject(raw.function) ? raw.function : {};
+}

@@ -1,0 +1,18 @@
+import { JsonError, parseJson } from '../../base/json.ts';
+import { badResponse, isObject, type Loose } from './values.ts';
+
+/** An event that nests deeper is none of a chat. */
+const maxDepth = 64;
+
+/** Reads the object that an event of a stream is. @throws UpstreamError bad_response */
+export function eventObject(data: string): Loose {
+  let event: unknown;
+  try {
+    event = parseJson(data, maxDepth);
+  } catch (error) {
+    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
+    throw error;
+  }
+  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
+  return event;
+}

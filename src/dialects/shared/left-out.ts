@@ -1,0 +1,56 @@
+import type { ChatRequest } from '../../schema/chat.ts';
+
+/** Fields that speak to the gateway, which acts on them itself: no provider is meant. */
+const gatewayOnly: ReadonlySet<string> = new Set([
+  'messages',
+  'model',
+  'models',
+  'provider',
+  'plugins',
+  'route',
+  'debug',
+  'trace',
+  'session_id',
+  'stop_server_tools_when',
+  'stream',
+  'stream_options',
+  'include_reasoning',
+  'usage',
+  'transforms',
+]);
+
+/** The fields of a request that say something to a provider and that a dialect does not carry. null means "not set". */
+export function leftOut(request: ChatRequest, carried: ReadonlySet<string>): string[] {
+  const fields = request as Readonly<Record<string, unknown>>;
+  return Object.keys(fields).filter(
+    (name) => fields[name] !== null && fields[name] !== undefined && !gatewayOnly.has(name) && !carried.has(name),
+  );
+}
+
+/** Paths of what a request holds and a dialect leaves out, each once. */
+export class Dropped {
+  readonly #paths = new Set<string>();
+
+  add(path: string): void {
+    this.#paths.add(path);
+  }
+
+  /** Adds each of these fields that is set. @param place  such as `messages[]` */
+  addSet(place: string, holder: object, names: readonly string[]): void {
+    for (const name of names) if (isSet(holder, name)) this.add(`${place}.${name}`);
+  }
+
+  /** Adds each field that is set and not carried. */
+  addOthers(place: string, holder: object, carried: ReadonlySet<string>): void {
+    for (const name in holder) if (!carried.has(name) && isSet(holder, name)) this.add(`${place}.${name}`);
+  }
+
+  list(): string[] {
+    return [...this.#paths];
+  }
+}
+
+function isSet(holder: object, name: string): boolean {
+  const value = (holder as Readonly<Record<string, unknown>>)[name];
+  return value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
+}

@@ -1,0 +1,79 @@
+import { cleanText } from '../../base/clean-text.ts';
+import { placeholder } from '../../base/secrets.ts';
+
+/** A failure in the words of HTTP. */
+export interface ModelFailure {
+  status: number;
+  /** Those that say when to try again, and the provider's id of the request. Names in lower case. */
+  headers: Record<string, string>;
+  message: string;
+  code: string | undefined;
+}
+
+/** Errors of the AI SDK that have no status, by their names. */
+const statuses: ReadonlyMap<string, number> = new Map([
+  ['AI_LoadAPIKeyError', 401],
+  ['AI_LoadSettingError', 401],
+  ['AI_UnsupportedFunctionalityError', 400],
+  ['AI_InvalidPromptError', 400],
+  ['AI_InvalidArgumentError', 400],
+  ['AI_NoSuchProviderReferenceError', 400],
+  ['AI_NoSuchModelError', 404],
+]);
+
+const keptHeaders = ['retry-after', 'retry-after-ms', 'x-request-id', 'request-id'];
+
+/** What looks like a key, in the forms of well-known providers. The gateway does not know the keys of models. */
+const keys =
+  /\b(?:(?:sk|pk|rk|gsk|xai|key)[-_][\w-]{12,}|AIza[\w-]{20,}|AKIA[A-Z0-9]{12,})|\bBearer\s+[\w.~+/-]{8,}=*/gi;
+
+/**
+ * Reads what a model threw or gave as an error. Neither the request nor the provider's body is taken from it.
+ * @returns null: no error of a provider or of the AI SDK. What it says may be about anything
+ * @see https://github.com/vercel/ai/blob/main/packages/provider/src/errors/api-call-error.ts
+ */
+export function failureOf(error: unknown): ModelFailure | null {
+  if (typeof error === 'string') return failure(502, error);
+  if (typeof error !== 'object' || error === null) return null;
+  const { name, message, statusCode, responseHeaders, data, type, code } = error as Record<string, unknown>;
+  const isOfSdk = typeof name === 'string' && name.startsWith('AI_');
+  // Some models give the provider's own error object.
+  if ((error instanceof Error && !isOfSdk) || typeof message !== 'string' || message === '') return null;
+  const named = typeof name === 'string' ? statuses.get(name) : undefined;
+  const told = isErrorStatus(statusCode) ? statusCode : undefined;
+  // Without a status, the provider of the model was not reached, or what it sent could not be read.
+  const found = failure(named ?? told ?? 502, message);
+  return { ...found, headers: headersIn(responseHeaders), code: codeIn(data) ?? wordOf(code) ?? wordOf(type) };
+}
+
+function failure(status: number, message: string): ModelFailure {
+  return {
+    status,
+    headers: {},
+    message: cleanText(message.slice(0, 4000).replace(keys, placeholder)),
+    code: undefined,
+  };
+}
+
+function isErrorStatus(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 400 && (value as number) <= 599;
+}
+
+function headersIn(headers: unknown): Record<string, string> {
+  const kept: Record<string, string> = {};
+  if (typeof headers !== 'object' || headers === null) return kept;
+  for (const [name, value] of Object.entries(headers))
+    if (keptHeaders.includes(name.toLowerCase()) && typeof value === 'string') kept[name.toLowerCase()] = value;
+  return kept;
+}
+
+/** The provider's own word, where the AI SDK has read its error. */
+function codeIn(data: unknown): string | undefined {
+  const { error = data } = Object(data) as { error?: unknown };
+  const { code, type, status } = Object(error) as Record<string, unknown>;
+  return [code, type, status].map(wordOf).find((word) => word !== undefined);
+}
+
+function wordOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? cleanText(value, 80) : undefined;
+}

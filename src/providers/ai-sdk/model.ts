@@ -1,0 +1,25 @@
+/**
+ * A language model of the AI SDK, version 4, as `@ai-sdk/anthropic`, `@ai-sdk/google` and others make them, or the host
+ * app itself. Only what is called here is named, so that the package is not needed.
+ * @see https://github.com/vercel/ai/blob/main/packages/provider/src/language-model/v4/language-model-v4.ts
+ */
+export interface AiSdkModel {
+  /** The version of the interface. */
+  readonly specificationVersion: 'v4';
+  /** The model's provider, for people. */
+  readonly provider: string;
+  /** The provider's name for the model. */
+  readonly modelId: string;
+  /** Which addresses of files the model takes, by media type; it takes other files as data only. */
+  readonly supportedUrls: PromiseLike<Record<string, RegExp[]>> | Record<string, RegExp[]>;
+  /** Writes a complete response. */
+  doGenerate(options: object): PromiseLike<object>;
+  /** Writes a response in parts. */
+  doStream(options: object): PromiseLike<{ stream: ReadableStream<unknown> }>;
+}
+
+/**
+ * Models by the names that endpoints have for them: a list, or a function such as a provider of the AI SDK. A function
+ * is called for each request.
+ */
+export type AiSdkModels = Readonly<Record<string, AiSdkModel>> | ((id: string) => AiSdkModel);

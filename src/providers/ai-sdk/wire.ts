@@ -1,0 +1,44 @@
+import { toBase64 } from '../../base/base64.ts';
+import { UpstreamError } from '../../base/upstream-error.ts';
+import { isObject, type Loose } from '../../dialects/shared/values.ts';
+import { failureOf } from './failure.ts';
+
+/**
+ * A part of a stream as JSON.
+ * @returns null: nobody reads it
+ * @throws what the model gave as an error, where that is no error of a provider
+ */
+export function partText(part: unknown): string | null {
+  if (!isObject(part) || part.type === 'raw' || part.type === 'tool-result') return null;
+  if (part.type !== 'error') return textOf(withText(part));
+  const failure = failureOf(part.error);
+  if (failure === null) throw part.error;
+  const { status, message, code } = failure;
+  return textOf({ type: 'error', error: { message, status, code } });
+}
+
+/** A complete result as JSON, without what the AI SDK notes for debugging: the bodies of request and response. */
+export function resultText(result: object): string {
+  const { content, finishReason, usage, warnings, structuredOutputText } = result as Loose;
+  const parts = Array.isArray(content) ? content.map((part) => (isObject(part) ? withText(part) : part)) : content;
+  return textOf({ content: parts, finishReason, usage, warnings, structuredOutputText });
+}
+
+/** Bytes of a file as base64. */
+function withText(part: Loose): Loose {
+  const { data } = part;
+  if (part.type !== 'file' || !isObject(data) || !(data.data instanceof Uint8Array)) return part;
+  return { ...part, data: { ...data, data: toBase64(data.data) } };
+}
+
+function textOf(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new UpstreamError('The model gave something that cannot be written as JSON.', {
+      reason: 'bad_response',
+      status: 502,
+      cause,
+    });
+  }
+}
