@@ -5,6 +5,7 @@ import { encodeRequest } from './ai-sdk/request.ts';
 import { decodeResult } from './ai-sdk/result.ts';
 import { streamDecoder } from './ai-sdk/stream.ts';
 import type { Dialect } from './dialect.ts';
+import { leftOutParameters } from './shared/left-out-parameters.ts';
 
 /**
  * What the AI SDK's language models of version 4 take and give, as JSON and as server-sent events of JSON. The models
@@ -18,6 +19,7 @@ export const aiSdk: Dialect<AiSdkQuirks> = {
   quirks: aiSdkQuirks,
   minMaxTokens: () => 0,
   counting: ({ reasoningBeside }) => ({ reasoningBeside }),
+  unsupportedParameters: leftOutParameters(encodeRequest),
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -5,6 +5,7 @@ import { encodeRequest } from './anthropic-messages/request.ts';
 import { decodeResult } from './anthropic-messages/result.ts';
 import { streamDecoder } from './anthropic-messages/stream.ts';
 import type { Dialect } from './dialect.ts';
+import { leftOutParameters } from './shared/left-out-parameters.ts';
 
 /**
  * Messages as Anthropic defined them. Claude on other hosts speaks it too.
@@ -19,6 +20,7 @@ export const anthropicMessages: Dialect<MessagesQuirks> = {
   // `max_tokens` limits thoughts and response together.
   counting: () => ({ reasoningBeside: false }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
+  unsupportedParameters: leftOutParameters(encodeRequest),
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -5,6 +5,7 @@ import { encodeRequest } from './bedrock-converse/request.ts';
 import { decodeResult } from './bedrock-converse/result.ts';
 import { streamDecoder } from './bedrock-converse/stream.ts';
 import type { Dialect } from './dialect.ts';
+import { leftOutParameters } from './shared/left-out-parameters.ts';
 
 /**
  * The Converse API of Amazon Bedrock: one request shape for the models of many authors.
@@ -20,6 +21,7 @@ export const bedrockConverse: Dialect<ConverseQuirks> = {
   // `maxTokens` limits reasoning and response together.
   counting: () => ({ reasoningBeside: false }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
+  unsupportedParameters: leftOutParameters(encodeRequest),
   encodeRequest,
   decodeResult,
   streamDecoder,

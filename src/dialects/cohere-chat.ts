@@ -5,6 +5,7 @@ import { encodeRequest } from './cohere-chat/request.ts';
 import { decodeResult } from './cohere-chat/result.ts';
 import { streamDecoder } from './cohere-chat/stream.ts';
 import type { Dialect } from './dialect.ts';
+import { leftOutParameters } from './shared/left-out-parameters.ts';
 
 /**
  * Cohere's own chat, version 2.
@@ -19,6 +20,7 @@ export const cohereChat: Dialect<CohereQuirks> = {
   // It honours `detail: "low"` of an image, but does not say how many tokens that is.
   counting: ({ reasoningBeside }) => ({ reasoningBeside }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
+  unsupportedParameters: leftOutParameters(encodeRequest),
   encodeRequest,
   decodeResult,
   streamDecoder,

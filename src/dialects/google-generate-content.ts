@@ -5,6 +5,7 @@ import { type GoogleQuirks, googleQuirks } from './google-generate-content/quirk
 import { encodeRequest } from './google-generate-content/request.ts';
 import { decodeResult } from './google-generate-content/result.ts';
 import { streamDecoder } from './google-generate-content/stream.ts';
+import { leftOutParameters } from './shared/left-out-parameters.ts';
 
 /**
  * Google's own interface to Gemini, which the Gemini API and Vertex AI have in common.
@@ -19,6 +20,7 @@ export const googleGenerateContent: Dialect<GoogleQuirks> = {
   // `maxOutputTokens` limits thoughts too.
   counting: () => ({ reasoningBeside: false }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
+  unsupportedParameters: leftOutParameters(encodeRequest),
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -5,6 +5,7 @@ import { leastMaxTokens, type ResponsesQuirks, responsesQuirks } from './openai-
 import { encodeRequest } from './openai-responses/request.ts';
 import { decodeResult } from './openai-responses/result.ts';
 import { streamDecoder } from './openai-responses/stream.ts';
+import { leftOutParameters } from './shared/left-out-parameters.ts';
 
 /**
  * OpenAI's Responses, and the servers that follow. Nothing is stored at the provider: each request holds the complete
@@ -19,6 +20,7 @@ export const openaiResponses: Dialect<ResponsesQuirks> = {
   minMaxTokens: leastMaxTokens,
   counting: ({ reasoningBeside = false, lowDetail }) => ({ reasoningBeside, lowDetail }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
+  unsupportedParameters: leftOutParameters(encodeRequest),
   encodeRequest,
   decodeResult,
   streamDecoder,
