@@ -7,6 +7,8 @@ import type { ModelTraits } from './model.ts';
 type Format = ModelTraits['reasoningFormat'];
 
 const encoder = new TextEncoder();
+/** The id of a secret in a form that nobody knows: secrets of other providers have the same format. */
+const ownId = 'bedrock-converse';
 
 /** The format of what a model thinks, as its request said. */
 export function formatOf({ reasoningFormat }: Reading): Format {
@@ -31,7 +33,7 @@ export function textDetail(text: string | null, signature: string | null, format
 export function secretDetail(redacted: string, format: Format, index: number): Loose {
   const inner = format === 'unknown' ? null : innerText(redacted);
   return inner === null
-    ? { type: 'reasoning.encrypted', data: redacted, format: 'unknown', index }
+    ? { type: 'reasoning.encrypted', id: ownId, data: redacted, format: 'unknown', index }
     : { type: 'reasoning.encrypted', data: inner, format, index };
 }
 
@@ -84,11 +86,10 @@ function textOf(value: unknown): string {
 }
 
 /** A detail without a format may be of this provider: clients leave it out. */
-function isOwn({ type, format }: Loose, { replay, reasoningFormat }: ModelTraits): boolean {
+function isOwn({ type, format, id }: Loose, { replay, reasoningFormat }: ModelTraits): boolean {
   if (replay === null) return false;
-  if (format === undefined || format === null || format === reasoningFormat) return true;
-  // A secret in a form that nobody knows has no other format.
-  return format === 'unknown' && type === 'reasoning.encrypted';
+  if (format === 'unknown') return type === 'reasoning.encrypted' ? id === ownId : (id ?? null) === null;
+  return format === undefined || format === null || format === reasoningFormat;
 }
 
 function textBlock({ text, signature }: Thought, { replay }: ModelTraits): Loose | null {

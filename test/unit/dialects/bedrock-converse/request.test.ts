@@ -458,7 +458,13 @@ describe('messages', () => {
   });
 
   it('give a secret thought in a form that nobody knows back as it came', () => {
-    const detail = { type: 'reasoning.encrypted' as const, data: 'QQ', format: 'unknown', index: 0 };
+    const detail = {
+      type: 'reasoning.encrypted' as const,
+      id: 'bedrock-converse',
+      data: 'QQ',
+      format: 'unknown',
+      index: 0,
+    };
     const message = { role: 'assistant' as const, content: 'Hi', reasoning_details: [detail] };
     expect(encode({ messages: [ask, message, ask] }).body).toContain('{"redactedContent":"QQ"}');
   });

@@ -238,7 +238,13 @@ describe('thoughts of a stream', () => {
     for (const secret of ['not base64!', btoa('\x00\xff'), 'QQ'])
       expect(
         deltas(decode([thought({ redactedContent: secret })], { reasoningFormat: 'anthropic-claude-v1' })),
-      ).toEqual([{ reasoning_details: [{ type: 'reasoning.encrypted', data: secret, format: 'unknown', index: 0 }] }]);
+      ).toEqual([
+        {
+          reasoning_details: [
+            { type: 'reasoning.encrypted', id: 'bedrock-converse', data: secret, format: 'unknown', index: 0 },
+          ],
+        },
+      ]);
   });
 });
 
