@@ -2,6 +2,8 @@
 // `npm run docs` writes them; a test fails where the page differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import ts from 'typescript';
+import type * as z from 'zod';
+import { dialects } from '../src/dialects/index.ts';
 import { optionsSchema } from '../src/options.ts';
 import { type OptionFact, optionsOf } from './option-paths.ts';
 import { projectRoot, sourceProgram } from './source-program.ts';
@@ -19,15 +21,30 @@ export interface OptionRow extends OptionFact {
   defaultCell: string;
 }
 
-/** Every option, in the order of the schema. */
+/** Every option, in the order of the schema, and the quirks of each dialect, such as `openai-chat.dropParams`. */
+export function everyOption(): OptionFact[] {
+  return [
+    ...optionsOf(optionsSchema()),
+    ...Object.entries(dialects).flatMap(([name, dialect]) => quirksOf(name, dialect)),
+  ];
+}
+
+function quirksOf(name: string, { quirks }: { quirks(): unknown }): OptionFact[] {
+  return optionsOf(quirks() as z.ZodType, name);
+}
+
+/** Every option with what its comment says. */
 export function optionRows(program: ts.Program): OptionRow[] {
   const checker = program.getTypeChecker();
   const file = program.getSourceFiles().find(({ fileName }) => fileName.endsWith('/src/options.ts'));
   const found = file && checker.getSymbolAtLocation(file)?.exports?.get('GatewayOptions' as ts.__String);
   if (!found) throw new Error('src/options.ts exports no GatewayOptions');
   const whole = checker.getDeclaredTypeOfSymbol(found);
-  return optionsOf(optionsSchema()).map((fact) => {
-    const symbol = memberAt(checker, whole, fact.path);
+  return everyOption().map((fact) => {
+    const [dialect = '', ...steps] = fact.path.split('.');
+    const symbol = Object.hasOwn(dialects, dialect)
+      ? memberAt(checker, quirksType(program, dialect), steps.join('.'))
+      : memberAt(checker, whole, fact.path);
     const comment = ts.displayPartsToString(symbol.getDocumentationComment(checker)).replaceAll(/\s*\n\s*/g, ' ');
     const said = symbol.getJsDocTags(checker).find(({ name }) => name === 'default');
     const type = checker.getNonNullableType(checker.getTypeOfSymbol(symbol));
@@ -107,6 +124,19 @@ function linked(text: string): string {
   return text.replaceAll(/\bdocs\/([a-z]+)\.md(#[\w-]+)?/g, (_, page: string, anchor = '') =>
     page === 'options' ? `[below](${anchor})` : `[${page}](${page}.md${anchor})`,
   );
+}
+
+/** The type of the quirks of a dialect. */
+function quirksType(program: ts.Program, dialect: string): ts.Type {
+  const checker = program.getTypeChecker();
+  const file = program.getSourceFiles().find(({ fileName }) => fileName.endsWith('/src/dialects/index.ts'));
+  const list = file && checker.getSymbolAtLocation(file)?.exports?.get('dialects' as ts.__String);
+  const one = list && checker.getPropertyOfType(checker.getTypeOfSymbol(list), dialect);
+  const quirks = one && checker.getPropertyOfType(checker.getTypeOfSymbol(one), 'quirks');
+  const schema = quirks && checker.getTypeOfSymbol(quirks).getCallSignatures()[0]?.getReturnType();
+  const [type] = schema ? checker.getTypeArguments(schema as ts.TypeReference) : [];
+  if (!type) throw new Error(`The dialect ${dialect} has no type of quirks`);
+  return type;
 }
 
 /** @param path  such as `models[].endpoints[].provider` or `providers.<slug>.apiKey` */

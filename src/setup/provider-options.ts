@@ -4,17 +4,16 @@ import { type DialectName, dialects, type QuirksOf } from '../dialects/index.ts'
 import type { BuiltInSlug } from '../providers/index.ts';
 import type { Provider } from '../providers/provider.ts';
 import { expectation } from '../schema/expectations.ts';
-import { asZod } from '../schema/schema.ts';
 import { dataPolicyOptions, slug } from './endpoint-options.ts';
 
 type AnyQuirks = QuirksOf<DialectName>;
 
 /** Of any dialect: once that of the provider is known, `configureProviders` checks them by its own schema. */
-const quirks = lazily((): z.ZodType<AnyQuirks, AnyQuirks> => {
-  const schemas = Object.values(dialects).map((dialect) => asZod<AnyQuirks>(dialect.quirks()));
-  const [only] = schemas;
-  return schemas.length === 1 && only ? only : z.union(schemas);
-});
+const quirks = lazily(() =>
+  z.custom<AnyQuirks>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
+    error: expectation('expected object'),
+  }),
+);
 
 /** One that `defineProvider` made. */
 const made = lazily(() =>

@@ -6,7 +6,7 @@ const unwanted: readonly RegExp[] = [
   // Not in the middle of a URL or of a relative path.
   /(?<![\w.~@:/-])\/(?:work|root|home|Users|private\/tmp|tmp\/brief)\/[\w.-]+/,
   /\b[A-Z]:\\Users\\/,
-  /\b(?:claude code|github copilot|chatgpt|codex cli)\b/i,
+  /\b(?:claude code|github copilot|chatgpt(?!-)|codex cli)\b/i,
   /\b(?:session|chat) transcript\b/i,
   /\b(?:generated|written) (?:by|with) (?:an? )?(?:ai|llm|language model|claude|gpt|copilot)\b/i,
   /^co-authored-by: .*(?:bot|claude|copilot|codex)/im,

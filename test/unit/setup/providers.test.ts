@@ -165,14 +165,17 @@ describe('a dialect that is not the usual one of a provider', () => {
     const simple = provider.auth as (...args: unknown[]) => unknown;
     return (simple(request, { secret: 'k' }) as OutgoingRequest).headers;
   };
-  const further = registry.flatMap(({ slug, also = {} }) =>
-    Object.entries(also).map(([name, address]) => [slug, name, address] as const),
+  const further = registry.flatMap(({ slug, also = {}, quirks: { generatesOn } }) =>
+    Object.entries(also).map(([name, { baseUrl, quirks }]) => {
+      const all = { ...(generatesOn === undefined ? {} : { generatesOn }), ...quirks };
+      return [slug, name, { baseUrl, quirks: all }] as const;
+    }),
   );
 
   it.each(further)('of %s, %s, chooses its address and its quirks', (slug, dialect, address) => {
     const one = configured(slug, { dialect });
     expect(one.provider).toMatchObject({ slug, baseUrl: address.baseUrl, dialect: { name: dialect } });
-    expect(one.provider.quirks).toEqual(address.quirks ?? {});
+    expect(one.provider.quirks).toEqual(address.quirks);
     expect(one).toMatchObject({ takesByok: true, isUsable: false });
     expect(configured(slug, { dialect, apiKey: 'k', quirks: { own: 1 } })).toMatchObject({
       isUsable: true,
