@@ -18,13 +18,16 @@ const renamed: Readonly<Record<string, string>> = {
   zai: 'z-ai',
 };
 
+/** Providers whose credentials have several parts, which stand in other places there. */
+const inParts: Readonly<Record<string, string>> = {
+  bedrock: 'amazon-bedrock',
+  bedrock_converse: 'amazon-bedrock',
+  vertex_ai: 'google-vertex',
+  vertex_ai_beta: 'google-vertex',
+};
+
 /** Providers and servers that speak chat completions at an address of their own. */
-const compatible: Readonly<Record<string, { baseUrl?: string; suffix?: string; env?: string; note?: string }>> = {
-  anthropic: {
-    baseUrl: 'https://api.anthropic.com/v1',
-    env: 'ANTHROPIC_API_KEY',
-    note: 'asked at the address of the provider that speaks chat completions, which has fewer features',
-  },
+const compatible: Readonly<Record<string, { baseUrl?: string; suffix?: string; env?: string }>> = {
   azure: { suffix: '/openai/v1', env: 'AZURE_API_KEY' },
   custom_openai: {},
   hosted_vllm: { env: 'HOSTED_VLLM_API_KEY' },
@@ -63,11 +66,17 @@ export class ImportedProviders {
       this.#findings.cannot(`${path}.model`, 'names no provider that is known here; write it as provider/model');
       return null;
     }
+    const split = Object.hasOwn(inParts, prefix) ? inParts[prefix] : undefined;
+    if (split !== undefined) {
+      const advice = `is set up by hand, as the provider "${split}": its credential has several parts`;
+      this.#findings.cannot(`${path}.model`, advice);
+      return null;
+    }
     const slug = renamed[prefix] ?? prefix.replaceAll('_', '-');
     const builtIn = builtInProviders.find((one) => one.slug === slug);
     const other = Object.hasOwn(compatible, prefix) ? compatible[prefix] : undefined;
     const base = textOf(params, 'api_base') ?? textOf(params, 'base_url');
-    const needsBase = other !== undefined && builtIn === undefined && other.baseUrl === undefined;
+    const needsBase = other !== undefined && other.baseUrl === undefined;
     if ((builtIn === undefined && other === undefined) || (needsBase && base === undefined)) {
       const advice = needsBase
         ? 'needs an api_base'
@@ -87,7 +96,6 @@ export class ImportedProviders {
       ...this.#addressOf(builtIn, own !== slug, base, other, own),
       ...(key === undefined && env === undefined ? {} : { apiKey: this.#keyOf(key, env, keyName) }),
     };
-    if (other?.note && builtIn === undefined) this.#findings.cannot(`${path}.model`, other.note);
     return { provider: own, model };
   }
 
@@ -100,13 +108,14 @@ export class ImportedProviders {
   ): Record<string, Written> {
     if (base !== undefined) {
       const isFull = /\/openai\/v1\/?$|\/v1\/?$/.test(base);
-      const suffix = builtIn === undefined && !isFull ? (other?.suffix ?? '') : '';
+      const suffix = isFull ? '' : (other?.suffix ?? '');
       return { baseUrl: this.#findings.address(base, suffix, `${slug}_BASE_URL`) };
     }
     if (builtIn === undefined) return { baseUrl: `${other?.baseUrl ?? ''}${other?.suffix ?? ''}` };
     if (!isSecond || typeof builtIn.baseUrl !== 'string') return {};
     // Another key of a built-in provider.
-    return { baseUrl: builtIn.baseUrl, quirks: JSON.parse(JSON.stringify(builtIn.quirks)) as Written };
+    const dialect = builtIn.dialect.name === 'openai-chat' ? {} : { dialect: builtIn.dialect.name };
+    return { baseUrl: builtIn.baseUrl, ...dialect, quirks: JSON.parse(JSON.stringify(builtIn.quirks)) as Written };
   }
 
   #keyOf(key: string | undefined, env: string | undefined, name: string): Written {

@@ -211,6 +211,23 @@ model_list:
       ['openai-3', 1],
     ]);
   });
+  it('keeps the dialect of a provider that is there twice', async () => {
+    await imported(`
+model_list:
+  - { model_name: m, litellm_params: { model: anthropic/claude-a, api_key: os.environ/ONE } }
+  - { model_name: m, litellm_params: { model: anthropic/claude-a, api_key: os.environ/TWO } }
+`);
+    const { providers } = await options({ ONE: 'sk-one-0123', TWO: 'sk-two-0123' });
+    expect(providers).toMatchObject({
+      anthropic: { apiKey: 'sk-one-0123' },
+      'anthropic-2': {
+        apiKey: 'sk-two-0123',
+        baseUrl: 'https://api.anthropic.com/v1',
+        dialect: 'anthropic-messages',
+      },
+    });
+    expect(providers?.anthropic).not.toHaveProperty('baseUrl');
+  });
   it('lists, item by item, what it leaves out', async () => {
     const { items } = await imported(`
 include: [other.yaml]
