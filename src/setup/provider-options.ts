@@ -8,6 +8,10 @@ import { dataPolicyOptions, slug } from './endpoint-options.ts';
 
 type AnyQuirks = QuirksOf<DialectName>;
 
+/** Dialects that are spoken over the network: the models of `ai-sdk` are handed in by `fromAiSdk`. */
+type WireDialectName = Exclude<DialectName, 'ai-sdk'>;
+const dialectNames = Object.keys(dialects).filter((name) => name !== 'ai-sdk') as [WireDialectName];
+
 /** Of any dialect: once that of the provider is known, `configureProviders` checks them by its own schema. */
 const quirks = lazily(() =>
   z.custom<AnyQuirks>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
@@ -57,7 +61,7 @@ export const providerOptions = lazily(() =>
      * The wire format of the provider. A built-in provider that speaks several is called at the address for this one.
      * @default the built-in one, else `openai-chat`
      */
-    dialect: z.enum(Object.keys(dialects) as [DialectName, ...DialectName[]]).optional(),
+    dialect: z.enum(dialectNames).optional(),
     /**
      * How the provider differs from its dialect; each quirk replaces the built-in quirk of that name.
      * @default the built-in ones
