@@ -29,6 +29,8 @@ export interface UpstreamErrorOptions {
   errorType?: string;
   /** The provider's own error code or type, with a bounded length and cleaned. */
   providerCode?: string;
+  /** The body of the provider's error response, with a bounded length, cleaned, with keys redacted. */
+  raw?: string | undefined;
   /** The usage that the provider reported for the failed exchange, in our own format: the provider will bill it. */
   usage?: object | null;
   /** true: nothing of the request can have reached the provider. Default false. */
@@ -55,6 +57,8 @@ export class UpstreamError extends Error {
   readonly errorType: string;
   /** The provider's own code of the error. */
   readonly providerCode: string | undefined;
+  /** What the provider sent as its error. */
+  readonly raw: string | undefined;
   /** Tokens that the provider reported all the same. */
   readonly usage: object | null;
   /** true: the request never reached the provider. */
@@ -71,14 +75,16 @@ export class UpstreamError extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.errorType = options.errorType ?? errorTypeOf(options.status);
     this.providerCode = options.providerCode;
+    this.raw = options.raw;
     this.usage = options.usage ?? null;
     this.isUnsent = options.isUnsent ?? false;
     this.waitedMs = options.waitedMs;
   }
 
   /** A copy with more details. The copy has no cause: the cause may quote text that the new message no longer holds. */
-  with(more: { message?: string; providerCode?: string | undefined; usage?: object | null }): UpstreamError {
-    const { message, reason, status, fault, retryAfterMs, errorType, providerCode, usage, isUnsent, waitedMs } = this;
+  with(more: Partial<Pick<UpstreamError, 'message' | 'providerCode' | 'raw' | 'usage'>>): UpstreamError {
+    const { message, raw, reason, status, fault, retryAfterMs, errorType, providerCode, usage, isUnsent, waitedMs } =
+      this;
     return new UpstreamError(more.message ?? message, {
       reason,
       status,
@@ -86,6 +92,7 @@ export class UpstreamError extends Error {
       retryAfterMs,
       errorType,
       providerCode: more.providerCode ?? providerCode,
+      raw: more.raw ?? raw,
       usage: more.usage ?? usage,
       isUnsent,
       waitedMs,

@@ -25,6 +25,8 @@ export function failureOf(errors: readonly UpstreamError[], attempts: readonly A
     metadata: {
       ...(failed ? { provider_name: failed.provider } : {}),
       ...(last.providerCode !== undefined && last.fault !== 'operator' ? { provider_code: last.providerCode } : {}),
+      ...(last.raw !== undefined && isShown(last, failed?.isByok ?? false) ? { raw: last.raw } : {}),
+      ...(failed?.isByok ? { is_byok: true } : {}),
       ...(previous.length > 0 ? { previous_errors: previous } : {}),
     },
   });
@@ -62,6 +64,11 @@ export function kindOf(error: UpstreamError): ErrorKind {
 
 function isContentRefusal({ fault, errorType }: UpstreamError): boolean {
   return fault === 'caller' && errorType === 'content_policy_violation';
+}
+
+/** Whether the caller gets the provider's own words: not where they may name the operator's account or key. */
+function isShown(error: UpstreamError, isByok: boolean): boolean {
+  return error.fault !== 'operator' && (isByok || !isContentRefusal(error) || error.status !== 403);
 }
 
 /** The provider's words where they help the caller; not where they speak of the operator's account. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hello, testGateway, testPricing } from '../support/gateway.ts';
+import { hello, testGateway, testPricing, upstreamKeys } from '../support/gateway.ts';
 import { completion, errorBody, type ScriptedAnswer, textStream } from '../support/upstream.ts';
 
 const broken = (status: number, headers: Record<string, string> = {}): ScriptedAnswer => ({
@@ -244,7 +244,22 @@ describe('when nobody is left, the caller is told', () => {
       error_type: 'context_length_exceeded',
       provider_name: 'Up',
       provider_code: 'context_length_exceeded',
+      raw: JSON.stringify(body),
     });
+  });
+  it('what the provider sent: on one line, bounded, and without the key', async () => {
+    const body = JSON.stringify({
+      error: { message: 'no', at: `\u001b[31m${upstreamKeys.up}\n`, more: 'x'.repeat(5000) },
+    });
+    const { json } = await ask([{ status: 400, body }]);
+    const raw = json.error.metadata?.raw as string;
+    expect(raw).toMatch(/^\{"error":\{"message":"no",.*x…$/);
+    expect(raw).not.toContain(upstreamKeys.up);
+    expect(raw).toHaveLength(1000);
+  });
+  it("nothing of what the provider says of the operator's own key", async () => {
+    const { json } = await ask([{ status: 401, body: errorBody('Key of account acct-17 is wrong', 'invalid_key') }]);
+    expect([json.error.code, JSON.stringify(json).includes('acct-17')]).toEqual([502, false]);
   });
 });
 

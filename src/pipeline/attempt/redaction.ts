@@ -60,8 +60,9 @@ function secretsInAddress(baseUrl: Provider['baseUrl'], credential: Credential):
 export function withoutSecrets(error: UpstreamError, redactor: Redactor): UpstreamError {
   const message = redactor.redact(error.message);
   const providerCode = error.providerCode === undefined ? undefined : redactor.redact(error.providerCode);
-  if (message === error.message && providerCode === error.providerCode) return error;
-  return error.with({ message, providerCode });
+  const raw = error.raw === undefined ? undefined : redactor.redact(error.raw);
+  if (message === error.message && providerCode === error.providerCode && raw === error.raw) return error;
+  return error.with({ message, providerCode, raw });
 }
 
 /**

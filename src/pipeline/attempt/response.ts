@@ -1,3 +1,4 @@
+import { cleanText } from '../../base/clean-text.ts';
 import { peek } from '../../base/framing/peek.ts';
 import { JsonError, parseJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/secrets.ts';
@@ -46,8 +47,14 @@ export async function readError(context: AttemptContext, response: TransportResp
   watchdog.arm(settings.timeouts.idleMs, 'all of its error');
   // Before anything is cut off: half a key is still worth hiding.
   const text = redactor.redact(await readTextBounded(response.body, settings.limits.errorBytes));
-  return provider.dialect.decodeError(response.status, response.headers, text, settings.clock.now());
+  const error = provider.dialect.decodeError(response.status, response.headers, text, settings.clock.now());
+  // A page for browsers says nothing to an API client.
+  const raw = /^\s*</.test(text) ? '' : cleanText(text, maxRawChars);
+  return raw === '' ? error : error.with({ raw });
 }
+
+/** So much of a provider's error response is shown. */
+const maxRawChars = 1_000;
 
 /**
  * Reads a response with a success status, up to its end or to its first token. Without a promise where all of it is
