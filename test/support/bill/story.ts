@@ -136,7 +136,12 @@ async function audit(outcome: Outcome, { workspaces, records, bill, store, clock
   const storage = chooseStorage(store, { clock, timeoutMs: 30_000, onLostHold: 'charge' });
   for (const { id, limits } of workspaces) {
     const windows = windowsOf({ keys: [] }, [clock.now()]);
-    const states = await storage.ledger.read(id, windows);
+    let states = await storage.ledger.read(id, windows);
+    // The last settlements may still be on their way to the file: what is written knows no clock of ours.
+    for (let turn = 0; turn < 2_000 && states.some(({ heldNanoUsd }) => heldNanoUsd !== 0); turn++) {
+      await nextTurn();
+      states = await storage.ledger.read(id, windows);
+    }
     for (const [at, { spentNanoUsd, heldNanoUsd }] of states.entries()) {
       const interval = windows[at]?.interval as keyof typeof limits;
       const limitNanoUsd = limitToNano(limits[interval] ?? 1e6) as number;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { openaiChat } from '../../../src/dialects/openai-chat.ts';
 import type { Gateway } from '../../../src/gateway.ts';
 import { ceilingOf } from '../../../src/pricing/ceiling.ts';
 import { boundPrompt } from '../../../src/pricing/prompt-bound.ts';
@@ -26,7 +27,8 @@ export interface RaceRequest {
   timeoutMs: number | null;
 }
 
-const models = configureModels(z.array(modelOptions()).parse(raceModels), (slug) => ({ slug }) as Provider);
+const provider = (slug: string) => ({ slug, dialect: openaiChat, quirks: {} }) as Provider;
+const models = configureModels(z.array(modelOptions()).parse(raceModels), provider);
 
 export function raceRequest(seed: number, keys: number): RaceRequest {
   // Not the numbers that its providers draw.
