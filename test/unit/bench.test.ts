@@ -176,6 +176,18 @@ describe('the report', () => {
       sort: { medianUs: 31, bestUs: 26 },
       order: { medianUs: 20, bestUs: 19 },
     },
+    dialects: {
+      translated: {
+        'openai-chat': { medianUs: 4, bestUs: 3 },
+        'anthropic-messages': { medianUs: 3, bestUs: 2 },
+        'google-generate-content': { medianUs: 5.125, bestUs: 4.5 },
+        'bedrock-converse': { medianUs: 5, bestUs: 4 },
+        'openai-responses': { medianUs: 4, bestUs: 3 },
+        'cohere-chat': { medianUs: 3, bestUs: 2 },
+        'ai-sdk': { medianUs: 2, bestUs: 1 },
+      },
+      passedThrough: { medianUs: 0.5, bestUs: 0.25 },
+    },
     tenants: { floor: rounds(1000, 50), memory: rounds(490, 100), sqlite: rounds(50, 400), redis: rounds(300, 150) },
     ledger: { memory: { perSecond: [80_000], cpuUs: [12] }, sqlite: { perSecond: [3000, 1000], cpuUs: [300, 310] } },
     missing: ['PostgreSQL is left out: it is not there'],
@@ -197,6 +209,7 @@ describe('the report', () => {
       ['CPU per forwarded event, over the floor', '4.00 µs', false],
       ['added latency, p50', '0.15 ms', true],
       ['plan of 50 endpoints, all preferences set', '31.00 µs', false],
+      ['per event of a translated stream, worst dialect', '5.13 µs', false],
       ['memory per open stream', '60.00 KB', false],
       ['import', '60.00 ms', true],
       ['JSON with budget and credential, memory, of the floor', '0.49', false],
@@ -225,6 +238,7 @@ describe('the report', () => {
       'CPU per forwarded',
       'Latency',
       'CPU per plan of 50 endpoints',
+      'CPU per event of a translated stream of 200 events',
       'Memory',
       'First import',
       'JSON, 64 connections, a budgeted workspace and a sealed credential',
@@ -235,6 +249,8 @@ describe('the report', () => {
     expect(text).toMatch(/\| gateway, over the floor +\| +4\.00 \|/);
     expect(text).toMatch(/\| gateway +\| +80\.0 \| +0\.50 \| +9\.5 \|/);
     expect(text).toMatch(/\| all but `order`, sorted by latency +\| +31\.0 \| +26\.0 \|/);
+    expect(text).toMatch(/\| google-generate-content +\| +5\.1[23] \| +4\.50 \|/);
+    expect(text).toMatch(/\| openai-chat, passed through as bytes +\| +0\.50 \| +0\.25 \|/);
     expect(text).toMatch(/\| added +\| +0\.150 \| +0\.200 \|/);
     expect(text).toMatch(/\| memory +\| +368 \| +490 \| +0\.49 \| +100 \| +0\.50 \|/);
     expect(text).toMatch(/\| SQLite +\| +2000 \| +3000 \| +305\.0 \|/);
