@@ -3,9 +3,10 @@ import { crc32 } from 'node:zlib';
 /** Frames of streams, as providers write them. */
 
 /** A server-sent event. */
-export function sse(data: object | string, name?: string): Buffer {
+export function sse(data: object | string, name?: string, lineEnd = '\n'): Buffer {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
-  return Buffer.from(`${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`);
+  const first = name === undefined ? '' : `event: ${name}${lineEnd}`;
+  return Buffer.from(`${first}data: ${text}${lineEnd}${lineEnd}`);
 }
 
 /** A frame of an AWS event stream: lengths, their checksum, headers, payload, checksum of everything. */

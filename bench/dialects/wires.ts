@@ -103,10 +103,10 @@ function messagesEvents({ thoughts, texts, call, usage }: Response): Buffer[] {
   ];
 }
 
-/** Each event reports the usage so far. A call comes at once. */
+/** Each event reports the usage so far. A call comes at once. Lines end as Google ends them. */
 function googleEvents({ thoughts, texts, call, usage }: Response): Buffer[] {
-  const event = (part: object, more: object = {}) =>
-    sse({
+  const event = (part: object, more: object = {}) => {
+    const data = {
       candidates: [{ content: { parts: [part], role: 'model' }, index: 0, ...more }],
       usageMetadata: {
         promptTokenCount: usage.prompt,
@@ -118,7 +118,9 @@ function googleEvents({ thoughts, texts, call, usage }: Response): Buffer[] {
       },
       modelVersion: 'bench-model',
       responseId: 'bH6LaZW8Fp_3nsEPqtaSwQ4',
-    });
+    };
+    return sse(data, undefined, '\r\n');
+  };
   const args = JSON.parse(call.arguments.join(''));
   return [
     ...thoughts.map((text) => event({ text, thought: true })),
