@@ -1,43 +1,27 @@
-import process from 'node:process';
 import { planRoute } from '../src/routing/plan.ts';
 import { measuring, serveParent } from './control.ts';
+import { type Cost, costsOf } from './cpu-cost.ts';
 import { crowdPlan, crowdSize, type PreferenceSet, preferences } from './routing/crowd.ts';
-import { median } from './statistics.ts';
 
 /** Measures the plan alone, from the sources: the built package does not export it. */
 
 /** CPU of a plan of `crowdSize` endpoints, by the request's preferences. */
-export type PlanCosts = Record<PreferenceSet, PlanCost>;
-
-/** Microseconds. Other processes on the machine can only make a round slower. */
-export interface PlanCost {
-  /** Median of the rounds. */
-  medianUs: number;
-  bestUs: number;
-}
-
-const rounds = 15;
-const plansPerRound = 400;
+export type PlanCosts = Record<PreferenceSet, Cost>;
 
 /** @throws Error when a plan lacks an endpoint, because it then did less work than intended */
 function measure(): PlanCosts {
-  const names = Object.keys(preferences) as PreferenceSet[];
-  const inputs = names.map((name) => crowdPlan(name));
-  const costs = names.map((): number[] => []);
-  // The rounds below 0 are a warm-up. The sets take turns, so that V8 does not optimise the code for one set only.
-  for (let round = -rounds; round < rounds; round++) {
-    for (const [at, inputOf] of inputs.entries()) {
-      const start = process.cpuUsage();
-      for (let plan = 0; plan < plansPerRound; plan++) {
-        const { targets } = planRoute(inputOf());
-        if (targets.length !== crowdSize) throw new Error(`A plan has ${targets.length} targets`);
-      }
-      const { user, system } = process.cpuUsage(start);
-      if (round >= 0) costs[at]?.push((user + system) / plansPerRound);
-    }
-  }
-  const costOf = (us: readonly number[]): PlanCost => ({ medianUs: median(us), bestUs: Math.min(...us) });
-  return Object.fromEntries(names.map((name, at) => [name, costOf(costs[at] ?? [])])) as PlanCosts;
+  const tasks = Object.fromEntries(
+    (Object.keys(preferences) as PreferenceSet[]).map((name) => {
+      const inputOf = crowdPlan(name);
+      return [name, () => plan(inputOf())];
+    }),
+  ) as Record<PreferenceSet, () => void>;
+  return costsOf(tasks, { rounds: 15, perRound: 400 });
+}
+
+function plan(input: Parameters<typeof planRoute>[0]): void {
+  const { targets } = planRoute(input);
+  if (targets.length !== crowdSize) throw new Error(`A plan has ${targets.length} targets`);
 }
 
 serveParent({ ...measuring, port: () => 0, measure });

@@ -1,10 +1,13 @@
 import { chunksPerStream } from './bodies.ts';
 import type { Collected } from './collector.ts';
+import { costHead, costRow } from './cpu-cost.ts';
+import { eventsPerStream as translatedEvents } from './dialects/response.ts';
+import type { DialectCosts } from './dialects.ts';
 import type { Latency } from './latency.ts';
 import type { LedgerFindings } from './ledger.ts';
 import type { InProcess } from './measure-in-process.ts';
 import type { PerStream } from './memory.ts';
-import type { PlanCost, PlanCosts } from './plan.ts';
+import type { PlanCosts } from './plan.ts';
 import { crowdSize } from './routing/crowd.ts';
 import { median, medianDifference, medianRatio, percentile } from './statistics.ts';
 import { type StoreName, storeTitles } from './stores.ts';
@@ -22,6 +25,7 @@ export interface Findings {
   garbage?: Record<'floor' | 'gateway', Collected>;
   inProcess?: InProcess;
   plan?: PlanCosts;
+  dialects?: DialectCosts;
   memory?: { streams: number; floor: PerStream; gateway: PerStream };
   importMs?: number[];
   /** With budgets and sealed credentials. */
@@ -57,7 +61,7 @@ export interface Verdict {
 const eventsPerStream = chunksPerStream + 1;
 
 /** Compares the measured values with the targets. */
-export function judge({ json, stream, latency, plan, memory, importMs, tenants }: Findings): Verdict[] {
+export function judge({ json, stream, latency, plan, dialects, memory, importMs, tenants }: Findings): Verdict[] {
   const verdicts: Verdict[] = [];
   const atLeast = (what: string, value: number, least: number, unit: string) =>
     verdicts.push(verdict(what, value, `at least ${least.toFixed(2)}${unit}`, value >= least, unit));
@@ -76,6 +80,10 @@ export function judge({ json, stream, latency, plan, memory, importMs, tenants }
     // The slowest of the three sets with all preferences.
     const costUs = Math.max(plan.weighted.medianUs, plan.sort.medianUs, plan.order.medianUs);
     atMost(`plan of ${crowdSize} endpoints, all preferences set`, costUs, 30, ' µs');
+  }
+  if (dialects) {
+    const costs = Object.values(dialects.translated).map(({ medianUs }) => medianUs);
+    atMost('per event of a translated stream, worst dialect', Math.max(...costs), 5, ' µs');
   }
   if (memory) atMost('memory per open stream', memory.gateway.rss / 1024, 60, ' KB');
   if (importMs) atMost('import', median(importMs), 60, ' ms');
@@ -131,6 +139,7 @@ export function report(findings: Findings, machine: Machine): string {
     latency,
     inProcess,
     plan,
+    dialects,
     memory,
     importMs,
     tenants,
@@ -174,14 +183,19 @@ export function report(findings: Findings, machine: Machine): string {
     );
   }
   if (plan) {
-    const row = (title: string, { medianUs, bestUs }: PlanCost) => [title, medianUs.toFixed(1), bestUs.toFixed(1)];
     const rows = [
-      row('no preferences: weighted random choice by price', plan.none),
-      row('all but `order` and `sort`: filters, then weighted random choice', plan.weighted),
-      row('all but `order`, sorted by latency', plan.sort),
-      row('all, `order` of ten', plan.order),
+      costRow('no preferences: weighted random choice by price', plan.none, 1),
+      costRow('all but `order` and `sort`: filters, then weighted random choice', plan.weighted, 1),
+      costRow('all but `order`, sorted by latency', plan.sort, 1),
+      costRow('all, `order` of ten', plan.order, 1),
     ];
-    sections.push(section(`CPU per plan of ${crowdSize} endpoints`, ['', 'median µs', 'best round'], rows));
+    sections.push(section(`CPU per plan of ${crowdSize} endpoints`, costHead, rows));
+  }
+  if (dialects) {
+    const { translated, passedThrough } = dialects;
+    const rows = Object.entries(translated).map(([name, cost]) => costRow(name, cost, 2));
+    rows.push(costRow('openai-chat, passed through as bytes', passedThrough, 2));
+    sections.push(section(`CPU per event of a translated stream of ${translatedEvents} events`, costHead, rows));
   }
   if (memory) {
     const row = (name: string, { rss, rssWithReserve, heap }: PerStream) => [

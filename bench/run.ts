@@ -6,6 +6,7 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ensureBuilt } from './built.ts';
+import type { DialectCosts } from './dialects.ts';
 import { weighGarbage } from './garbage.ts';
 import { timeImports } from './import-time.ts';
 import { timeRequests } from './latency.ts';
@@ -30,7 +31,7 @@ const { values } = parseArgs({
     out: { type: 'string', default: fileURLToPath(new URL('results.md', import.meta.url)) },
   },
 });
-const parts = ['json', 'stream', 'latency', 'cpu', 'plan', 'memory', 'import', 'tenants', 'ledger'];
+const parts = ['json', 'stream', 'latency', 'cpu', 'plan', 'dialects', 'memory', 'import', 'tenants', 'ledger'];
 if (values.only !== undefined && !parts.includes(values.only)) {
   process.stderr.write(`There is no part ${values.only}. There are: ${parts.join(', ')}.\n`);
   process.exit(1);
@@ -104,6 +105,7 @@ async function measure(): Promise<Findings> {
   if (wants('cpu'))
     found.inProcess = await step('CPU in process', () => measureAlone<InProcess>('measure-in-process.ts'));
   if (wants('plan')) found.plan = await step('plans', () => measureAlone<PlanCosts>('plan.ts'));
+  if (wants('dialects')) found.dialects = await step('dialects', () => measureAlone<DialectCosts>('dialects.ts'));
   const peer = await startWorker('peer.ts', 'peer');
   const started: Worker[] = [peer];
   try {

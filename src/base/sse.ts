@@ -142,21 +142,33 @@ export class EventFramer implements Framer {
  * alone.
  */
 export function readEvent(bytes: Uint8Array): FrameEvent | null {
-  const text = decoder.decode(bytes);
+  const text = withoutLoneCr(decoder.decode(bytes));
   let data: string | null = null;
   let name = '';
-  for (const line of text.split(/\r\n|\n|\r/)) {
-    if (line.startsWith('data:')) {
-      const value = line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5);
+  for (let at = 0; at < text.length; ) {
+    const newline = text.indexOf('\n', at);
+    const next = newline < 0 ? text.length : newline;
+    const end = text.charCodeAt(next - 1) === CR ? next - 1 : next;
+    if (text.startsWith('data:', at)) {
+      const value = text.slice(at + (text.charCodeAt(at + 5) === 32 ? 6 : 5), end);
       data = data === null ? value : `${data}\n${value}`;
-    } else if (line.startsWith('event:')) {
-      name = line.slice(6).trim();
-    } else if (line.startsWith('{')) {
+    } else if (text.startsWith('event:', at)) {
+      name = text.slice(at + 6, end).trim();
+    } else if (text.charCodeAt(at) === 123) {
       // Some servers write a bare JSON error into an open stream, without `data:`.
+      const line = text.slice(at, end);
       data = data === null ? line : `${data}\n${line}`;
     }
+    at = next + 1;
   }
   return data === null || data.trim() === '' ? null : { data, name };
+}
+
+/** With LF in place of each line ending where some are a CR alone, which is rare. */
+function withoutLoneCr(text: string): string {
+  for (let at = text.indexOf('\r'); at >= 0; at = text.indexOf('\r', at + 1))
+    if (text.charCodeAt(at + 1) !== LF) return text.replace(/\r\n?/g, '\n');
+  return text;
 }
 
 /** A frame whose payload is one line of JSON. */

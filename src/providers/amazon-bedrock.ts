@@ -1,4 +1,3 @@
-import { AwsV4Signer } from 'aws4fetch';
 import { bedrockConverse } from '../dialects/bedrock-converse.ts';
 import { type Auth, bearer, type Credential, defineProvider } from './provider.ts';
 
@@ -16,6 +15,7 @@ export const awsAuth: Auth = async (request, credential, clock) => {
   if (credential.secret !== '') return bearer(request, credential, clock);
   const { accessKeyId, secretAccessKey, sessionToken, region } = credential.parts ?? {};
   if (!accessKeyId || !secretAccessKey || !region) return request;
+  const { AwsV4Signer } = await import('aws4fetch');
   const signer = new AwsV4Signer({
     method: request.method,
     url: request.url,

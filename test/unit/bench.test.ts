@@ -1,9 +1,7 @@
-import type { HeapProfiler, Profiler } from 'node:inspector';
 import { describe, expect, it } from 'vitest';
 import { apiKey, chatEvents, chatRequest, chatResponse, chunksPerStream } from '../../bench/bodies.ts';
 import { startCollecting, stopCollecting } from '../../bench/collector.ts';
 import { costNanoUsd, gatewayOptions, managementKey, tenantOptions } from '../../bench/gateway-options.ts';
-import { bundledSources, formatShares, summariseCpu, summariseHeap } from '../../bench/profile-summary.ts';
 import { messageReader } from '../../bench/read-message.ts';
 import { byCpu, type Findings, headline, judge, report, table } from '../../bench/report.ts';
 import { crowdPlan, crowdSize, type PreferenceSet, preferences } from '../../bench/routing/crowd.ts';
@@ -176,6 +174,18 @@ describe('the report', () => {
       sort: { medianUs: 31, bestUs: 26 },
       order: { medianUs: 20, bestUs: 19 },
     },
+    dialects: {
+      translated: {
+        'openai-chat': { medianUs: 4, bestUs: 3 },
+        'anthropic-messages': { medianUs: 3, bestUs: 2 },
+        'google-generate-content': { medianUs: 5.125, bestUs: 4.5 },
+        'bedrock-converse': { medianUs: 5, bestUs: 4 },
+        'openai-responses': { medianUs: 4, bestUs: 3 },
+        'cohere-chat': { medianUs: 3, bestUs: 2 },
+        'ai-sdk': { medianUs: 2, bestUs: 1 },
+      },
+      passedThrough: { medianUs: 0.5, bestUs: 0.25 },
+    },
     tenants: { floor: rounds(1000, 50), memory: rounds(490, 100), sqlite: rounds(50, 400), redis: rounds(300, 150) },
     ledger: { memory: { perSecond: [80_000], cpuUs: [12] }, sqlite: { perSecond: [3000, 1000], cpuUs: [300, 310] } },
     missing: ['PostgreSQL is left out: it is not there'],
@@ -197,6 +207,7 @@ describe('the report', () => {
       ['CPU per forwarded event, over the floor', '4.00 µs', false],
       ['added latency, p50', '0.15 ms', true],
       ['plan of 50 endpoints, all preferences set', '31.00 µs', false],
+      ['per event of a translated stream, worst dialect', '5.13 µs', false],
       ['memory per open stream', '60.00 KB', false],
       ['import', '60.00 ms', true],
       ['JSON with budget and credential, memory, of the floor', '0.49', false],
@@ -225,6 +236,7 @@ describe('the report', () => {
       'CPU per forwarded',
       'Latency',
       'CPU per plan of 50 endpoints',
+      'CPU per event of a translated stream of 200 events',
       'Memory',
       'First import',
       'JSON, 64 connections, a budgeted workspace and a sealed credential',
@@ -235,6 +247,8 @@ describe('the report', () => {
     expect(text).toMatch(/\| gateway, over the floor +\| +4\.00 \|/);
     expect(text).toMatch(/\| gateway +\| +80\.0 \| +0\.50 \| +9\.5 \|/);
     expect(text).toMatch(/\| all but `order`, sorted by latency +\| +31\.0 \| +26\.0 \|/);
+    expect(text).toMatch(/\| google-generate-content +\| +5\.1[23] \| +4\.50 \|/);
+    expect(text).toMatch(/\| openai-chat, passed through as bytes +\| +0\.50 \| +0\.25 \|/);
     expect(text).toMatch(/\| added +\| +0\.150 \| +0\.200 \|/);
     expect(text).toMatch(/\| memory +\| +368 \| +490 \| +0\.49 \| +100 \| +0\.50 \|/);
     expect(text).toMatch(/\| SQLite +\| +2000 \| +3000 \| +305\.0 \|/);
@@ -269,83 +283,6 @@ describe('the collector', () => {
     expect(() => stopCollecting()).toThrow('no collections were recorded');
   });
 });
-
-describe('the summary of a profile', () => {
-  const node = (id: number, functionName: string, url: string, lineNumber: number, children: number[] = []) => ({
-    id,
-    callFrame: { functionName, scriptId: '1', url, lineNumber, columnNumber: 0 },
-    children,
-  });
-  const bundle = [
-    'import a',
-    '// src/pipeline/relay.ts',
-    'function relay() {}',
-    '// adapters/node.ts',
-    'function x() {}',
-    '// node_modules/zod/v4/core/parse.js',
-    'function parse() {}',
-  ].join('\n');
-  const locate = bundledSources((url) => (url.endsWith('/dist/index.js') ? bundle : null));
-  const profile: Profiler.Profile = {
-    nodes: [
-      node(1, '(root)', '', -1, [2, 3, 6]),
-      node(2, '(idle)', '', -1),
-      node(3, 'relay', 'file:///p/dist/index.js', 2, [4]),
-      node(4, 'parse', 'file:///p/node_modules/zod/v4/core/parse.js', 9, [5]),
-      node(5, 'write', 'node:internal/streams/writable', 9),
-      node(6, 'onread', 'node:net', 9),
-    ],
-    samples: [2, 3, 4, 5, 6],
-    timeDeltas: [0, 9000, 1000, 2000, 3000],
-    startTime: 0,
-    endTime: 19_000,
-  };
-
-  it('finds the source of a bundled line', () => {
-    expect(locate('file:///p/dist/index.js', 0)).toBeNull();
-    expect(locate('file:///p/dist/index.js', 2)).toBe('src/pipeline/relay.ts');
-    expect(locate('file:///p/dist/index.js', 4)).toBe('adapters/node.ts');
-    expect(locate('file:///p/dist/index.js', 6)).toBe('zod');
-    expect(locate('file:///p/other.js', 4)).toBeNull();
-  });
-  it('leaves out idle time, and counts what a function called to it', () => {
-    const { total, parts, groups, functions, onBehalf } = summariseCpu(profile, locate);
-    expect(total).toBe(6);
-    expect(groups.map(({ group, amount }) => [group, amount])).toEqual([
-      ['node:internal/streams', 3],
-      ['zod', 2],
-      ['src/pipeline/relay.ts', 1],
-    ]);
-    expect(parts.map(({ group }) => group)).toEqual(['Node and its native code', 'zod', 'src/pipeline']);
-    expect(functions[1]).toEqual({ group: 'zod', name: 'parse', amount: 2 });
-    expect(onBehalf).toEqual([{ group: 'src/pipeline/relay.ts', name: 'relay', amount: 6 }]);
-    expect(formatShares(functions, total, 1)).toBe(' 50.0 %  node:internal/streams write');
-  });
-  it('counts memory to the function that asked for it', () => {
-    const live = (
-      functionName: string,
-      url: string,
-      lineNumber: number,
-      selfSize: number,
-      children: Live[] = [],
-    ): Live => ({
-      callFrame: { functionName, scriptId: '1', url, lineNumber, columnNumber: 0 },
-      selfSize,
-      children,
-    });
-    const inZod = live('parse', 'file:///p/dist/index.js', 6, 3072);
-    const head = live('(root)', '', -1, 0, [live('relay', 'file:///p/dist/index.js', 2, 1024, [inZod])]);
-    const { total, groups, onBehalf } = summariseHeap({ head }, locate);
-    expect(total).toBe(4096);
-    expect(groups[0]).toEqual({ group: 'zod', name: '', amount: 3072 });
-    expect(onBehalf).toEqual([{ group: 'src/pipeline/relay.ts', name: 'relay', amount: 4096 }]);
-    expect(formatShares(onBehalf, total, 1, { name: 'KB', per: 1024 })).toBe(
-      '100.0 %    4.00 KB  src/pipeline/relay.ts relay',
-    );
-  });
-});
-
-type Live = HeapProfiler.SamplingHeapProfileNode;
 
 function frame(event: string): string {
   return `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`;
