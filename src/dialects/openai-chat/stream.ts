@@ -27,9 +27,16 @@ const maxDepth = 64;
 interface ChoiceState {
   /** Index of the latest tool call; -1 before the first. */
   lastTool: number;
-  /** Tool calls that have begun, by index. true: with an id of ours, as the provider gave none. */
-  tools: Map<number, boolean>;
+  /** Tool calls that have begun, by index. */
+  tools: Map<number, ToolState>;
   isFinished: boolean;
+}
+
+interface ToolState {
+  /** true: with an id of ours, as the provider gave none. */
+  hasOurId: boolean;
+  /** true: of a function, none of whose arguments have come. */
+  isBare: boolean;
 }
 
 /** Usage comes as a part of its own. */
@@ -62,10 +69,10 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
   function finishAll(): StreamPart[] {
     const choices = [...states]
       .filter(([, { isFinished }]) => !isFinished)
-      .map(([index, { lastTool }]) => ({
+      .map(([index, state]) => ({
         index,
-        delta: {},
-        finish_reason: normaliseFinishReason('stop', lastTool >= 0),
+        delta: withArguments({}, state),
+        finish_reason: normaliseFinishReason('stop', state.lastTool >= 0),
         native_finish_reason: null,
       }));
     return choices.length === 0 ? [] : [{ kind: 'chunk', chunk: { ...decodeChunk({}, []), choices } }];
@@ -115,6 +122,8 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
       else {
         choice.finish_reason = reason;
         choice.native_finish_reason = native;
+        // Where the limit of the output broke off a call, its arguments are not complete.
+        if (reason === 'tool_calls') choice.delta = withArguments(choice.delta as Loose, state);
         state.isFinished = true;
       }
     }
@@ -168,10 +177,11 @@ function decodeToolCall(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose
   const index = isIndex(raw.index) ? raw.index : given !== null ? state.lastTool + 1 : Math.max(state.lastTool, 0);
   state.lastTool = Math.max(state.lastTool, index);
   const call: Loose = { index };
-  const isFirst = !state.tools.has(index);
-  if (isFirst) state.tools.set(index, given === null);
+  const known = state.tools.get(index);
+  const tool = known ?? { hasOurId: given === null, isBare: false };
+  state.tools.set(index, tool);
   // Once clients have an id of ours, another would be that of another call.
-  const id = isFirst ? (given ?? ids.make(index)) : state.tools.get(index) ? null : given;
+  const id = known === undefined ? (given ?? ids.make(index)) : tool.hasOurId ? null : given;
   if (id !== null) call.id = id;
   if (id !== null || raw.type === 'function') call.type = 'function';
   if (isObject(raw.function)) {
@@ -180,8 +190,20 @@ function decodeToolCall(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose
     if (raw.function.arguments !== undefined && raw.function.arguments !== null)
       called.arguments = argumentsText(raw.function.arguments);
     call.function = called;
+    if (known === undefined) tool.isBare = true;
+    if (called.arguments !== undefined && called.arguments !== '') tool.isBare = false;
   }
   return call;
+}
+
+/** For a tool without parameters some servers write nothing; clients expect an object. */
+function withArguments(delta: Loose, { tools }: ChoiceState): Loose {
+  const bare = [...tools].filter(([, { isBare }]) => isBare);
+  for (const [, tool] of bare) tool.isBare = false;
+  if (bare.length === 0) return delta;
+  const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+  const added = bare.map(([index]) => ({ index, function: { arguments: '{}' } }));
+  return { ...delta, tool_calls: [...calls, ...added] };
 }
 
 /** Some servers put usage into a choice, or into an object of their own. */

@@ -125,6 +125,32 @@ describe('events of a stream', () => {
       { index: 0, id: 'call_3', type: 'function', function: { name: 'i' } },
     ]);
   });
+  it('give a call whose arguments never come an empty object with its end, but for one that was broken off', () => {
+    const call = (index: number, given?: string) => ({
+      index,
+      id: `c${index}`,
+      function: { name: 'f', arguments: given },
+    });
+    const begun = chunk({ tool_calls: [call(0, ''), call(1, '{"a":1}'), call(2)] });
+    const argumentsOf = (events: readonly unknown[], quirks: ChatQuirks = {}) => {
+      const texts = ['', '', ''];
+      for (const part of decodeAll(events, quirks))
+        for (const { index, function: called } of part.kind === 'chunk'
+          ? (part.chunk.choices[0]?.delta.tool_calls ?? [])
+          : [])
+          texts[index] += called?.arguments ?? '';
+      return texts;
+    };
+    const whole = ['{}', '{"a":1}', '{}'];
+    expect(argumentsOf([begun, chunk({}, 'tool_calls')])).toEqual(whole);
+    expect(argumentsOf([begun, chunk({}, 'stop'), chunk({}, 'stop')])).toEqual(whole);
+    expect(argumentsOf([begun, '[DONE]'], { finishesWithoutReason: true })).toEqual(whole);
+    const late = chunk({ tool_calls: [{ index: 0, function: { arguments: '{"b":2}' } }] }, 'tool_calls');
+    expect(argumentsOf([begun, late])).toEqual(['{"b":2}', '{"a":1}', '{}']);
+    for (const reason of ['length', 'content_filter'])
+      expect(argumentsOf([begun, chunk({}, reason)])).toEqual(['', '{"a":1}', '']);
+    expect(argumentsOf([begun])).toEqual(['', '{"a":1}', '']);
+  });
   it('finish what is open at a sentinel that is known to stand for it, and only then', () => {
     const of = (index: number, finish: string | null) => ({
       ...chunk({}),
