@@ -2,6 +2,7 @@ import { JsonError, parseJson } from '../../base/json.ts';
 import type { ChatMessage } from '../../schema/chat.ts';
 import type { AssistantMessage, ToolMessage } from '../../schema/message.ts';
 import type { CacheControl, ContentPart } from '../../schema/part.ts';
+import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import { contentText, isObject, type Loose } from '../shared/values.ts';
 import { cachePoint, maxMarks } from './caching.ts';
 import type { ModelTraits } from './model.ts';
@@ -31,8 +32,7 @@ interface Encoding extends Conversation {
   hasTools: boolean;
   ids: ToolIds;
   names: DocumentNames;
-  /** Names of the tools that were called, by the id of the call. */
-  called: Map<string, string>;
+  called: CalledTools;
   dropped: Set<string>;
 }
 
@@ -61,7 +61,7 @@ export function encodeMessages(
     hasTools,
     ids: toolIds(traits.shortToolIds),
     names: new Map(),
-    called: new Map(),
+    called: calledTools(),
     dropped,
   };
   messages.forEach((message, at) => {
@@ -142,7 +142,7 @@ function assistantBlocks(message: AssistantMessage, path: string, encoding: Enco
   if (typeof message.refusal === 'string' && message.refusal.trim() !== '') blocks.push({ text: message.refusal });
   for (const call of message.tool_calls ?? []) {
     const { name, arguments: text } = call.function;
-    encoding.called.set(call.id, name);
+    encoding.called.note(call.id, name);
     // Without tools in the request, the provider takes no calls either: the model reads them as text.
     if (!encoding.hasTools) blocks.push({ text: `[Called the tool ${name} with ${text || '{}'}]` });
     else blocks.push({ toolUse: { toolUseId: encoding.ids(call.id), name, input: inputOf(text) } });
@@ -193,7 +193,7 @@ function resultBlocks(message: ToolMessage, path: string, encoding: Encoding): L
   const content = contentBlocks({ ...unmarked, content: parts } as unknown as ChatMessage, path, encoding);
   const blocks: Loose[] = [];
   if (!encoding.hasTools) {
-    const name = encoding.called.get(id) ?? 'tool';
+    const name = encoding.called.nameOf(id) ?? 'tool';
     blocks.push({ text: `[Result of the tool ${name}: ${contentText(given) ?? ''}]` });
     blocks.push(...content.filter((block) => !('text' in block)));
   } else {
