@@ -6,7 +6,7 @@ import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import { contentText, isObject, type Loose } from '../shared/values.ts';
 import { cachePoint, maxMarks } from './caching.ts';
 import type { ModelTraits } from './model.ts';
-import { blockOfPart, type DocumentNames } from './parts.ts';
+import { blockOfPart, type PartContext } from './parts.ts';
 import { reasoningBlocks } from './reasoning-details.ts';
 import { type ToolIds, toolIds } from './tool-ids.ts';
 
@@ -26,12 +26,11 @@ export interface Conversation {
 }
 
 /** What is known while a conversation is encoded. */
-interface Encoding extends Conversation {
+interface Encoding extends Conversation, PartContext {
   traits: ModelTraits;
   /** false: the request has no tools, and the provider would refuse blocks of tools. */
   hasTools: boolean;
   ids: ToolIds;
-  names: DocumentNames;
   called: CalledTools;
   dropped: Set<string>;
 }
@@ -45,6 +44,7 @@ const unsent = ['name', 'audio', 'images', 'annotations'] as const;
 /**
  * Encodes the messages of a request. System messages come first, wherever they stood; messages of one role in a row
  * become one.
+ * @param takesS3  whether addresses in S3 pass
  * @param dropped  gets what has no effect
  * @throws UpstreamError for parts that the provider cannot take
  */
@@ -52,6 +52,7 @@ export function encodeMessages(
   messages: readonly ChatMessage[],
   traits: ModelTraits,
   hasTools: boolean,
+  takesS3: boolean,
   dropped: Set<string>,
 ): Conversation {
   const encoding: Encoding = {
@@ -61,6 +62,7 @@ export function encodeMessages(
     hasTools,
     ids: toolIds(traits.shortToolIds),
     names: new Map(),
+    takesS3,
     called: calledTools(),
     dropped,
   };
@@ -120,7 +122,7 @@ function contentBlocks(message: ChatMessage, path: string, encoding: Encoding): 
     if (content.trim() !== '') blocks.push({ text: content });
   } else if (Array.isArray(content)) {
     (content as readonly ContentPart[]).forEach((part, at) => {
-      const block = blockOfPart(part, `${path}.content[${at}]`, encoding.names);
+      const block = blockOfPart(part, `${path}.content[${at}]`, encoding);
       if (block !== null) blocks.push(block);
       if (part.type === 'image_url' && (part.image_url.detail ?? 'auto') !== 'auto')
         encoding.dropped.add('messages[].content[].image_url.detail');
