@@ -19,6 +19,7 @@ export const aiSdk: Dialect<AiSdkQuirks> = {
   quirks: aiSdkQuirks,
   minMaxTokens: () => 0,
   counting: ({ reasoningBeside }) => ({ reasoningBeside }),
+  generatesOn: ({ generatesOn }) => generatesOn === true,
   unsupportedParameters: leftOutParameters(encodeRequest),
   encodeRequest,
   decodeResult,

@@ -10,7 +10,7 @@ import { send } from '../transport/send.ts';
 import { authenticated } from './attempt/authenticate.ts';
 import { AttemptContext } from './attempt/context.ts';
 import { plannedRequest, Sent } from './attempt/outgoing.ts';
-import { withoutKeys } from './attempt/redaction.ts';
+import { redactorOfSigned, withoutKeys } from './attempt/redaction.ts';
 import { type Attempted, readError, readResponse } from './attempt/response.ts';
 import type { AttemptDeps } from './deps.ts';
 import { Watchdog } from './watchdog.ts';
@@ -71,6 +71,7 @@ export async function attempt(
     const signed = authenticated(context, target, controller, deps.reportAuthFailure);
     if (signed instanceof Promise) watchdog.arm(deps.timeouts.headersMs, 'what authenticates the request');
     const request = signed instanceof Promise ? await signed : signed;
+    context.redactor = redactorOfSigned(context, request);
     const isStream = call.request.stream === true;
     watchdog.arm(isStream ? deps.timeouts.headersMs : deps.timeouts.jsonHeadersMs, 'response headers');
     const transport = deps.transportOf(provider);

@@ -33,7 +33,11 @@ export function credentialOf(shape: CredentialShape, given: Readonly<Record<stri
     } else issues.push({ path: name, message: `expected ${part.expected}` });
   }
   const sets = shape.oneOf ?? [];
-  if (issues.length === 0 && sets.length > 0 && !sets.some((set) => set.every((name) => parts[name] !== undefined)))
+  if (
+    issues.length === 0 &&
+    sets.length > 0 &&
+    !sets.some((set) => set.every((name) => Object.hasOwn(parts, name) && parts[name] !== undefined))
+  )
     issues.push({ path: '', message: `expected ${sets.map((set) => set.join(' and ')).join(', or ')}` });
   if (issues.length > 0) return { issues };
   return { credential: Object.keys(others).length === 0 ? { secret } : { secret, parts: others }, secrets };
@@ -42,7 +46,7 @@ export function credentialOf(shape: CredentialShape, given: Readonly<Record<stri
 /** Under the names of the shape, which win over others that mean the same. */
 function withoutAliases({ aliases }: CredentialShape, given: Readonly<Record<string, unknown>>) {
   if (aliases === undefined) return given;
-  const parts: Record<string, unknown> = {};
+  const parts: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(given)) {
     const meant = Object.hasOwn(aliases, name) ? aliases[name] : name;
     if (typeof meant === 'string' && (meant === name || !Object.hasOwn(given, meant))) parts[meant] = value;

@@ -13,6 +13,11 @@ const ask = { model: 'cf/llama', messages: hello };
 const address = `https://api.cloudflare.com/client/v4/accounts/${accountId}/ai/v1/chat/completions`;
 
 describe('a credential with several parts', () => {
+  it('is refused where its parts are only those of a prototype', async () => {
+    const { call } = testGateway({ secrets, providers: { 'google-vertex': {} }, models: [] });
+    const key = '{"__proto__":{"apiKey":"AIzaSy-not-a-real-key"}}';
+    expect((await call('POST', '/byok', { provider: 'google-vertex', key })).status).toBe(400);
+  });
   it('reaches the address and the header from the options', async () => {
     const { post, upstream } = testGateway({
       providers: { cloudflare: { apiKey, credential: { accountId } } },

@@ -1,6 +1,7 @@
 // Loaded beforehand: signing loads it when it is first needed, which takes time that a manual clock knows nothing of.
 import { exportPKCS8, generateKeyPair, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Transport } from '../../src/index.ts';
 import { OptionsError } from '../../src/options.ts';
 import { hello, testGateway } from '../support/gateway.ts';
 
@@ -166,5 +167,37 @@ describe('Google Vertex AI', () => {
       testGateway({ providers: { 'google-vertex': { credential: { project } } }, models: model('google-vertex') });
     expect(make).toThrow(OptionsError);
     expect(make).toThrow('providers.google-vertex.credential: expected apiKey, or clientEmail and privateKey');
+  });
+});
+
+describe('the token of a service account', () => {
+  it.each([400, 200])('is not told, where the provider echoes it with status %i', async (status) => {
+    let sent = '';
+    const transport: Transport = {
+      async send({ headers }) {
+        sent = headers.authorization ?? '';
+        const text = `You sent ${sent}, thanks.`;
+        const body =
+          status === 400
+            ? { error: { code: 400, message: text, status: 'INVALID_ARGUMENT' } }
+            : { candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP' }] };
+        const pieces = [new TextEncoder().encode(JSON.stringify(body))];
+        return {
+          status,
+          headers: { 'content-type': 'application/json' },
+          body: { read: async () => pieces.shift() ?? null, cancel: () => undefined },
+        };
+      },
+    };
+    const { post, records } = testGateway({
+      providers: { 'google-vertex': { credential: { clientEmail, privateKey, project } } },
+      models: model('google-vertex'),
+      transport,
+    });
+    const { json } = await post(ask);
+    const token = sent.replace('Bearer ', '');
+    expect(token.split('.')).toHaveLength(3);
+    expect(JSON.stringify([json, records])).not.toContain(token.slice(-40));
+    expect(JSON.stringify(json)).toContain('thanks');
   });
 });

@@ -46,12 +46,19 @@ export function metadataIn(value: unknown): Metadata | null {
   return entries.length === 0 ? null : (Object.fromEntries(entries) as Metadata);
 }
 
-/** Notes that came in several events of one part. */
+/**
+ * Notes that came in several events of one part. There may be thousands: nothing is copied twice.
+ * @param before  made by this function, or null; changed
+ */
 export function merged(before: Metadata | null, after: Metadata | null): Metadata | null {
-  if (before === null || after === null) return after ?? before;
-  const all = new Map(Object.entries(before));
-  for (const [name, notes] of Object.entries(after)) all.set(name, { ...all.get(name), ...notes });
-  return Object.fromEntries(all);
+  if (after === null) return before;
+  const all: Metadata = before ?? Object.create(null);
+  for (const [name, notes] of Object.entries(after)) {
+    const known = all[name] ?? Object.create(null);
+    all[name] = known;
+    for (const key in notes) known[key] = notes[key];
+  }
+  return all;
 }
 
 /** What an earlier response of a model told to be sent back. */

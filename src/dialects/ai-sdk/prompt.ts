@@ -1,5 +1,6 @@
 import { JsonError, parseJson } from '../../base/json.ts';
 import type { AssistantMessage, CacheControl, ChatMessage, ContentPart, ToolMessage } from '../../schema/chat.ts';
+import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { contentText, isObject, type Loose } from '../shared/values.ts';
@@ -34,12 +35,12 @@ export interface PromptContext {
 export function encodePrompt(messages: readonly ChatMessage[], context: PromptContext): Loose[] {
   const prompt: Loose[] = [];
   /** Names of the tools by the ids of their calls: a result has to name its tool. */
-  const called = new Map<string, string>();
+  const called = calledTools();
   for (const [at, message] of messages.entries()) {
     const path = `messages[${at}]`;
     context.dropped.addOthers('messages[]', message, carriedFields);
     if (message.role === 'assistant')
-      for (const call of message.tool_calls ?? []) called.set(call.id, call.function.name);
+      for (const call of message.tool_calls ?? []) called.note(call.id, call.function.name);
     if (message.role !== 'tool') {
       const encoded = encodeMessage(message, path, context);
       if (encoded !== null) prompt.push(encoded);
@@ -124,14 +125,9 @@ function inputOf(text: string): unknown {
   }
 }
 
-function toolResult(
-  message: ToolMessage,
-  called: ReadonlyMap<string, string>,
-  path: string,
-  context: PromptContext,
-): Loose {
+function toolResult(message: ToolMessage, called: CalledTools, path: string, context: PromptContext): Loose {
   const { content, tool_call_id: toolCallId } = message;
-  const toolName = called.get(toolCallId);
+  const toolName = called.nameOf(toolCallId);
   if (toolName === undefined) throw unsupported(`${path}.tool_call_id`, 'the id of an earlier tool call');
   const output =
     typeof content === 'string'

@@ -19,6 +19,12 @@ export const aiSdkQuirks = lazily(() =>
      * @default not known
      */
     reasoningBeside: z.union([z.boolean(), z.int().min(1)]).optional(),
+    /**
+     * true: the model's provider goes on generating, and charges for it, after a stream was closed, as Google and Amazon
+     * Bedrock do: a client that leaves then costs all that was held for it.
+     * @default false
+     */
+    generatesOn: z.boolean().optional(),
   }),
 );
 export interface AiSdkQuirks extends z.infer<ReturnType<typeof aiSdkQuirks>> {}

@@ -52,7 +52,10 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   addPartlyCarried(request, dropped);
   const context = { quirks, dropped };
   const isStream = request.stream === true;
-  const ofProvider = merged((quirks.providerOptions ?? null) as Metadata | null, cacheOptions(request, '', context));
+  const ofProvider = merged(
+    merged(null, (quirks.providerOptions ?? null) as Metadata | null),
+    cacheOptions(request, '', context),
+  );
   const format = formatOf(request, dropped);
   const payload: Loose = {
     model: upstreamModel,

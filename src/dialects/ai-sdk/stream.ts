@@ -26,9 +26,12 @@ export function streamDecoder(): StreamDecoder {
   const calls = streamedCalls(nextDetail);
   let textLength = 0;
   let textNotes: Metadata | null = null;
+  let hasFinished = false;
 
   function decode(data: string): StreamPart[] {
     const event = eventObject(data);
+    // What is said behind the end is none of the response, unless it is an error.
+    if (hasFinished && event.type !== 'error') return [];
     const notes = metadataIn(event.providerMetadata);
     switch (event.type) {
       case 'stream-start':
@@ -93,6 +96,7 @@ export function streamDecoder(): StreamDecoder {
   }
 
   function finish({ usage: counted, finishReason }: Loose): StreamPart[] {
+    hasFinished = true;
     const parts = calls.endAll().map((delta) => chunkOf(delta));
     // Notes of several texts could not be told apart once the texts are one.
     if (textNotes !== null && texts.size === 1)

@@ -11,8 +11,8 @@ export function readUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null;
   const input = isObject(raw.inputTokens) ? raw.inputTokens : {};
   const output = isObject(raw.outputTokens) ? raw.outputTokens : {};
-  const prompt = tokenCount(input.total) ?? sum(input, ['noCache', 'cacheRead', 'cacheWrite']);
-  const completion = tokenCount(output.total) ?? sum(output, ['text', 'reasoning']);
+  const prompt = total(input, ['noCache', 'cacheRead', 'cacheWrite']);
+  const completion = total(output, ['text', 'reasoning']);
   if (prompt === null || completion === null) return null;
   const written = tokenCount(input.cacheWrite);
   const reasoning = tokenCount(output.reasoning);
@@ -26,6 +26,12 @@ export function readUsage(raw: unknown): Usage | null {
     },
     ...(reasoning === null ? {} : { completion_tokens_details: { reasoning_tokens: Math.min(reasoning, completion) } }),
   };
+}
+
+/** A total that leaves out some of its parts would be too low. */
+function total(counts: Loose, parts: readonly string[]): number | null {
+  const [given, added] = [tokenCount(counts.total), sum(counts, parts)];
+  return given === null || added === null ? (given ?? added) : Math.max(given, added);
 }
 
 /** null: the first part, which is never missing where parts are counted, is not there. */

@@ -1,4 +1,5 @@
 import type { Loose } from '../shared/values.ts';
+import type { SchemaEffort } from './json-schema.ts';
 import type { ModelTraits } from './models.ts';
 import type { MessagesQuirks } from './quirks.ts';
 
@@ -13,6 +14,8 @@ export interface Encoding {
   betas: Set<string>;
   /** Blocks that carry a mark of what to cache, in the order of the prompt. */
   marked: Loose[];
+  /** What may still be done for schemas. */
+  schemas: SchemaEffort;
   /** A tool call's id as Anthropic takes it. */
   toolId(id: string): string;
 }
@@ -21,12 +24,18 @@ export interface Encoding {
 export function toolIds(): (id: string) => string {
   const ids = new Map<string, string>();
   const taken = new Set<string>();
+  /** The next number to try, by what the id would be: thousands of ids may become the same. */
+  const numbers = new Map<string, number>();
   return (id) => {
     const known = ids.get(id);
     if (known !== undefined) return known;
     const base = id.replace(/[^\w-]/g, '_') || 'call';
     let made = base;
-    for (let count = 2; taken.has(made); count++) made = `${base}_${count}`;
+    while (taken.has(made)) {
+      const number = numbers.get(base) ?? 2;
+      numbers.set(base, number + 1);
+      made = `${base}_${number}`;
+    }
     ids.set(id, made);
     taken.add(made);
     return made;

@@ -4,7 +4,10 @@ import { isObject, type Loose } from '../shared/values.ts';
 const maxOptional = 24;
 /** A schema that nests deeper, as those that refer to themselves do, is refused. */
 const maxDepth = 64;
-/** Parts that are looked at, each as often as it is referred to: references to references multiply. */
+/**
+ * Parts of all schemas of a request that are looked at, each as often as it is referred to: references to references
+ * multiply.
+ */
 const maxParts = 10_000;
 
 /** Keywords that the grammar knows, and that hold no schema. */
@@ -32,24 +35,48 @@ const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'host
 /**
  * A JSON Schema as Anthropic's grammar takes it: objects are closed, and limits of numbers, texts and lists become words
  * in the description.
- * @returns null where the grammar has no form of it: it refers to itself, leaves objects open, or has too many
- *   properties that may be left out
+ * @param effort  of the request: what one schema has used, the next one lacks
+ * @returns null where the grammar has no form of it: it refers to itself, leaves objects open, is too large, or has too
+ *   many properties that may be left out
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs "JSON Schema limitations"
  */
-export function grammarSchema(schema: Loose): Loose | null {
-  const state: State = { root: schema, optional: 0, parts: 0 };
-  return fits(schema, state, 0, []) && state.optional <= maxOptional ? reshape(schema, 0) : null;
+export function grammarSchema(schema: Loose, effort: SchemaEffort): Loose | null {
+  const state: State = { root: schema, optional: 0, effort };
+  if (!fits(schema, state, 0, []) || state.optional > maxOptional) return null;
+  const shaped = reshape(schema, effort, 0);
+  return effort.partsLeft < 0 ? null : shaped;
+}
+
+/** What may still be done for the schemas of a request. */
+export interface SchemaEffort {
+  partsLeft: number;
+}
+
+export function newSchemaEffort(): SchemaEffort {
+  return { partsLeft: maxParts };
 }
 
 interface State {
   root: Loose;
   optional: number;
-  parts: number;
+  effort: SchemaEffort;
+}
+
+/** @returns false: there is too much of it */
+function spend(effort: SchemaEffort, parts: number): boolean {
+  effort.partsLeft -= parts;
+  return effort.partsLeft >= 0;
+}
+
+/** The names and numbers of characters that looking at a part goes through. */
+function sizeOf({ $ref: ref, properties, required }: Loose): number {
+  const names = isObject(properties) ? Object.keys(properties).length : 0;
+  return 1 + names + (Array.isArray(required) ? required.length : 0) + (typeof ref === 'string' ? ref.length >> 6 : 0);
 }
 
 function fits(schema: unknown, state: State, depth: number, refs: readonly string[]): boolean {
   if (!isObject(schema)) return true;
-  if (depth > maxDepth || ++state.parts > maxParts || isOpen(schema)) return false;
+  if (depth > maxDepth || !spend(state.effort, sizeOf(schema)) || isOpen(schema)) return false;
   const { $ref: ref, properties, required } = schema;
   if (typeof ref === 'string') {
     const target = refs.includes(ref) ? undefined : targetOf(ref, state.root);
@@ -97,23 +124,25 @@ function targetOf(ref: string, root: Loose): unknown {
   return target;
 }
 
-function reshape(schema: unknown, depth: number): Loose {
-  if (!isObject(schema) || depth > maxDepth) return schema as Loose;
+function reshape(schema: unknown, effort: SchemaEffort, depth: number): Loose {
+  if (!isObject(schema) || depth > maxDepth || !spend(effort, 1)) return schema as Loose;
   const shaped: Loose = {};
   for (const key of plainKeywords) if (schema[key] !== undefined) shaped[key] = schema[key];
   for (const key of listKeywords) {
     const list = schema[key] ?? (key === 'anyOf' ? schema.oneOf : undefined);
-    if (Array.isArray(list)) shaped[key] = list.map((one) => reshape(one, depth + 1));
+    if (Array.isArray(list)) shaped[key] = list.map((one) => reshape(one, effort, depth + 1));
   }
   for (const key of mapKeywords) {
     const map = schema[key];
     if (isObject(map))
-      shaped[key] = Object.fromEntries(Object.entries(map).map(([name, one]) => [name, reshape(one, depth + 1)]));
+      shaped[key] = Object.fromEntries(
+        Object.entries(map).map(([name, one]) => [name, reshape(one, effort, depth + 1)]),
+      );
   }
   if (schema.items !== undefined)
     shaped.items = Array.isArray(schema.items)
-      ? schema.items.map((one) => reshape(one, depth + 1))
-      : reshape(schema.items, depth + 1);
+      ? schema.items.map((one) => reshape(one, effort, depth + 1))
+      : reshape(schema.items, effort, depth + 1);
   if (isObject(schema.properties) || schema.additionalProperties === false) shaped.additionalProperties = false;
   if (schema.required !== undefined) shaped.required = schema.required;
   const isKnownFormat = typeof schema.format === 'string' && formats.has(schema.format);

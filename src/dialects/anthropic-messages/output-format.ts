@@ -21,7 +21,7 @@ export interface OutputPlan {
  * other form here.
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
-export function planOutput(request: ChatRequest, { traits, dropped }: Encoding): OutputPlan {
+export function planOutput(request: ChatRequest, { traits, dropped, schemas }: Encoding): OutputPlan {
   const format = request.response_format;
   if (!format || format.type === 'text') return {};
   const instruction = outputInstruction(format);
@@ -32,7 +32,7 @@ export function planOutput(request: ChatRequest, { traits, dropped }: Encoding):
   }
   const schema = format.type === 'json_schema' ? format.json_schema.schema : undefined;
   if (format.type === 'json_schema' && schema !== undefined && traits.structuredOutput !== 'instruction') {
-    const shaped = traits.structuredOutput === 'native' ? grammarSchema(schema) : null;
+    const shaped = traits.structuredOutput === 'native' ? grammarSchema(schema, schemas) : null;
     if (shaped) return { structuredOutput: 'native', format: formatOf(shaped, format.json_schema.description) };
     if (schema.type === 'object' && traits.forcedTools)
       return { structuredOutput: 'tool', tool: outputTool(format, schema, request) };

@@ -3,6 +3,7 @@ import type { DialectRequest, EncodedRequest } from '../dialect.ts';
 import type { Loose } from '../shared/values.ts';
 import { limitMarks } from './cache.ts';
 import { type Encoding, toolIds } from './encoding.ts';
+import { newSchemaEffort } from './json-schema.ts';
 import { type Conversation, encodeMessages } from './messages.ts';
 import { traitsOf } from './models.ts';
 import { planOutput } from './output-format.ts';
@@ -32,6 +33,7 @@ export function encodeRequest({
     dropped: new Set(),
     betas: new Set(quirks.betas),
     marked: [],
+    schemas: newSchemaEffort(),
     toolId: toolIds(),
   };
   const request = withoutParams(asked, encoding);

@@ -51,7 +51,7 @@ function encodeTool(tool: ChatTool, path: string, encoding: Encoding): Loose {
   if (Object.keys(parameters).length === 0) schema.properties = {};
   const encoded: Loose = { name, ...(description ? { description } : {}), input_schema: schema };
   if (strict === true) {
-    const shaped = encoding.traits.strictTools ? grammarSchema(schema) : null;
+    const shaped = encoding.traits.strictTools ? grammarSchema(schema, encoding.schemas) : null;
     if (shaped) Object.assign(encoded, { input_schema: shaped, strict: true });
     else encoding.dropped.add('tools[].function.strict');
   }

@@ -10,6 +10,11 @@ function count(value: unknown, most = implausibleTokens): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most ? value : null;
 }
 
+/** null: nonsense, without which the prompt would be counted too low. */
+function countOrZero(value: unknown): number | null {
+  return value === undefined || value === null ? 0 : count(value);
+}
+
 /**
  * Reads what Anthropic reports. Its `input_tokens` leave out what is read from a cache and what is written to one; ours
  * are all of the prompt. Thoughts are part of `output_tokens`.
@@ -19,7 +24,7 @@ function count(value: unknown, most = implausibleTokens): number | null {
 export function readUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null;
   const { input, output, cached, written, writtenForHour } = totalsOf(raw);
-  if (input === null || output === null) return null;
+  if (input === null || output === null || cached === null || written === null) return null;
   const prompt = input + cached + written;
   const usage: Usage = {
     prompt_tokens: prompt,
@@ -43,8 +48,8 @@ export function readUsage(raw: unknown): Usage | null {
 interface Totals {
   input: number | null;
   output: number | null;
-  cached: number;
-  written: number;
+  cached: number | null;
+  written: number | null;
   writtenForHour: number;
 }
 
@@ -62,8 +67,8 @@ function totalsOf(raw: Loose): Totals {
     .reduce((sum, step) => ({
       input: add(sum.input, step.input),
       output: add(sum.output, step.output),
-      cached: sum.cached + step.cached,
-      written: sum.written + step.written,
+      cached: add(sum.cached, step.cached),
+      written: add(sum.written, step.written),
       writtenForHour: sum.writtenForHour + step.writtenForHour,
     }));
 }
@@ -76,12 +81,12 @@ function countsOf(raw: Loose): Totals {
   const byTime = isObject(raw.cache_creation) ? raw.cache_creation : {};
   const forHour = count(byTime.ephemeral_1h_input_tokens) ?? 0;
   const forMinutes = count(byTime.ephemeral_5m_input_tokens) ?? 0;
-  const written = Math.max(count(raw.cache_creation_input_tokens) ?? 0, forHour + forMinutes);
+  const written = countOrZero(raw.cache_creation_input_tokens);
   return {
     input: count(raw.input_tokens),
     output: count(raw.output_tokens),
-    cached: count(raw.cache_read_input_tokens) ?? 0,
-    written,
+    cached: countOrZero(raw.cache_read_input_tokens),
+    written: written === null ? null : Math.max(written, forHour + forMinutes),
     writtenForHour: forHour,
   };
 }

@@ -2,10 +2,11 @@ import { JsonError, parseJson } from '../../base/json.ts';
 import type { ChatMessage } from '../../schema/chat.ts';
 import type { AssistantMessage, ToolMessage } from '../../schema/message.ts';
 import type { CacheControl, ContentPart } from '../../schema/part.ts';
+import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import { contentText, isObject, type Loose } from '../shared/values.ts';
 import { cachePoint, maxMarks } from './caching.ts';
 import type { ModelTraits } from './model.ts';
-import { blockOfPart, type DocumentNames } from './parts.ts';
+import { blockOfPart, type PartContext } from './parts.ts';
 import { reasoningBlocks } from './reasoning-details.ts';
 import { type ToolIds, toolIds } from './tool-ids.ts';
 
@@ -25,14 +26,12 @@ export interface Conversation {
 }
 
 /** What is known while a conversation is encoded. */
-interface Encoding extends Conversation {
+interface Encoding extends Conversation, PartContext {
   traits: ModelTraits;
   /** false: the request has no tools, and the provider would refuse blocks of tools. */
   hasTools: boolean;
   ids: ToolIds;
-  names: DocumentNames;
-  /** Names of the tools that were called, by the id of the call. */
-  called: Map<string, string>;
+  called: CalledTools;
   dropped: Set<string>;
 }
 
@@ -45,6 +44,7 @@ const unsent = ['name', 'audio', 'images', 'annotations'] as const;
 /**
  * Encodes the messages of a request. System messages come first, wherever they stood; messages of one role in a row
  * become one.
+ * @param takesS3  whether addresses in S3 pass
  * @param dropped  gets what has no effect
  * @throws UpstreamError for parts that the provider cannot take
  */
@@ -52,6 +52,7 @@ export function encodeMessages(
   messages: readonly ChatMessage[],
   traits: ModelTraits,
   hasTools: boolean,
+  takesS3: boolean,
   dropped: Set<string>,
 ): Conversation {
   const encoding: Encoding = {
@@ -61,7 +62,8 @@ export function encodeMessages(
     hasTools,
     ids: toolIds(traits.shortToolIds),
     names: new Map(),
-    called: new Map(),
+    takesS3,
+    called: calledTools(),
     dropped,
   };
   messages.forEach((message, at) => {
@@ -120,7 +122,7 @@ function contentBlocks(message: ChatMessage, path: string, encoding: Encoding): 
     if (content.trim() !== '') blocks.push({ text: content });
   } else if (Array.isArray(content)) {
     (content as readonly ContentPart[]).forEach((part, at) => {
-      const block = blockOfPart(part, `${path}.content[${at}]`, encoding.names);
+      const block = blockOfPart(part, `${path}.content[${at}]`, encoding);
       if (block !== null) blocks.push(block);
       if (part.type === 'image_url' && (part.image_url.detail ?? 'auto') !== 'auto')
         encoding.dropped.add('messages[].content[].image_url.detail');
@@ -142,7 +144,7 @@ function assistantBlocks(message: AssistantMessage, path: string, encoding: Enco
   if (typeof message.refusal === 'string' && message.refusal.trim() !== '') blocks.push({ text: message.refusal });
   for (const call of message.tool_calls ?? []) {
     const { name, arguments: text } = call.function;
-    encoding.called.set(call.id, name);
+    encoding.called.note(call.id, name);
     // Without tools in the request, the provider takes no calls either: the model reads them as text.
     if (!encoding.hasTools) blocks.push({ text: `[Called the tool ${name} with ${text || '{}'}]` });
     else blocks.push({ toolUse: { toolUseId: encoding.ids(call.id), name, input: inputOf(text) } });
@@ -193,7 +195,7 @@ function resultBlocks(message: ToolMessage, path: string, encoding: Encoding): L
   const content = contentBlocks({ ...unmarked, content: parts } as unknown as ChatMessage, path, encoding);
   const blocks: Loose[] = [];
   if (!encoding.hasTools) {
-    const name = encoding.called.get(id) ?? 'tool';
+    const name = encoding.called.nameOf(id) ?? 'tool';
     blocks.push({ text: `[Result of the tool ${name}: ${contentText(given) ?? ''}]` });
     blocks.push(...content.filter((block) => !('text' in block)));
   } else {

@@ -43,14 +43,20 @@ const kinds = { image: imageFormats, video: videoFormats, document: documentForm
 type Kind = keyof typeof kinds;
 
 const expected: Readonly<Record<Kind, string>> = {
-  image: 'a PNG, JPEG, GIF or WebP image as a data URL, or its address in S3 (s3://…)',
-  video: 'an MP4, MOV, MKV, WebM, FLV, MPEG, WMV or 3GP video as a data URL, or its address in S3 (s3://…)',
-  document:
-    'a PDF, CSV, Word, Excel, HTML, Markdown or plain text document as a data URL, or its address in S3 (s3://…)',
+  image: 'a PNG, JPEG, GIF or WebP image as a data URL',
+  video: 'an MP4, MOV, MKV, WebM, FLV, MPEG, WMV or 3GP video as a data URL',
+  document: 'a PDF, CSV, Word, Excel, HTML, Markdown or plain text document as a data URL',
 };
 
 /** The number behind each name of a document that was given last: each document must have another name. */
 export type DocumentNames = Map<string, number>;
+
+/** What parts are encoded with. */
+export interface PartContext {
+  names: DocumentNames;
+  /** Whether addresses in S3 pass. */
+  takesS3: boolean;
+}
 
 /**
  * A content part as a block; null for an empty text, which the provider refuses.
@@ -58,15 +64,15 @@ export type DocumentNames = Map<string, number>;
  * @throws UpstreamError for what the provider cannot take
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html
  */
-export function blockOfPart(part: ContentPart, path: string, names: DocumentNames): Loose | null {
+export function blockOfPart(part: ContentPart, path: string, { names, takesS3 }: PartContext): Loose | null {
   switch (part.type) {
     case 'text':
       return part.text.trim() === '' ? null : { text: part.text };
     case 'image_url':
-      return mediaBlock('image', part.image_url.url, `${path}.image_url.url`);
+      return mediaBlock('image', part.image_url.url, `${path}.image_url.url`, takesS3);
     case 'video_url':
     case 'input_video':
-      return mediaBlock('video', part.video_url.url, `${path}.video_url.url`);
+      return mediaBlock('video', part.video_url.url, `${path}.video_url.url`, takesS3);
     case 'input_audio': {
       const { data, format } = part.input_audio;
       const word = format === 'pcm16' ? 'pcm' : format.toLowerCase();
@@ -74,22 +80,22 @@ export function blockOfPart(part: ContentPart, path: string, names: DocumentName
       return { audio: { format: word, source: { bytes: data } } };
     }
     case 'file':
-      return fileBlock(part, path, names);
+      return fileBlock(part, path, { names, takesS3 });
     default:
       throw unsupported(path, 'text, an image, a sound, a video or a file');
   }
 }
 
-function mediaBlock(kind: Kind, url: string, path: string): Loose {
-  const source = sourceOf(url);
+function mediaBlock(kind: Kind, url: string, path: string, takesS3: boolean): Loose {
+  const source = sourceOf(url, takesS3);
   const format = source && formatOf(kind, source.type);
   if (!source || format === undefined) throw unsupported(path, expected[kind]);
   return { [kind]: { format, source: source.value } };
 }
 
-function fileBlock(part: Extract<ContentPart, { type: 'file' }>, path: string, names: DocumentNames): Loose {
+function fileBlock(part: Extract<ContentPart, { type: 'file' }>, path: string, { names, takesS3 }: PartContext): Loose {
   const { file_data: data, filename } = part.file;
-  const source = data === undefined || data === null ? null : sourceOf(data);
+  const source = data === undefined || data === null ? null : sourceOf(data, takesS3);
   if (source === null) throw unsupported(`${path}.file.file_data`, expected.document);
   for (const kind of ['image', 'video'] as const) {
     const format = formatOf(kind, source.type);
@@ -108,10 +114,10 @@ interface Source {
   type: string;
 }
 
-function sourceOf(url: string): Source | null {
+function sourceOf(url: string, takesS3: boolean): Source | null {
   const data = readDataUrl(url);
   if (data !== null) return { value: { bytes: data.base64 }, type: data.mediaType };
-  if (!/^s3:\/\//i.test(url)) return null;
+  if (!takesS3 || !/^s3:\/\//i.test(url)) return null;
   return { value: { s3Location: { uri: url } }, type: url.slice(url.lastIndexOf('.') + 1).toLowerCase() };
 }
 

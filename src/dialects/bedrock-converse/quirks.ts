@@ -12,6 +12,12 @@ export const converseQuirks = lazily(() =>
      */
     family: z.enum(families).optional(),
     /**
+     * true: addresses in S3 (`s3://`) pass. Whoever may call the model can then have read to them what the provider's
+     * credential can read.
+     * @default false
+     */
+    s3: z.boolean().optional(),
+    /**
      * true: the provider goes on generating, and charges for it, after a stream was closed: a client that leaves then
      * costs all that was held for it.
      * @default false

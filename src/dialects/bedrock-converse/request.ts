@@ -67,7 +67,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   if (reasoning.isDropped) dropped.add(reasoningField(request));
   const output = planOutput(request, traits, reasoning.thinks, dropped);
   const tools = planTools(request, traits, output, dropped);
-  const conversation = encodeMessages(request.messages, traits, tools.toolConfig !== null, dropped);
+  const conversation = encodeMessages(request.messages, traits, tools.toolConfig !== null, quirks.s3 === true, dropped);
   if (output.instruction !== null) conversation.system.push({ text: output.instruction });
   if (request.cache_control) markEnd(conversation, request.cache_control, traits, dropped);
   const payload = payloadOf(request, traits, maxTokens, { conversation, reasoning, output, tools }, dropped);

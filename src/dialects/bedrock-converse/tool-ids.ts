@@ -9,7 +9,7 @@ export type ToolIds = (id: string) => string;
 export function toolIds(isShort: boolean): ToolIds {
   const known = new Map<string, string>();
   const taken = new Set<string>();
-  /** The next number to try, by what the id would be. */
+  /** The next number to try, by the beginning of what the id would be. */
   const numbers = new Map<string, number>();
   return (id) => {
     const before = known.get(id);
@@ -17,8 +17,10 @@ export function toolIds(isShort: boolean): ToolIds {
     const base = isShort ? shortId(id) : id.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || 'call';
     let own = base;
     while (taken.has(own)) {
-      const number = numbers.get(base) ?? 2;
-      numbers.set(base, number + 1);
+      // Ids that differ at their cut-off ends share a number: else each would try all that the others have taken.
+      const shared = base.slice(0, isShort ? 3 : 48);
+      const number = numbers.get(shared) ?? 2;
+      numbers.set(shared, number + 1);
       const suffix = isShort ? String(number) : `_${number}`;
       own = base.slice(0, (isShort ? 9 : 64) - suffix.length) + suffix;
     }

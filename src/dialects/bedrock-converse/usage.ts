@@ -11,6 +11,11 @@ function count(value: unknown): number | null {
     : null;
 }
 
+/** null: nonsense. */
+function countOrZero(value: unknown): number | null {
+  return value === undefined || value === null ? 0 : count(value);
+}
+
 /**
  * Reads the usage that the provider reports. Its `inputTokens` leave out what was read from a cache or written to one;
  * ours have it all. How much of the response was reasoning it does not say.
@@ -22,8 +27,10 @@ export function readUsage(raw: unknown): Usage | null {
   const input = count(raw.inputTokens);
   const output = count(raw.outputTokens);
   if (input === null || output === null) return null;
-  const read = count(raw.cacheReadInputTokens) ?? 0;
-  const written = count(raw.cacheWriteInputTokens) ?? 0;
+  const read = countOrZero(raw.cacheReadInputTokens);
+  const written = countOrZero(raw.cacheWriteInputTokens);
+  // Without them, the prompt would be counted too low.
+  if (read === null || written === null) return null;
   const forAnHour = Math.min(writtenForAnHour(raw.cacheDetails), written);
   const promptTokens = input + read + written;
   return {

@@ -26,6 +26,9 @@ interface Call {
 /** For a tool without parameters, Cohere writes this, or nothing; clients expect an object. */
 const nothing = 'null';
 
+/** Of white space, nobody writes more. */
+const mostHeld = 64;
+
 /** @param outputTool  name of the tool whose arguments are the content */
 export function streamedCalls(outputTool: string | undefined): StreamedCalls {
   const calls = new Map<number, Call>();
@@ -69,7 +72,12 @@ export function streamedCalls(outputTool: string | undefined): StreamedCalls {
     start,
     add,
     end,
-    endAll: () => [...calls.values()].map(endCall).filter((delta) => delta !== null),
+    endAll() {
+      const deltas = [...calls.values()].map(endCall).filter((delta) => delta !== null);
+      // A stream may say many times that it ends.
+      calls.clear();
+      return deltas;
+    },
     hasOutput: () => hasOutput,
     count: () => count,
   };
@@ -93,7 +101,7 @@ function released(call: Call, text: string): string | null {
   if (call.hasBegun) return text === '' ? null : text;
   call.held += text;
   const begun = call.held.trim();
-  if (nothing.startsWith(begun)) return null;
+  if (nothing.startsWith(begun) && call.held.length <= mostHeld) return null;
   call.hasBegun = true;
   const { held } = call;
   call.held = '';

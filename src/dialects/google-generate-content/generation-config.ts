@@ -55,7 +55,7 @@ export function generationConfig(request: ChatRequest, family: ModelFamily, quir
 export function choicesOf(request: ChatRequest): number {
   const { n } = request as Loose;
   if (n === undefined || n === null) return 1;
-  if (typeof n !== 'number' || !Number.isInteger(n) || n < 1) throw unsupported('n', 'a positive integer');
+  if (typeof n !== 'number' || !Number.isSafeInteger(n) || n < 1) throw unsupported('n', 'a positive integer');
   return n;
 }
 

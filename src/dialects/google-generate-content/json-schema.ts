@@ -11,19 +11,38 @@ const named: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'
  * @see https://ai.google.dev/gemini-api/docs/structured-output "JSON Schema support"
  */
 export function googleSchema(schema: unknown): unknown {
-  if (!isObject(schema)) return Array.isArray(schema) ? schema.map(googleSchema) : schema;
-  const entries: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(schema)) {
+  if (!isObject(schema)) return Array.isArray(schema) ? schemasOf(schema) : schema;
+  // Most parts of a large schema stay as they are: a copy takes several times as long as a look.
+  let copy: Loose | null = null;
+  for (const key in schema) {
+    const value = schema[key];
     if (key === 'const') {
-      if (!('enum' in schema)) entries.push(['enum', [value]]);
-    } else if (inner.has(key)) entries.push([key, googleSchema(value)]);
-    else if (named.has(key) && isObject(value)) entries.push([key, schemasIn(value)]);
-    else entries.push([key, value]);
+      copy ??= { ...schema };
+      delete copy.const;
+      if (!('enum' in schema)) copy.enum = [value];
+      continue;
+    }
+    const shaped = inner.has(key) ? googleSchema(value) : named.has(key) && isObject(value) ? schemasIn(value) : value;
+    if (shaped === value) continue;
+    copy ??= { ...schema };
+    copy[key] = shaped;
   }
-  return Object.fromEntries(entries);
+  return copy ?? schema;
 }
 
-/** `fromEntries` also keeps a property with the name `__proto__`. */
 function schemasIn(schemas: Loose): Loose {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, googleSchema(schema)]));
+  let copy: Loose | null = null;
+  for (const name in schemas) {
+    const shaped = googleSchema(schemas[name]);
+    if (shaped === schemas[name]) continue;
+    copy ??= { ...schemas };
+    // An assignment to `__proto__` would set the prototype.
+    Object.defineProperty(copy, name, { value: shaped, writable: true, enumerable: true, configurable: true });
+  }
+  return copy ?? schemas;
+}
+
+function schemasOf(schemas: readonly unknown[]): unknown[] {
+  const shaped = schemas.map(googleSchema);
+  return shaped.some((schema, at) => schema !== schemas[at]) ? shaped : (schemas as unknown[]);
 }

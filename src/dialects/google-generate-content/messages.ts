@@ -1,4 +1,5 @@
 import type { ChatMessage, SystemMessage, ToolMessage, UserMessage } from '../../schema/chat.ts';
+import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { contentText, type Loose } from '../shared/values.ts';
 import { encodeAssistant } from './assistant.ts';
@@ -21,9 +22,6 @@ const messageFields: ReadonlySet<string> = new Set([
   'reasoning_details',
   'images',
 ]);
-
-/** Names of the functions that were called. */
-type Called = Map<string, string>;
 
 /** The conversation as Google has it. */
 export interface EncodedMessages {
@@ -49,7 +47,7 @@ export function encodeMessages(
   const system: Loose[] = [];
   const contents: Content[] = [];
   /** By the id of the call. Some servers use an id again in a later turn. */
-  const called: Called = new Map();
+  const called = calledTools();
   const add = (role: Content['role'], parts: Loose[]) => {
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
@@ -67,7 +65,7 @@ export function encodeMessages(
         add('user', encodeTexts(message, path, quirks, drop));
         break;
       case 'assistant':
-        for (const call of message.tool_calls ?? []) called.set(call.id, call.function.name);
+        for (const call of message.tool_calls ?? []) called.note(call.id, call.function.name);
         add('model', encodeAssistant(message, path, family, quirks, drop));
         break;
       case 'tool':
@@ -122,12 +120,12 @@ function encodeTexts(
 function encodeToolResult(
   { content, tool_call_id: id }: ToolMessage,
   path: string,
-  called: Called,
+  called: CalledTools,
   family: ModelFamily,
   quirks: GoogleQuirks,
   drop: Drop,
 ): Loose[] {
-  const name = called.get(id);
+  const name = called.nameOf(id);
   if (name === undefined) throw unsupported(`${path}.tool_call_id`, 'the id of a call in an earlier message');
   const result: Loose = {
     ...(quirks.callIds === false ? {} : { id }),

@@ -92,11 +92,7 @@ function withReasoning(
     if (thought) dropped.note('messages[].reasoning_content');
     return items;
   }
-  const all: Loose[] = [];
-  for (const [at, item] of items.entries()) {
-    const isLast = at === items.length - 1;
-    for (const { before, item: earlier } of placed) if (before === at || (isLast && before > at)) all.push(earlier);
-    all.push(item);
-  }
-  return all;
+  const earlier = items.map((): Loose[] => []);
+  for (const { before, item } of placed) earlier[Math.min(before, items.length - 1)]?.push(item);
+  return items.flatMap((item, at) => [...(earlier[at] ?? []), item]);
 }

@@ -65,6 +65,8 @@ export interface ToolCallIds {
 
 export function toolCallIds(): ToolCallIds {
   const taken = new Set<string>();
+  /** Numbers to go on with behind those that were found taken: a provider may take thousands in a row. */
+  const after = new Map<number, number>();
   return {
     take(id) {
       if (typeof id !== 'string' || id === '') return null;
@@ -73,8 +75,13 @@ export function toolCallIds(): ToolCallIds {
     },
     make(position) {
       let number = position;
-      while (taken.has(`call_${number}`)) number++;
+      const passed: number[] = [];
+      while (taken.has(`call_${number}`)) {
+        passed.push(number);
+        number = after.get(number) ?? number + 1;
+      }
       taken.add(`call_${number}`);
+      for (const one of passed) after.set(one, number + 1);
       return `call_${number}`;
     },
   };

@@ -18,7 +18,8 @@ export class AttemptContext {
   readonly settings: AttemptSettings;
   readonly provider: Provider;
   readonly credential: Credential;
-  readonly redactor: Redactor;
+  /** Once the request is signed, it also knows what signing has made. */
+  redactor: Redactor;
   readonly encoded: EncodedRequest;
   readonly watchdog: Watchdog;
 

@@ -1,7 +1,8 @@
 import { secretsInUrl } from '../../base/base-url.ts';
 import { createRedactor, type Redactor } from '../../base/secrets.ts';
 import { UpstreamError } from '../../base/upstream-error.ts';
-import type { Credential, Provider } from '../../providers/provider.ts';
+import type { EncodedRequest } from '../../dialects/dialect.ts';
+import type { Credential, OutgoingRequest, Provider } from '../../providers/provider.ts';
 import type { ChatResult } from '../../schema/chat.ts';
 import { secretsInHeaders } from './header-secrets.ts';
 
@@ -12,20 +13,54 @@ const errorRedactors = new WeakMap<Credential, Redactor>();
  * For what the upstream sends. It takes out the key, the secret parts of the credential, and what its headers and the
  * query of the provider's address hold. Other parts, such as a region, are words that a response may well hold.
  */
-export function redactorOf({ credentialShape: shape, baseUrl }: Provider, credential: Credential): Redactor {
+export function redactorOf(provider: Provider, credential: Credential): Redactor {
   let redactor = redactors.get(credential);
   if (!redactor) {
-    const parts = Object.entries(credential.parts ?? {}).filter(([name]) => shape?.parts[name]?.isSecret !== false);
-    redactor = createRedactor([
-      credential.secret,
-      ...parts.map(([, value]) => value),
-      ...secretsInHeaders(credential.headers ?? {}),
-      ...secretsInAddress(baseUrl, credential),
-    ]);
+    redactor = createRedactor(secretsOf(provider, credential));
     redactors.set(credential, redactor);
   }
   return redactor;
 }
+
+function secretsOf({ credentialShape: shape, baseUrl }: Provider, credential: Credential): string[] {
+  const parts = Object.entries(credential.parts ?? {}).filter(([name]) => shape?.parts[name]?.isSecret !== false);
+  return [
+    credential.secret,
+    ...parts.map(([, value]) => value),
+    ...secretsInHeaders(credential.headers ?? {}),
+    ...secretsInAddress(baseUrl, credential),
+  ];
+}
+
+/**
+ * A private key is several lines, whose ends may be written as two characters. Each line is a part of the secret.
+ * No provider is sent one: only errors are searched for them.
+ */
+function linesOf(value: string): string[] {
+  const lines = value.split(/\r?\n|\\n/).filter((line) => line !== '' && !line.startsWith('-----'));
+  return value.startsWith('-----BEGIN ') ? [lines.join(''), ...lines.filter((line) => line.length >= 16)] : [];
+}
+
+const signedRedactors = new WeakMap<Credential, { token: string; redactor: Redactor }>();
+
+/**
+ * The same, and for a token that `auth` has made of the credential, such as that of a service account: it opens all
+ * that the credential does, for as long as it lives. A signature of one request is not a token.
+ */
+export function redactorOfSigned(context: Context, { headers }: OutgoingRequest): Redactor {
+  const { provider, credential, encoded } = context;
+  const { authorization } = headers;
+  const token = authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
+  const isMade = token !== '' && token !== credential.secret && headers !== encoded.headers;
+  if (!isMade || Object.values(credential.parts ?? {}).includes(token)) return context.redactor;
+  const known = signedRedactors.get(credential);
+  if (known?.token === token) return known.redactor;
+  const redactor = createRedactor([token, ...secretsOf(provider, credential)]);
+  signedRedactors.set(credential, { token, redactor });
+  return redactor;
+}
+
+type Context = { provider: Provider; credential: Credential; encoded: EncodedRequest; redactor: Redactor };
 
 /**
  * An upstream may put the key it was sent into its error text. Of an error, which is short, all parts are taken out.
@@ -37,7 +72,7 @@ export function withoutKeys(error: unknown, credential: Credential, baseUrl: Pro
     const { secret, parts = {}, headers = {} } = credential;
     redactor = createRedactor([
       secret,
-      ...Object.values(parts),
+      ...Object.values(parts).flatMap((value) => [value, ...linesOf(value)]),
       ...Object.values(headers),
       ...secretsInHeaders(headers),
       ...secretsInAddress(baseUrl, credential),

@@ -4,6 +4,11 @@ import { placeholder } from '../../base/secrets.ts';
 /** A failure in the words of HTTP. */
 export interface ModelFailure {
   status: number;
+  /**
+   * false: nobody has refused the call, so that it may have to be paid for: what came could not be read, or the
+   * connection broke.
+   */
+  isRefusal: boolean;
   /** Those that say when to try again, and the provider's id of the request. Names in lower case. */
   headers: Record<string, string>;
   message: string;
@@ -33,7 +38,7 @@ const keys =
  * @see https://github.com/vercel/ai/blob/main/packages/provider/src/errors/api-call-error.ts
  */
 export function failureOf(error: unknown): ModelFailure | null {
-  if (typeof error === 'string') return failure(502, error);
+  if (typeof error === 'string') return failure(502, error, false);
   if (typeof error !== 'object' || error === null) return null;
   const { name, message, statusCode, responseHeaders, data, type, code } = error as Record<string, unknown>;
   const isOfSdk = typeof name === 'string' && name.startsWith('AI_');
@@ -41,18 +46,27 @@ export function failureOf(error: unknown): ModelFailure | null {
   if ((error instanceof Error && !isOfSdk) || typeof message !== 'string' || message === '') return null;
   const named = typeof name === 'string' ? statuses.get(name) : undefined;
   const told = isErrorStatus(statusCode) ? statusCode : undefined;
-  // Without a status, the provider of the model was not reached, or what it sent could not be read.
-  const found = failure(named ?? told ?? 502, message);
+  const found = failure(named ?? told ?? 502, message, (named ?? told) !== undefined || isUnsent(error));
   return { ...found, headers: headersIn(responseHeaders), code: codeIn(data) ?? wordOf(code) ?? wordOf(type) };
 }
 
-function failure(status: number, message: string): ModelFailure {
+function failure(status: number, message: string, isRefusal: boolean): ModelFailure {
   return {
     status,
+    isRefusal,
     headers: {},
     message: cleanText(message.slice(0, 4000).replace(keys, placeholder)),
     code: undefined,
   };
+}
+
+/** What `fetch` has as the cause where there was no connection. */
+const unsentCodes: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
+
+function isUnsent(error: object): boolean {
+  const { cause } = error as { cause?: unknown };
+  const { code, cause: inner } = Object(cause) as { code?: unknown; cause?: unknown };
+  return unsentCodes.includes(code) || unsentCodes.includes((Object(inner) as { code?: unknown }).code);
 }
 
 function isErrorStatus(value: unknown): value is number {

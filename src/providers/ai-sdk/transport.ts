@@ -89,7 +89,9 @@ function until<Value>(signal: AbortSignal, value: Value | PromiseLike<Value>): P
 function failedResponse(error: unknown): TransportResponse {
   const failure = error instanceof UpstreamError ? null : failureOf(error);
   if (failure === null) throw error;
-  const { status, headers, message, code } = failure;
+  const { status, isRefusal, headers, message, code } = failure;
+  // As a status, it would say that nothing has to be paid for.
+  if (!isRefusal) throw new UpstreamError(message, { reason: 'network', status, providerCode: code });
   return {
     status,
     headers: { ...headers, 'content-type': 'application/json' },

@@ -255,6 +255,8 @@ describe('usage', () => {
     { input_tokens: 1 },
     { input_tokens: -1, output_tokens: 1 },
     { input_tokens: 1e12, output_tokens: 1 },
+    { input_tokens: 1, output_tokens: 1, cache_read_input_tokens: -5 },
+    { input_tokens: 1, output_tokens: 1, cache_creation_input_tokens: 1e12 },
   ])('%j is none', (raw) => {
     expect(readUsage(raw)).toBe(null);
   });

@@ -352,8 +352,8 @@ describe('caching', () => {
 });
 
 describe('parts', () => {
-  const part = (one: object) =>
-    encode({ messages: [{ role: 'user', content: [one] } as ChatRequest['messages'][number]] });
+  const part = (one: object, quirks: ConverseQuirks = {}) =>
+    encode({ messages: [{ role: 'user', content: [one] } as ChatRequest['messages'][number]] }, claude, quirks);
   const file = (filename: string, type = 'application/pdf') => ({
     type: 'file',
     file: { filename, file_data: `data:${type};base64,AAAA` },
@@ -385,13 +385,15 @@ describe('parts', () => {
     ['an image as a file', file('a.png', 'image/png'), 'image', 'png'],
     ['raw sound', { type: 'input_audio', input_audio: { data: 'AA', format: 'pcm16' } }, 'audio', 'pcm'],
   ])('%s becomes a block', (_, one, kind, format) => {
-    const { payload } = part(one);
+    const { payload } = part(one, { s3: true });
     expect((payload.messages as { content: object[] }[])[0]?.content[0]).toMatchObject({ [kind]: { format } });
   });
 
   it.each([
     ['an image of another format', { type: 'image_url', image_url: { url: 'data:image/tiff;base64,AA' } }],
     ['an image in S3 without an ending', { type: 'image_url', image_url: { url: 's3://b/a' } }],
+    ['an image in S3, unless the operator allows it', { type: 'image_url', image_url: { url: 's3://b/a.jpg' } }],
+    ['a document in S3, unless the operator allows it', { type: 'file', file: { file_data: 's3://b/a.pdf' } }],
     ['a file by its id', { type: 'file', file: { file_id: 'x' } }],
     ['a file of another format', file('a.zip', 'application/zip')],
     ['a sound of another format', { type: 'input_audio', input_audio: { data: 'AA', format: 'midi' } }],
