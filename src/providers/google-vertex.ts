@@ -45,7 +45,7 @@ export const googleVertex = defineProvider({
         env: ['GOOGLE_PRIVATE_KEY'],
         isOptional: true,
         // Files of environment variables write the ends of its lines as two characters.
-        pattern: /^-----BEGIN PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\n){1,10000}-----END PRIVATE KEY-----(?:\s|\\n)*$/,
+        pattern: /^-----BEGIN PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\n){1,5000}-----END PRIVATE KEY-----(?:\s|\\n)*$/,
       },
       privateKeyId: { expected: 'the id of the private key', isOptional: true, isSecret: false },
       project: {

@@ -9,7 +9,7 @@ export interface AimockTarget {
   provider: string;
   /** Its name in responses. */
   name: string;
-  dialect: DialectName;
+  dialect: Exclude<DialectName, 'ai-sdk'>;
   /** One that aimock knows to think. */
   model: string;
   /** Of aimock, where this provider would be. */

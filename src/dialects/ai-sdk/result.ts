@@ -1,7 +1,7 @@
 import { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChoice } from '../../schema/chat.ts';
 import type { DecodedResult } from '../dialect.ts';
-import { argumentsText, badResponse, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { addAll, argumentsText, badResponse, isObject, type Loose, toolCallIds } from '../shared/values.ts';
 import { readFinish } from './finish-reason.ts';
 import { mediaField } from './media.ts';
 import {
@@ -78,7 +78,7 @@ function messageOf(parts: readonly Loose[]): Loose {
   for (const part of parts) {
     const notes = metadataIn(part.providerMetadata);
     if (part.type === 'text' && typeof part.text === 'string') {
-      annotations.push(...based.cited(part.citations, text?.length ?? 0));
+      addAll(annotations, based.cited(part.citations, text?.length ?? 0));
       text = (text ?? '') + part.text;
       textNotes = merged(textNotes, notes);
       texts++;
@@ -94,13 +94,13 @@ function messageOf(parts: readonly Loose[]): Loose {
     } else if (part.type === 'source') based.add(part);
     else if (part.type === 'file') {
       const field = mediaField(part);
-      if (Array.isArray(field?.images)) media.images.push(...field.images);
+      if (Array.isArray(field?.images)) addAll(media.images, field.images);
       else if (field !== null) media.audio = field.audio;
     }
   }
   // Notes of several texts could not be told apart once the texts are one.
   if (textNotes !== null && texts === 1) details.push(textNotesDetail(textNotes, thoughts));
-  annotations.push(...based.rest());
+  addAll(annotations, based.rest());
   const message: Loose = { role: 'assistant', content: text, refusal: null };
   if (reasoning !== '') message.reasoning = reasoning;
   if (details.length > 0) message.reasoning_details = details;

@@ -2,7 +2,7 @@ import { parseJson } from '../../base/json.ts';
 import type { AssistantMessage, ChatMessage } from '../../schema/chat.ts';
 import type { ToolCall, ToolMessage } from '../../schema/message.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { isObject, type Loose } from '../shared/values.ts';
+import { addAll, isObject, type Loose } from '../shared/values.ts';
 import { mark } from './cache.ts';
 import type { Encoding } from './encoding.ts';
 import { encodeContent, textBlocks } from './parts.ts';
@@ -42,7 +42,7 @@ export function encodeMessages(messages: readonly ChatMessage[], encoding: Encod
     else {
       const content = encodeContent(message.content, `${path}.content`, encoding);
       const before = turns.at(-1)?.role;
-      if (isStart) system.push(...content);
+      if (isStart) addAll(system, content);
       else add(turns, mayInstruct[at] && (before === 'user' || before === 'system') ? 'system' : 'user', content);
     }
   });
@@ -97,7 +97,7 @@ function noteOthers(message: ChatMessage, { dropped }: Encoding): void {
 function add(turns: Turn[], role: Turn['role'], content: Loose[]): void {
   if (content.length === 0) return;
   const last = turns.at(-1);
-  if (last?.role === role) last.content.push(...content);
+  if (last?.role === role) addAll(last.content, content);
   else turns.push({ role, content });
 }
 

@@ -1,7 +1,7 @@
 import { JsonError, parseJson } from '../../base/json.ts';
 import type { ChatChunk, ChunkDelta } from '../../schema/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
-import { badResponse, isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { addAll, badResponse, isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
 import { annotationOf, hiddenThought, inputText, refusalIn, thoughtDetail } from './blocks.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
@@ -76,7 +76,7 @@ export function streamDecoder(_quirks: MessagesQuirks = {}, { outputTool }: Read
     blocks.set(index, block);
     if (raw.type === 'text') {
       block.kind = 'text';
-      if (Array.isArray(raw.citations)) block.citations.push(...raw.citations);
+      if (Array.isArray(raw.citations)) addAll(block.citations, raw.citations);
       return addText(raw.text);
     }
     if (raw.type === 'thinking') {

@@ -3,7 +3,7 @@ import type { ChatMessage } from '../../schema/chat.ts';
 import type { AssistantMessage, ToolMessage } from '../../schema/message.ts';
 import type { CacheControl, ContentPart } from '../../schema/part.ts';
 import { type CalledTools, calledTools } from '../shared/called-tools.ts';
-import { contentText, isObject, type Loose } from '../shared/values.ts';
+import { addAll, contentText, isObject, type Loose } from '../shared/values.ts';
 import { cachePoint, maxMarks } from './caching.ts';
 import type { ModelTraits } from './model.ts';
 import { blockOfPart, type PartContext } from './parts.ts';
@@ -70,7 +70,7 @@ export function encodeMessages(
     noteUnsent(message, dropped);
     const path = `messages[${at}]`;
     if (message.role === 'system' || message.role === 'developer')
-      encoding.system.push(...contentBlocks(message, path, encoding));
+      addAll(encoding.system, contentBlocks(message, path, encoding));
     else if (message.role === 'assistant') append(encoding, 'assistant', assistantBlocks(message, path, encoding));
     else if (message.role === 'tool') append(encoding, 'user', resultBlocks(message, path, encoding));
     else append(encoding, 'user', contentBlocks(message, path, encoding));
@@ -105,7 +105,7 @@ function noteUnsent(message: ChatMessage, dropped: Set<string>): void {
 function append({ messages }: Encoding, role: Role, content: Loose[]): void {
   if (content.length === 0) return;
   const last = messages.at(-1);
-  if (last?.role === role) last.content.push(...content);
+  if (last?.role === role) addAll(last.content, content);
   else messages.push({ role, content });
 }
 
@@ -197,7 +197,10 @@ function resultBlocks(message: ToolMessage, path: string, encoding: Encoding): L
   if (!encoding.hasTools) {
     const name = encoding.called.nameOf(id) ?? 'tool';
     blocks.push({ text: `[Result of the tool ${name}: ${contentText(given) ?? ''}]` });
-    blocks.push(...content.filter((block) => !('text' in block)));
+    addAll(
+      blocks,
+      content.filter((block) => !('text' in block)),
+    );
   } else {
     const failed = message.is_error === true || message.status === 'error' ? { status: 'error' } : {};
     const result = content.length > 0 ? content : [{ text: '(no output)' }];

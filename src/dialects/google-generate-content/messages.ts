@@ -1,7 +1,7 @@
 import type { ChatMessage, SystemMessage, ToolMessage, UserMessage } from '../../schema/chat.ts';
 import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { contentText, type Loose } from '../shared/values.ts';
+import { addAll, contentText, type Loose } from '../shared/values.ts';
 import { encodeAssistant } from './assistant.ts';
 import { type Drop, dropOthers } from './generation-config.ts';
 import { encodePart } from './media.ts';
@@ -50,7 +50,7 @@ export function encodeMessages(
   const called = calledTools();
   const add = (role: Content['role'], parts: Loose[]) => {
     const last = contents.at(-1);
-    if (last?.role === role) last.parts.push(...parts);
+    if (last?.role === role) addAll(last.parts, parts);
     else contents.push({ role, parts });
   };
   for (const { message, at } of inOrderOfCalls(messages)) {
@@ -59,7 +59,7 @@ export function encodeMessages(
     switch (message.role) {
       case 'system':
       case 'developer':
-        system.push(...encodeTexts(message, path, quirks, drop));
+        addAll(system, encodeTexts(message, path, quirks, drop));
         break;
       case 'user':
         add('user', encodeTexts(message, path, quirks, drop));

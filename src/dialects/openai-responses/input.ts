@@ -1,5 +1,5 @@
 import type { AssistantMessage, ChatMessage, ToolMessage } from '../../schema/chat.ts';
-import type { Loose } from '../shared/values.ts';
+import { addAll, type Loose } from '../shared/values.ts';
 import type { Dropped } from './dropped.ts';
 import { encodeOutputParts, encodeOwnParts, encodeParts } from './parts.ts';
 import type { ResponsesQuirks } from './quirks.ts';
@@ -69,7 +69,7 @@ function encodeSaid({ content, refusal, tool_calls: calls }: AssistantMessage, p
   // Beside calls, an empty text only says that there is none.
   const isText = typeof content === 'string' && (content !== '' || (!calls?.length && !refusal));
   if (isText) parts.push({ type: 'output_text', text: content });
-  if (Array.isArray(content)) parts.push(...encodeOwnParts(content, path, dropped));
+  if (Array.isArray(content)) addAll(parts, encodeOwnParts(content, path, dropped));
   if (refusal) parts.push({ type: 'refusal', refusal });
   return parts.length === 0 ? null : parts;
 }

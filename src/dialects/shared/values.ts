@@ -6,6 +6,11 @@ export function isObject(value: unknown): value is Loose {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Adds to a list. As arguments of one call, some 120,000 values would be too many. */
+export function addAll<Item>(list: Item[], more: Iterable<Item>): void {
+  for (const one of more) list.push(one);
+}
+
 /** What choices and tool calls are numbered by. */
 export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;

@@ -106,6 +106,9 @@ const requests: Record<string, object> = {
       },
     ],
   },
+  'many parts in one message': {
+    messages: [{ role: 'user', content: times(150_000, () => ({ type: 'text', text: 'a' })) }],
+  },
   'reasoning between calls': {
     messages: [
       user,
