@@ -1,4 +1,5 @@
 import type { ChatRequest } from '../../schema/chat.ts';
+import { gatewayFields } from '../shared/gateway-fields.ts';
 import type { Loose } from '../shared/values.ts';
 import type { Encoding } from './encoding.ts';
 
@@ -83,6 +84,7 @@ function encodeTier({ service_tier: tier }: ChatRequest, payload: Loose, { quirk
 
 /** Fields that reach the provider, or that say here what was left out of them. */
 const handled: ReadonlySet<string> = new Set([
+  ...gatewayFields,
   'messages',
   'max_tokens',
   'max_completion_tokens',
@@ -101,21 +103,6 @@ const handled: ReadonlySet<string> = new Set([
   'user',
   'safety_identifier',
   'cache_control',
-  // Fields that speak to the gateway, not to a provider.
-  'model',
-  'models',
-  'provider',
-  'plugins',
-  'route',
-  'debug',
-  'trace',
-  'session_id',
-  'stop_server_tools_when',
-  'stream',
-  'stream_options',
-  'include_reasoning',
-  'usage',
-  'transforms',
 ]);
 
 /** Values that ask for nothing but what happens anyway. */

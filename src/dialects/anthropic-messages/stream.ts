@@ -1,15 +1,12 @@
-import { JsonError, parseJson } from '../../base/json.ts';
 import type { ChatChunk, ChunkDelta } from '../../schema/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
+import { eventObject } from '../shared/events.ts';
 import { addAll, badResponse, isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
 import { annotationOf, hiddenThought, inputText, refusalIn, thoughtDetail } from './blocks.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
 import type { MessagesQuirks } from './quirks.ts';
 import { mergeUsage, readUsage, serviceTierOf } from './usage.ts';
-
-/** An event that nests deeper is none of a message. */
-const maxDepth = 64;
 
 /** A block that has begun and not ended. */
 interface OpenBlock {
@@ -46,7 +43,7 @@ export function streamDecoder(_quirks: MessagesQuirks = {}, { outputTool }: Read
   let isFinished = false;
 
   function decode(data: string, name: string): StreamPart[] {
-    const event = parseEvent(data);
+    const event = eventObject(data);
     const type = event.type ?? name;
     const error = errorIn(event);
     if (error) return [{ kind: 'error', error }];
@@ -186,18 +183,6 @@ export function streamDecoder(_quirks: MessagesQuirks = {}, { outputTool }: Read
   }
 
   return { decode };
-}
-
-function parseEvent(data: string): Loose {
-  let event: unknown;
-  try {
-    event = parseJson(data, maxDepth);
-  } catch (error) {
-    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
-    throw error;
-  }
-  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
-  return event;
 }
 
 function addThought(text: unknown, place: number): StreamPart[] {

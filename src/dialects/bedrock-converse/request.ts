@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest, Reading } from '../dialect.ts';
+import { gatewayFields } from '../shared/gateway-fields.ts';
 import { isObject, type Loose } from '../shared/values.ts';
 import { type Conversation, encodeMessages, markEnd } from './messages.ts';
 import { type ModelTraits, traitsOf } from './model.ts';
@@ -11,20 +12,7 @@ import { forcesTool, planTools, type ToolPlan } from './tools.ts';
 
 /** Fields that are read here or that speak to the gateway: each of the others is left out, and said to be. */
 const readFields = new Set([
-  'model',
-  'models',
-  'provider',
-  'plugins',
-  'route',
-  'debug',
-  'trace',
-  'session_id',
-  'stop_server_tools_when',
-  'stream',
-  'stream_options',
-  'include_reasoning',
-  'usage',
-  'transforms',
+  ...gatewayFields,
   'messages',
   'max_tokens',
   'max_completion_tokens',

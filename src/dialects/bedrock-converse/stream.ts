@@ -1,7 +1,7 @@
-import { JsonError, parseJson } from '../../base/json.ts';
 import type { FinishReason } from '../../schema/chat.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
+import { eventObject } from '../shared/events.ts';
 import { argumentsText, badResponse, isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
 import { annotationOf } from './citations.ts';
 import { errorOfException } from './errors.ts';
@@ -10,9 +10,6 @@ import { imageOf } from './images.ts';
 import type { ConverseQuirks } from './quirks.ts';
 import { formatOf, secretDetail, textDetail } from './reasoning-details.ts';
 import { readUsage } from './usage.ts';
-
-/** An event that nests deeper is none of this dialect. Traces of guardrails nest deepest. */
-const maxDepth = 64;
 
 type Kind = 'text' | 'tool' | 'output' | 'hidden';
 
@@ -60,7 +57,7 @@ export function streamDecoder(_quirks: ConverseQuirks, reading: Reading = {}): S
   let held = reading.outputTool === undefined ? null : '';
 
   function decode(data: string, event: string): StreamPart[] {
-    const fields = parseEvent(data);
+    const fields = eventObject(data);
     if (event === '') return decodeWrapped(fields);
     return decodeNamed(event, fields);
   }
@@ -230,18 +227,6 @@ export function streamDecoder(_quirks: ConverseQuirks, reading: Reading = {}): S
   }
 
   return { decode };
-}
-
-function parseEvent(data: string): Loose {
-  let event: unknown;
-  try {
-    event = parseJson(data, maxDepth);
-  } catch (error) {
-    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
-    throw error;
-  }
-  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
-  return event;
 }
 
 function empty(): ChatChunk {

@@ -2,6 +2,7 @@ import { cleanText } from '../../base/clean-text.ts';
 import { parseRetryAfter, retryAfterOf } from '../../base/retry-after.ts';
 import { UpstreamError, type UpstreamFault } from '../../base/upstream-error.ts';
 import type { Usage } from '../../schema/chat.ts';
+import { errorBody } from '../shared/error-body.ts';
 import { badResponse, isObject, type Loose } from '../shared/values.ts';
 
 interface ErrorText {
@@ -98,16 +99,8 @@ const operators =
   /api_key_(?:invalid|service_blocked|http_referrer|ip_address|android|ios)|api key (?:not valid|not found|expired)|user location is not supported|enable billing|billing_disabled/;
 
 function readError(body: string): ErrorText {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    // A page of HTML means nothing to an API client.
-    return { message: /^\s*</.test(body) ? '' : cleanText(body, 300) };
-  }
-  // A stream that is a list holds its error as the first element.
-  const first = Array.isArray(parsed) ? parsed[0] : parsed;
-  return isObject(first) ? textOf(first) : { message: typeof first === 'string' ? cleanText(first) : '' };
+  const read = errorBody(body);
+  return typeof read === 'string' ? { message: read } : textOf(read);
 }
 
 function textOf(body: Loose): ErrorText {

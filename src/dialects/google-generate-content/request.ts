@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
+import { gatewayFields } from '../shared/gateway-fields.ts';
 import type { Loose } from '../shared/values.ts';
 import { choicesOf, type Drop, generationConfig } from './generation-config.ts';
 import { encodeMessages } from './messages.ts';
@@ -7,24 +8,6 @@ import { familyOf } from './model-family.ts';
 import type { GoogleQuirks } from './quirks.ts';
 import { encodeFormat } from './structured-output.ts';
 import { encodeTools } from './tools.ts';
-
-/** Fields that speak to the gateway, not to a provider. */
-const gatewayFields = [
-  'model',
-  'models',
-  'provider',
-  'plugins',
-  'route',
-  'debug',
-  'trace',
-  'session_id',
-  'stop_server_tools_when',
-  'stream',
-  'stream_options',
-  'include_reasoning',
-  'usage',
-  'transforms',
-];
 
 /** Fields that this dialect reads. It says itself where it leaves one of them out. */
 const readFields = [

@@ -1,8 +1,8 @@
-import { JsonError, parseJson } from '../../base/json.ts';
 import type { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
-import { badResponse, isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { eventObject } from '../shared/events.ts';
+import { isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
 import { type CandidateState, newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
@@ -10,9 +10,6 @@ import { decodeLogprobs } from './logprobs.ts';
 import type { GoogleQuirks } from './quirks.ts';
 import { brokenOff, refusalText } from './result.ts';
 import { readUsage, searchesOf, servedTier } from './usage.ts';
-
-/** An event that nests deeper is no generated content. */
-const maxDepth = 64;
 
 /**
  * Reads a stream of responses, each of which adds to the one before. Google sends no mark of the end: a candidate ends
@@ -28,7 +25,7 @@ export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {
   let broken: UpstreamError | null = null;
 
   function decode(data: string): StreamPart[] {
-    const event = parseEvent(data);
+    const event = eventObject(data);
     parts.suffix = suffixOf(event);
     const candidates = Array.isArray(event.candidates) ? event.candidates.filter(isObject) : [];
     for (const one of candidates) searches = Math.max(searches, searchesOf(one, event.modelVersion));
@@ -83,16 +80,4 @@ function chunkOf(choices: Loose[], tier: string | undefined): ChatChunk {
     choices,
     ...(tier === undefined ? {} : { service_tier: tier }),
   } as unknown as ChatChunk;
-}
-
-function parseEvent(data: string): Loose {
-  let event: unknown;
-  try {
-    event = parseJson(data, maxDepth);
-  } catch (error) {
-    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
-    throw error;
-  }
-  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
-  return event;
 }

@@ -1,6 +1,7 @@
 import { cleanText } from '../../base/clean-text.ts';
 import { retryAfterOf } from '../../base/retry-after.ts';
 import { UpstreamError } from '../../base/upstream-error.ts';
+import { errorBody } from '../shared/error-body.ts';
 import { isObject, type Loose } from '../shared/values.ts';
 
 interface ErrorText {
@@ -55,15 +56,8 @@ function namedStatus(body: Loose): number | null {
 }
 
 function readError(body: string): ErrorText {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    // A page of HTML means nothing to an API client.
-    return { message: /^\s*</.test(body) ? '' : cleanText(body, 300) };
-  }
-  const first = Array.isArray(parsed) ? parsed[0] : parsed;
-  return isObject(first) ? textOf(first) : { message: typeof first === 'string' ? cleanText(first) : '' };
+  const read = errorBody(body);
+  return typeof read === 'string' ? { message: read } : textOf(read);
 }
 
 function textOf(body: Loose): ErrorText {

@@ -1,5 +1,6 @@
 import type { ChatRequest, ChatTool } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest, StructuredOutput } from '../dialect.ts';
+import { gatewayFields } from '../shared/gateway-fields.ts';
 import { encodeMessages } from './messages.ts';
 import { encodeFormat } from './output-format.ts';
 import { isRefused } from './parameters.ts';
@@ -7,26 +8,13 @@ import type { ChatQuirks } from './quirks.ts';
 import { encodeReasoning } from './reasoning-request.ts';
 
 /** Fields that speak to the gateway, and those that are written anew, in the provider's own words. */
-export const gatewayFields: ReadonlySet<string> = new Set([
-  'model',
-  'models',
-  'provider',
-  'plugins',
-  'route',
-  'debug',
-  'trace',
-  'session_id',
-  'stop_server_tools_when',
+const handledFields: ReadonlySet<string> = new Set([
+  ...gatewayFields,
   'cache_control',
-  'stream',
-  'stream_options',
   'max_tokens',
   'max_completion_tokens',
   'reasoning',
   'reasoning_effort',
-  'include_reasoning',
-  'usage',
-  'transforms',
 ]);
 
 /**
@@ -41,7 +29,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   payload.model = upstreamModel;
   for (const key in request) {
     const value = (request as Record<string, unknown>)[key];
-    if (value === null || value === undefined || gatewayFields.has(key)) continue;
+    if (value === null || value === undefined || handledFields.has(key)) continue;
     if (dropParams !== undefined && isRefused(key, dropParams)) dropped.push(key);
     else payload[key === 'seed' ? (quirks.seedField ?? key) : key] = value;
   }

@@ -1,7 +1,7 @@
-import { JsonError, parseJson } from '../../base/json.ts';
 import type { UpstreamError } from '../../base/upstream-error.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { StreamDecoder, StreamPart } from '../dialect.ts';
+import { eventObject } from '../shared/events.ts';
 import {
   argumentsText,
   badResponse,
@@ -20,9 +20,6 @@ import { normaliseFinishReason } from './finish-reason.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { readUsage } from './usage.ts';
-
-/** An event that nests deeper is no chat chunk. */
-const maxDepth = 64;
 
 interface ChoiceState {
   /** Index of the latest tool call; -1 before the first. */
@@ -52,7 +49,7 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
   function decode(data: string): StreamPart[] {
     if (data.trim() === '[DONE]')
       return quirks.finishesWithoutReason === true ? [...finishAll(), { kind: 'done' }] : [{ kind: 'done' }];
-    const event = parseEvent(data);
+    const event = eventObject(data);
     const error = errorIn(event);
     const parts: StreamPart[] = [];
     const choices = Array.isArray(event.choices) ? event.choices.filter(isObject) : [];
@@ -131,18 +128,6 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
   }
 
   return { decode };
-}
-
-function parseEvent(data: string): Loose {
-  let event: unknown;
-  try {
-    event = parseJson(data, maxDepth);
-  } catch (error) {
-    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
-    throw error;
-  }
-  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
-  return event;
 }
 
 function decodeDelta(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {

@@ -1,6 +1,6 @@
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest, StructuredOutput } from '../dialect.ts';
-import { gatewayFields } from '../openai-chat/request.ts';
+import { gatewayFields } from '../shared/gateway-fields.ts';
 import { type Loose, without } from '../shared/values.ts';
 import { createDropped, type Dropped } from './dropped.ts';
 import { encodeInput } from './input.ts';
@@ -25,7 +25,8 @@ const same: readonly string[] = [
   'max_tool_calls',
 ];
 /** Fields that are written anew. Each notes by itself what of it is left out. */
-const rewritten: readonly string[] = [
+const rewritten: ReadonlySet<string> = new Set([
+  ...gatewayFields,
   'messages',
   'tools',
   'tool_choice',
@@ -34,7 +35,11 @@ const rewritten: readonly string[] = [
   'reasoning_effort',
   'logprobs',
   'top_logprobs',
-];
+  'cache_control',
+  'max_tokens',
+  'max_completion_tokens',
+  'reasoning',
+]);
 
 /**
  * Builds the upstream body. It holds nothing that names what an earlier call has stored, such as
@@ -115,8 +120,7 @@ function passFields(request: ChatRequest, payload: Loose, dropped: Dropped): voi
     const value = request[key];
     if (value === null || value === undefined) continue;
     if (same.includes(key)) payload[key] = value;
-    else if (!gatewayFields.has(key) && !rewritten.includes(key) && !isMet(key, value))
-      dropped.noteOthers('', { [key]: value }, []);
+    else if (!rewritten.has(key) && !isMet(key, value)) dropped.noteOthers('', { [key]: value }, []);
   }
   if (request.cache_control !== undefined) dropped.note('cache_control');
   if ((request.top_logprobs ?? null) === null) return;

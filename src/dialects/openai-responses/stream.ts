@@ -1,6 +1,6 @@
-import { JsonError, parseJson } from '../../base/json.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { StreamDecoder, StreamPart } from '../dialect.ts';
+import { eventObject } from '../shared/events.ts';
 import { badResponse, isIndex, isObject, type Loose } from '../shared/values.ts';
 import { responseError } from './errors.ts';
 import { finishOf } from './finish.ts';
@@ -44,7 +44,7 @@ export function streamDecoder(quirks: ResponsesQuirks): StreamDecoder {
   function decode(data: string): StreamPart[] {
     // Some servers add the sentinel of chat completions. Only an event says that a response is complete.
     if (isOver || data.trim() === '[DONE]') return [];
-    const event = parseEvent(data);
+    const event = eventObject(data, maxDepth);
     const kind = deltas.get(event.type);
     if (kind === undefined) return decodeOther(event);
     if (typeof event.delta !== 'string') return [];
@@ -147,16 +147,4 @@ function partOf(event: Loose, kind: TextKind): number {
   if (kind === 'arguments') return 0;
   const number = kind === 'summary' ? event.summary_index : event.content_index;
   return isIndex(number) ? number : 0;
-}
-
-function parseEvent(data: string): Loose {
-  let event: unknown;
-  try {
-    event = parseJson(data, maxDepth);
-  } catch (error) {
-    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
-    throw error;
-  }
-  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
-  return event;
 }

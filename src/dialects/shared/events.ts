@@ -2,10 +2,10 @@ import { JsonError, parseJson } from '../../base/json.ts';
 import { badResponse, isObject, type Loose } from './values.ts';
 
 /** An event that nests deeper is none of a chat. */
-const maxDepth = 64;
+const usualDepth = 64;
 
 /** Reads the object that an event of a stream is. @throws UpstreamError bad_response */
-export function eventObject(data: string): Loose {
+export function eventObject(data: string, maxDepth = usualDepth): Loose {
   let event: unknown;
   try {
     event = parseJson(data, maxDepth);

@@ -1,23 +1,8 @@
 import type { ChatRequest } from '../../schema/chat.ts';
+import { gatewayFields } from './gateway-fields.ts';
 
-/** Fields that speak to the gateway, which acts on them itself: no provider is meant. */
-const gatewayOnly: ReadonlySet<string> = new Set([
-  'messages',
-  'model',
-  'models',
-  'provider',
-  'plugins',
-  'route',
-  'debug',
-  'trace',
-  'session_id',
-  'stop_server_tools_when',
-  'stream',
-  'stream_options',
-  'include_reasoning',
-  'usage',
-  'transforms',
-]);
+/** No dialect has to say that it carries these. */
+const gatewayOnly: ReadonlySet<string> = new Set(['messages', ...gatewayFields]);
 
 /** The fields of a request that say something to a provider and that a dialect does not carry. null means "not set". */
 export function leftOut(request: ChatRequest, carried: ReadonlySet<string>): string[] {
