@@ -1,5 +1,5 @@
 import type { Usage } from '../../schema/chat.ts';
-import { tokenCount } from '../shared/token-count.ts';
+import { tokenCount } from '../shared/counts.ts';
 import { isObject, type Loose } from '../shared/values.ts';
 
 /**

@@ -1,19 +1,6 @@
 import type { Usage } from '../../schema/chat.ts';
+import { searchCount, tokenCount, tokensOrZero } from '../shared/counts.ts';
 import { isObject, type Loose } from '../shared/values.ts';
-
-/** No model reads or writes this much in one call; a larger count is a mistake of the provider. */
-const implausibleTokens = 100_000_000;
-/** Nor does one search the web so often. */
-const implausibleSearches = 1_000;
-
-function count(value: unknown, most = implausibleTokens): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most ? value : null;
-}
-
-/** null: nonsense, without which the prompt would be counted too low. */
-function countOrZero(value: unknown): number | null {
-  return value === undefined || value === null ? 0 : count(value);
-}
 
 /**
  * Reads what Anthropic reports. Its `input_tokens` leave out what is read from a cache and what is written to one; ours
@@ -36,11 +23,9 @@ export function readUsage(raw: unknown): Usage | null {
       ...(writtenForHour > 0 ? { cache_write_1h_tokens: writtenForHour } : {}),
     },
   };
-  const thoughts = count(isObject(raw.output_tokens_details) ? raw.output_tokens_details.thinking_tokens : null);
+  const thoughts = tokenCount(isObject(raw.output_tokens_details) ? raw.output_tokens_details.thinking_tokens : null);
   if (thoughts !== null) usage.completion_tokens_details = { reasoning_tokens: Math.min(thoughts, output) };
-  const searches = isObject(raw.server_tool_use)
-    ? count(raw.server_tool_use.web_search_requests, implausibleSearches)
-    : null;
+  const searches = isObject(raw.server_tool_use) ? searchCount(raw.server_tool_use.web_search_requests) : null;
   if (searches) usage.server_tool_use_details = { web_search_requests: searches };
   return usage;
 }
@@ -79,13 +64,13 @@ function add(a: number | null, b: number | null): number | null {
 
 function countsOf(raw: Loose): Totals {
   const byTime = isObject(raw.cache_creation) ? raw.cache_creation : {};
-  const forHour = count(byTime.ephemeral_1h_input_tokens) ?? 0;
-  const forMinutes = count(byTime.ephemeral_5m_input_tokens) ?? 0;
-  const written = countOrZero(raw.cache_creation_input_tokens);
+  const forHour = tokenCount(byTime.ephemeral_1h_input_tokens) ?? 0;
+  const forMinutes = tokenCount(byTime.ephemeral_5m_input_tokens) ?? 0;
+  const written = tokensOrZero(raw.cache_creation_input_tokens);
   return {
-    input: count(raw.input_tokens),
-    output: count(raw.output_tokens),
-    cached: countOrZero(raw.cache_read_input_tokens),
+    input: tokenCount(raw.input_tokens),
+    output: tokenCount(raw.output_tokens),
+    cached: tokensOrZero(raw.cache_read_input_tokens),
     written: written === null ? null : Math.max(written, forHour + forMinutes),
     writtenForHour: forHour,
   };

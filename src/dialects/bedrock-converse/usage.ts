@@ -1,20 +1,6 @@
 import type { Usage } from '../../schema/chat.ts';
+import { tokenCount, tokensOrZero } from '../shared/counts.ts';
 import { isObject } from '../shared/values.ts';
-
-/** No model reads or writes this much in one call; a larger count is a mistake of the provider. */
-const implausibleTokens = 100_000_000;
-
-/** A count of tokens: a plausible non-negative integer, else null. */
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= implausibleTokens
-    ? value
-    : null;
-}
-
-/** null: nonsense. */
-function countOrZero(value: unknown): number | null {
-  return value === undefined || value === null ? 0 : count(value);
-}
 
 /**
  * Reads the usage that the provider reports. Its `inputTokens` leave out what was read from a cache or written to one;
@@ -24,11 +10,11 @@ function countOrZero(value: unknown): number | null {
  */
 export function readUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null;
-  const input = count(raw.inputTokens);
-  const output = count(raw.outputTokens);
+  const input = tokenCount(raw.inputTokens);
+  const output = tokenCount(raw.outputTokens);
   if (input === null || output === null) return null;
-  const read = countOrZero(raw.cacheReadInputTokens);
-  const written = countOrZero(raw.cacheWriteInputTokens);
+  const read = tokensOrZero(raw.cacheReadInputTokens);
+  const written = tokensOrZero(raw.cacheWriteInputTokens);
   // Without them, the prompt would be counted too low.
   if (read === null || written === null) return null;
   const forAnHour = Math.min(writtenForAnHour(raw.cacheDetails), written);
@@ -48,6 +34,7 @@ export function readUsage(raw: unknown): Usage | null {
 function writtenForAnHour(details: unknown): number {
   if (!Array.isArray(details)) return 0;
   let tokens = 0;
-  for (const detail of details) if (isObject(detail) && detail.ttl === '1h') tokens += count(detail.inputTokens) ?? 0;
+  for (const detail of details)
+    if (isObject(detail) && detail.ttl === '1h') tokens += tokenCount(detail.inputTokens) ?? 0;
   return tokens;
 }

@@ -1,5 +1,5 @@
 import type { Usage } from '../../schema/chat.ts';
-import { tokenCount } from '../shared/token-count.ts';
+import { tokenCount } from '../shared/counts.ts';
 import { isObject } from '../shared/values.ts';
 import type { CohereQuirks } from './quirks.ts';
 

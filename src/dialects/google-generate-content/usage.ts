@@ -1,21 +1,6 @@
 import type { Usage } from '../../schema/chat.ts';
+import { implausibleSearches, tokenCount, tokensOrZero } from '../shared/counts.ts';
 import { isObject, type Loose } from '../shared/values.ts';
-
-/** No model reads or writes this much in one call; a larger count is a mistake of the provider. */
-const implausibleTokens = 100_000_000;
-/** Nor does one search the web so often. */
-const implausibleSearches = 1_000;
-
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= implausibleTokens
-    ? value
-    : null;
-}
-
-/** Google leaves out a count that is 0. Nonsense is no count. */
-function countOrZero(value: unknown): number | null {
-  return value === undefined || value === null ? 0 : count(value);
-}
 
 /**
  * Reads `usageMetadata`. Thoughts and what tools added to the prompt stand beside the other counts; cached tokens are
@@ -26,15 +11,15 @@ function countOrZero(value: unknown): number | null {
  */
 export function readUsage(raw: unknown, searches = 0): Usage | null {
   if (!isObject(raw)) return null;
-  const prompt = count(raw.promptTokenCount);
-  const fromTools = countOrZero(raw.toolUsePromptTokenCount);
-  const candidates = countOrZero(raw.candidatesTokenCount);
-  const thoughts = countOrZero(raw.thoughtsTokenCount);
+  const prompt = tokenCount(raw.promptTokenCount);
+  const fromTools = tokensOrZero(raw.toolUsePromptTokenCount);
+  const candidates = tokensOrZero(raw.candidatesTokenCount);
+  const thoughts = tokensOrZero(raw.thoughtsTokenCount);
   if (prompt === null || fromTools === null || candidates === null || thoughts === null) return null;
   const promptTokens = prompt + fromTools;
   const completionTokens = candidates + thoughts;
   const read: Record<string, number> = {
-    cached_tokens: Math.min(count(raw.cachedContentTokenCount) ?? 0, promptTokens),
+    cached_tokens: Math.min(tokenCount(raw.cachedContentTokenCount) ?? 0, promptTokens),
   };
   addModalities(read, [raw.promptTokensDetails, raw.toolUsePromptTokensDetails], promptTokens);
   const produced: Record<string, number> = { reasoning_tokens: thoughts };
@@ -62,7 +47,7 @@ function addModalities(counts: Record<string, number>, details: readonly unknown
     for (const entry of list) {
       if (!isObject(entry)) continue;
       const key = modalities.get(entry.modality);
-      const tokens = count(entry.tokenCount) ?? 0;
+      const tokens = tokenCount(entry.tokenCount) ?? 0;
       if (key !== undefined && tokens > 0) counts[key] = Math.min((counts[key] ?? 0) + tokens, most);
     }
   }

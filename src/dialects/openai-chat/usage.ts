@@ -1,21 +1,10 @@
 import type { Usage } from '../../schema/chat.ts';
+import { implausibleSearches, tokenCount } from '../shared/counts.ts';
 import { isObject, type Loose } from '../shared/values.ts';
-
-/** No model reads or writes this much in one call; a larger count is a mistake of the provider. */
-const implausibleTokens = 100_000_000;
-/** Nor does one search the web so often. */
-const implausibleSearches = 1_000;
-
-/** A count of tokens: a plausible non-negative integer, else null. */
-function count(value: unknown): number | null {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= implausibleTokens
-    ? value
-    : null;
-}
 
 /** A count of a part: absent or nonsense is 0, and it can't be more than the total. */
 function part(value: unknown, total: number): number {
-  return Math.min(count(value) ?? 0, total);
+  return Math.min(tokenCount(value) ?? 0, total);
 }
 
 function objectIn(value: unknown): Loose | null {
@@ -29,14 +18,14 @@ function objectIn(value: unknown): Loose | null {
  */
 export function readUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null;
-  let promptTokens = count(raw.prompt_tokens);
-  let completionTokens = count(raw.completion_tokens);
+  let promptTokens = tokenCount(raw.prompt_tokens);
+  let completionTokens = tokenCount(raw.completion_tokens);
   if (promptTokens === null || completionTokens === null) return null;
   const inDetails = objectIn(raw.prompt_tokens_details ?? raw.prompt_token_details);
   const outDetails = objectIn(raw.completion_tokens_details);
   const cached = cachedTokens(raw, inDetails);
-  let reasoning = count(outDetails === null ? raw.reasoning_tokens : outDetails.reasoning_tokens) ?? 0;
-  const total = count(raw.total_tokens);
+  let reasoning = tokenCount(outDetails === null ? raw.reasoning_tokens : outDetails.reasoning_tokens) ?? 0;
+  const total = tokenCount(raw.total_tokens);
   let missing = total === null ? 0 : total - promptTokens - completionTokens;
   // Some leave cached tokens out of the prompt, though not out of the total.
   if (cached > 0 && (total === null ? cached > promptTokens : missing === cached + reasoning)) {
@@ -80,11 +69,11 @@ function note(counts: Counts, key: string, value: number): void {
 
 function cachedTokens(raw: Loose, details: Loose | null): number {
   return (
-    count(details?.cached_tokens) ??
-    count(raw.cached_tokens) ??
-    count(raw.prompt_cache_hit_tokens) ??
+    tokenCount(details?.cached_tokens) ??
+    tokenCount(raw.cached_tokens) ??
+    tokenCount(raw.prompt_cache_hit_tokens) ??
     // Mistral
-    count(raw.num_cached_tokens) ??
+    tokenCount(raw.num_cached_tokens) ??
     0
   );
 }
@@ -104,8 +93,8 @@ function writtenTokens(details: Loose | null, promptTokens: number): { all: numb
 /** Searches that the provider ran by itself. It charges each, and nobody else can count them. */
 function searchesIn(raw: Loose): number {
   const requests =
-    count(objectIn(raw.server_tool_use_details ?? raw.server_tool_use)?.web_search_requests) ??
+    tokenCount(objectIn(raw.server_tool_use_details ?? raw.server_tool_use)?.web_search_requests) ??
     // Perplexity
-    count(raw.num_search_queries);
+    tokenCount(raw.num_search_queries);
   return requests === null || requests > implausibleSearches ? 0 : requests;
 }

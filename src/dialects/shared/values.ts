@@ -71,7 +71,7 @@ export interface ToolCallIds {
 export function toolCallIds(): ToolCallIds {
   const taken = new Set<string>();
   /** Numbers to go on with behind those that were found taken: a provider may take thousands in a row. */
-  const after = new Map<number, number>();
+  let after: Map<number, number> | null = null;
   return {
     take(id) {
       if (typeof id !== 'string' || id === '') return null;
@@ -83,10 +83,11 @@ export function toolCallIds(): ToolCallIds {
       const passed: number[] = [];
       while (taken.has(`call_${number}`)) {
         passed.push(number);
-        number = after.get(number) ?? number + 1;
+        number = after?.get(number) ?? number + 1;
       }
       taken.add(`call_${number}`);
-      for (const one of passed) after.set(one, number + 1);
+      if (passed.length > 0) after ??= new Map();
+      for (const one of passed) after?.set(one, number + 1);
       return `call_${number}`;
     },
   };
