@@ -20,6 +20,11 @@ export default defineConfig((flags) => ({
     bun: 'adapters/bun.ts',
     sqlite: 'adapters/sqlite.ts',
     cli: 'adapters/cli.ts',
+    'inflate-zlib': 'src/transport/inflate-zlib.ts',
+    'inflate-web': 'src/transport/inflate-web.ts',
+    'pdf-inline': 'src/plugins/file-parser/pdf-inline.ts',
+    'pdf-thread': 'src/plugins/file-parser/pdf-thread.ts',
+    'pdf-threads': 'src/plugins/file-parser/pdf-threads.ts',
     'transport-undici': 'src/transport/undici.ts',
     'transport-fetch': 'src/transport/fetch.ts',
   },
@@ -35,8 +40,8 @@ export default defineConfig((flags) => ({
   // Deno and workerd know Node's modules only by their full name.
   removeNodeProtocol: false,
   noExternal: bundled,
-  // Chosen where the package is used, by the import condition of package.json.
-  external: ['#transport', /^node:/],
+  // Chosen where the package is used, by the import conditions of package.json.
+  external: ['#inflate', '#pdf', '#transport', /^node:/],
   dts: flags.dts === false ? false : { entry: declarations },
 }));
 

@@ -48,8 +48,9 @@ function importersOf(module: string): string[] {
 
 /** What both runs have in common. */
 export const shared = {
-  // `#transport` is then the source file that Node uses, not the built one. Our own name: in a project whose packages
-  // share a condition called `source`, the published package would look for a source that it does not hold.
+  // `#transport` and `#inflate` are then the source files that Node uses, not the built ones. Our own name: in a project
+  // whose packages share a condition called `source`, the published package would look for a source that it does not
+  // hold.
   resolve: { conditions: ['model-gateway-source'] },
   ssr: { resolve: { conditions: ['model-gateway-source'] } },
   // Long enough for a busy machine: what hangs fails all the same.

@@ -31,9 +31,18 @@ const failures: Readonly<Record<string, HandleContext['bodyFailure']>> = {
   'entity.parse.failed': 'malformed',
   'request.size.invalid': 'malformed',
   'entity.too.large': 'too_large',
-  'encoding.unsupported': 'unsupported',
   'charset.unsupported': 'unsupported',
 };
+
+/** A parser that does not know how a body is compressed leaves it alone. */
+const isUnread = 'encoding.unsupported';
+
+/** The codes of `node:zlib`'s errors, which the parser passes on without a type. */
+const isOfZlib = /^(?:Z_|ZSTD_|ERR__)/;
+
+function failureOf({ type, code }: { type?: unknown; code?: unknown }): HandleContext['bodyFailure'] {
+  return failures[String(type)] ?? (isOfZlib.test(String(code)) ? 'damaged' : undefined);
+}
 
 export type ExpressErrorMiddleware = (
   error: unknown,
@@ -45,7 +54,8 @@ export type ExpressErrorMiddleware = (
 /**
  * Error middleware for a gateway after `express.json()`: `app.use('/v1', gatewayMiddleware(gateway),
  * gatewayErrors(gateway))`. Requests to the gateway whose body the parser refused, such as JSON with a mistake, then
- * get the gateway's error instead of a page of Express. All other errors go on.
+ * get the gateway's error instead of a page of Express. A body whose compression the parser does not know is read by the
+ * gateway. All other errors go on.
  * @param options  as of `gatewayMiddleware`
  */
 export function gatewayErrors<Request extends ExpressRequest = ExpressRequest>(
@@ -53,9 +63,11 @@ export function gatewayErrors<Request extends ExpressRequest = ExpressRequest>(
   options: GatewayMiddlewareOptions<Request> = {},
 ): ExpressErrorMiddleware {
   return (error, req, res, next) => {
-    const bodyFailure = failures[String((error as { type?: unknown } | null)?.type)];
+    const given = (error ?? {}) as { type?: unknown; code?: unknown };
+    const bodyFailure = failureOf(given);
     const place = placeOf(gateway, req, options);
-    if (bodyFailure === undefined || place === undefined || res.headersSent) return next(error);
+    const isOurs = bodyFailure !== undefined || (given.type === isUnread && !req.readableDidRead);
+    if (!isOurs || place === undefined || res.headersSent) return next(error);
     const caller = findCaller(options, req as Request);
     void respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, bodyFailure, caller });
   };

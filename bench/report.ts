@@ -8,6 +8,8 @@ import type { LedgerFindings } from './ledger.ts';
 import type { InProcess } from './measure-in-process.ts';
 import type { PerStream } from './memory.ts';
 import type { PlanCosts } from './plan.ts';
+import { chunksPerStream as convertedChunks } from './responses/convert.ts';
+import type { ResponsesCosts } from './responses.ts';
 import { crowdSize } from './routing/crowd.ts';
 import { median, medianDifference, medianRatio, percentile } from './statistics.ts';
 import { type StoreName, storeTitles } from './stores.ts';
@@ -26,6 +28,7 @@ export interface Findings {
   inProcess?: InProcess;
   plan?: PlanCosts;
   dialects?: DialectCosts;
+  responses?: ResponsesCosts;
   memory?: { streams: number; floor: PerStream; gateway: PerStream };
   importMs?: number[];
   /** With budgets and sealed credentials. */
@@ -61,7 +64,8 @@ export interface Verdict {
 const eventsPerStream = chunksPerStream + 1;
 
 /** Compares the measured values with the targets. */
-export function judge({ json, stream, latency, plan, dialects, memory, importMs, tenants }: Findings): Verdict[] {
+export function judge(findings: Findings): Verdict[] {
+  const { json, stream, latency, plan, dialects, responses, memory, importMs, tenants } = findings;
   const verdicts: Verdict[] = [];
   const atLeast = (what: string, value: number, least: number, unit: string) =>
     verdicts.push(verdict(what, value, `at least ${least.toFixed(2)}${unit}`, value >= least, unit));
@@ -85,6 +89,7 @@ export function judge({ json, stream, latency, plan, dialects, memory, importMs,
     const costs = Object.values(dialects.translated).map(({ medianUs }) => medianUs);
     atMost('per event of a translated stream, worst dialect', Math.max(...costs), 5, ' µs');
   }
+  if (responses) atMost('per chunk converted to Responses', responses.converted.medianUs, 6, ' µs');
   if (memory) atMost('memory per open stream', memory.gateway.rss / 1024, 60, ' KB');
   if (importMs) atMost('import', median(importMs), 60, ' ms');
   if (tenants) {
@@ -140,6 +145,7 @@ export function report(findings: Findings, machine: Machine): string {
     inProcess,
     plan,
     dialects,
+    responses,
     memory,
     importMs,
     tenants,
@@ -196,6 +202,10 @@ export function report(findings: Findings, machine: Machine): string {
     const rows = Object.entries(translated).map(([name, cost]) => costRow(name, cost, 2));
     rows.push(costRow('openai-chat, passed through as bytes', passedThrough, 2));
     sections.push(section(`CPU per event of a translated stream of ${translatedEvents} events`, costHead, rows));
+  }
+  if (responses) {
+    const rows = [costRow('to events of Responses', responses.converted, 2)];
+    sections.push(section(`CPU per chunk of a stream of ${convertedChunks} chunks`, costHead, rows));
   }
   if (memory) {
     const row = (name: string, { rss, rssWithReserve, heap }: PerStream) => [

@@ -17,6 +17,7 @@ import { findPlaces, type Places } from './places.ts';
 import type { PlanCosts } from './plan.ts';
 import { cores, killWorkers, startWorker, type Worker } from './processes.ts';
 import { byCpu, type Findings, headline, judge, report } from './report.ts';
+import type { ResponsesCosts } from './responses.ts';
 import { compareTenants } from './tenants.ts';
 import { type Contest, compare, type Field, gatewaySigns } from './throughput.ts';
 
@@ -31,7 +32,19 @@ const { values } = parseArgs({
     out: { type: 'string', default: fileURLToPath(new URL('results.md', import.meta.url)) },
   },
 });
-const parts = ['json', 'stream', 'latency', 'cpu', 'plan', 'dialects', 'memory', 'import', 'tenants', 'ledger'];
+const parts = [
+  'json',
+  'stream',
+  'latency',
+  'cpu',
+  'plan',
+  'dialects',
+  'responses',
+  'memory',
+  'import',
+  'tenants',
+  'ledger',
+];
 if (values.only !== undefined && !parts.includes(values.only)) {
   process.stderr.write(`There is no part ${values.only}. There are: ${parts.join(', ')}.\n`);
   process.exit(1);
@@ -106,6 +119,7 @@ async function measure(): Promise<Findings> {
     found.inProcess = await step('CPU in process', () => measureAlone<InProcess>('measure-in-process.ts'));
   if (wants('plan')) found.plan = await step('plans', () => measureAlone<PlanCosts>('plan.ts'));
   if (wants('dialects')) found.dialects = await step('dialects', () => measureAlone<DialectCosts>('dialects.ts'));
+  if (wants('responses')) found.responses = await step('responses', () => measureAlone<ResponsesCosts>('responses.ts'));
   const peer = await startWorker('peer.ts', 'peer');
   const started: Worker[] = [peer];
   try {

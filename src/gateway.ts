@@ -1,3 +1,4 @@
+import { inflater } from '#inflate';
 import { defaultTransport } from '#transport';
 import { type Clock, systemClock } from './base/clock.ts';
 import { randomIds } from './base/ids.ts';
@@ -26,7 +27,7 @@ import type { Explanation } from './schema/explanation.ts';
 import { configureCatalog } from './setup/catalog.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
-import { allOperations, allPlugins } from './setup/extensions.ts';
+import { allOperations, allPlugins, allServerTools } from './setup/extensions.ts';
 import { type HostApiKeys, withHostApiKeys } from './setup/host-api-keys.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
 import { missingKeys } from './setup/missing-keys.ts';
@@ -173,6 +174,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     health,
     sticky: createSticky({ clock, ...resolved.sticky }),
     hedging: resolved.hedge.enabled ? createHedging(health, resolved.hedge) : null,
+    difficulty: resolved.difficulty,
     brand,
     isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
     isSandbox: (slug) => configured.get(slug)?.provider.isSandbox === true,
@@ -212,6 +214,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record))),
     streams: resolved.streams,
     plugins: asOptions(() => allPlugins(resolved.plugins)),
+    serverTools: asOptions(() => allServerTools(resolved.serverTools)),
     guardrails: [...guardrails, ...resolved.guardrails],
   };
   const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth, values: limits.jsonValues };
@@ -230,6 +233,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     authenticate: authentication(resolved, stores, clock),
     clock,
     limits: bodyLimits,
+    inflater,
     overload: resolved.overload,
     totalMs: resolved.timeouts.totalMs,
     brand,

@@ -11,7 +11,15 @@ export type {
   ResponseEnd,
   StreamedResponse,
 } from './call/generation.ts';
-export type { Expense, Generate, PluginContext, PluginHooks, Step } from './call/hooks.ts';
+export type {
+  Expense,
+  ForeseenGeneration,
+  Generate,
+  PlanningContext,
+  PluginContext,
+  PluginHooks,
+  Step,
+} from './call/hooks.ts';
 export type { Reply, ReplyStream } from './call/reply.ts';
 export { CatalogError } from './catalog/document.ts';
 export type { AiSdkQuirks } from './dialects/ai-sdk/quirks.ts';
@@ -35,7 +43,20 @@ export type { HandleContext } from './http/context.ts';
 export type { FindHostCaller, HostCaller } from './http/host-caller.ts';
 export { defineOperation, type Operation, type OperationInput } from './operations/operation.ts';
 export { type ApiKeyOptions, type GatewayOptions, OptionsError } from './options.ts';
+export { type MistralOcrOptions, mistralOcr, type OcrEngine } from './plugins/file-parser/ocr.ts';
+export { type FileParserOptions, fileParser } from './plugins/file-parser.ts';
+export type { FusionModels, FusionOptions, FusionPreset } from './plugins/fusion/settings.ts';
+export { fusion } from './plugins/fusion.ts';
+export { localModerator } from './plugins/moderation/local.ts';
+export type { Moderator, Verdict } from './plugins/moderation/moderator.ts';
+export {
+  type ModerationOptions,
+  moderation,
+  type OpenAiModeratorOptions,
+  openaiModerator,
+} from './plugins/moderation.ts';
 export { definePlugin, type Plugin } from './plugins/plugin.ts';
+export { type ResponseHealingOptions, responseHealing } from './plugins/response-healing.ts';
 export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk } from './providers/ai-sdk.ts';
 export { type BuiltInSlug, builtInProviders, type ProviderSlug } from './providers/index.ts';
 export {
@@ -55,6 +76,7 @@ export type { ChatRequest, ChatResult, Usage } from './schema/chat.ts';
 export type { ChatChunk } from './schema/chunk.ts';
 export type { ErrorBody, ServiceMetadata } from './schema/envelope.ts';
 export type { Explanation } from './schema/explanation.ts';
+export { defineServerTool, type ServerTool, type ServerToolContext } from './server-tools/server-tool.ts';
 export type { Explain, ExplainFor } from './setup/explainer.ts';
 export type { HostApiKeys } from './setup/host-api-keys.ts';
 export type { InProcessApi } from './setup/in-process.ts';

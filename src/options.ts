@@ -11,6 +11,7 @@ import { brandOf, compatNames } from './operations/compat.ts';
 import type { Operation } from './operations/operation.ts';
 import type { Plugin } from './plugins/plugin.ts';
 import { permissionSchema } from './schema/api-key.ts';
+import type { ChatRequest } from './schema/chat.ts';
 import { expectation } from './schema/expectations.ts';
 import { allowedModelPatterns, keyTags } from './schema/key-scope.ts';
 import { masterSecretsSchema } from './schema/master-secrets.ts';
@@ -32,6 +33,7 @@ import {
   timeoutSettingsSchema,
 } from './schema/settings.ts';
 import { validationIssues } from './schema/validate.ts';
+import type { ServerTool } from './server-tools/server-tool.ts';
 import { catalogOptions, modelAlias, modelOptions, modelTarget } from './setup/model-options.ts';
 import { providersOptions } from './setup/provider-options.ts';
 import { sandboxSettings } from './setup/sandbox.ts';
@@ -209,10 +211,20 @@ export const optionsSchema = lazily(() =>
       /** Your plugins, made by `definePlugin`; see docs/plugins.md. */
       plugins: z.array(withId<Plugin>('a plugin: an object with an id')).default([]),
       /**
+       * `(request) => number`, from 0, easy, to 1, hard, or a promise of it: your own scorer for `service/auto`; see
+       * docs/routing.md#routers-and-aliases.
+       * @default the gateway's own
+       */
+      difficulty: func<(request: ChatRequest) => number | Promise<number>>('(request) => number').optional(),
+      /**
        * Your guardrails, made by `defineGuardrail`: they act whether a request asks for them or not; see
        * docs/plugins.md#guardrails.
        */
       guardrails: z.array(withId<Guardrail>('a guardrail: an object with an id')).default([]),
+      /** Your server tools, made by `defineServerTool`; see docs/server-tools.md. */
+      serverTools: z
+        .array(objectWith<ServerTool>(['run'], 'a server tool: name, description, parameters and run'))
+        .default([]),
       /**
        * Your operations, made by `defineOperation`, served beside those of the interface; see
        * docs/plugins.md#operations-of-your-own.

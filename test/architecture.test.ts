@@ -15,7 +15,7 @@ const floors = [
   ['call'],
   ['convert', 'dialects', 'transport', 'stores', 'pricing'],
   ['providers', 'catalog', 'telemetry'],
-  ['routing', 'plugins', 'guardrails'],
+  ['routing', 'plugins', 'guardrails', 'server-tools'],
   ['pipeline'],
   ['operations'],
   ['http'],
@@ -31,6 +31,7 @@ const listFolders: Record<string, string> = {
   providers: 'provider.ts',
   plugins: 'plugin.ts',
   guardrails: 'guardrail.ts',
+  'server-tools': 'server-tool.ts',
   operations: 'operation.ts',
 };
 
@@ -51,8 +52,18 @@ const mayNameProviders: Record<string, string> = {
   'src/dialects/anthropic-messages/quirks.ts': 'whose service speaks the dialect: a value of a quirk',
 };
 
-/** What `#transport` of package.json stands for: the first on Node, the second everywhere else. */
-const transports = ['src/transport/undici.ts', 'src/transport/fetch.ts'] as const;
+/** What the imports of package.json stand for: the first needs Node's modules, the second runs everywhere. */
+const byRuntime: Record<string, readonly [string, string]> = {
+  '#transport': ['src/transport/undici.ts', 'src/transport/fetch.ts'],
+  '#pdf': ['src/plugins/file-parser/pdf-threads.ts', 'src/plugins/file-parser/pdf-inline.ts'],
+  '#inflate': ['src/transport/inflate-zlib.ts', 'src/transport/inflate-web.ts'],
+};
+/** Threads, by the file that starts them. */
+const threads: Record<string, string> = {
+  'src/plugins/file-parser/pdf-threads.ts': 'src/plugins/file-parser/pdf-thread.ts',
+};
+/** Of a file that needs Node's modules, the name under which it is imported. */
+const nodeOnly = new Map(Object.entries(byRuntime).map(([name, [path]]) => [path, name]));
 
 const root = join(import.meta.dirname, '..');
 const manifest: { dependencies: object; peerDependencies?: object } = JSON.parse(
@@ -123,6 +134,16 @@ describe('a violation is reported:', () => {
       { 'src/index.ts': `import './transport/undici.ts';`, 'src/transport/undici.ts': '' },
       /only as #transport/,
     ],
+    [
+      'the inflater of Node, past its condition',
+      { 'src/http/x.ts': `import '../transport/inflate-zlib.ts';`, 'src/transport/inflate-zlib.ts': '' },
+      /only as #inflate/,
+    ],
+    [
+      'a Node module that the other inflater reaches',
+      { 'src/transport/inflate-web.ts': `import 'node:zlib';` },
+      /inflate-web\.ts:1 imports node:zlib/,
+    ],
     ['an undeclared package', { 'src/base/b.ts': `import 'left-pad';` }, /left-pad.*not a dependency/],
     ['an adapter that reaches inside', { 'adapters/x.ts': `import '../src/base/b.ts';` }, /adapters import only/],
     ['a core that knows an adapter', { 'src/index.ts': `import '../adapters/x.ts';`, 'adapters/x.ts': '' }, /knows no/],
@@ -191,9 +212,12 @@ function findViolations(files: Record<string, string>): string[] {
     const lines = text.split('\n').length;
     if (lines > maxLines) violations.push(`${path} has ${lines} lines: two things are two files`);
   }
-  const targetsOf = (path: string) => (graph.get(path) ?? []).flatMap(({ targets }) => targets);
-  const portable = reach('src/index.ts', (path) => targetsOf(path).filter((target) => target !== transports[0]));
-  for (const target of reach(transports[1], targetsOf)) portable.add(target);
+  const targetsOf = (path: string) => [
+    ...(graph.get(path) ?? []).flatMap(({ targets }) => targets),
+    ...(threads[path] ? [threads[path]] : []),
+  ];
+  const portable = reach('src/index.ts', (path) => targetsOf(path).filter((target) => !nodeOnly.has(target)));
+  for (const [, path] of Object.values(byRuntime)) for (const target of reach(path, targetsOf)) portable.add(target);
 
   for (const [path, imports] of graph) {
     for (const entry of imports) {
@@ -219,8 +243,10 @@ function judge(path: string, entry: Import, files: Record<string, string>, porta
       }
     } else if (target.startsWith('adapters/')) {
       problems.push(`imports ${target}: the core knows no adapter`);
-    } else if (target === transports[0] && !specifier.startsWith('#') && path !== target) {
-      problems.push(`imports ${target}: elsewhere than on Node it is missing, so it is imported only as #transport`);
+    } else if (nodeOnly.has(target) && !specifier.startsWith('#') && path !== target) {
+      problems.push(
+        `imports ${target}: elsewhere than on Node it is missing, so it is imported only as ${nodeOnly.get(target)}`,
+      );
     } else {
       problems.push(...judgeFloors(path, target));
     }
@@ -241,8 +267,9 @@ function judgeFloors(path: string, target: string): string[] {
 function judgePackage(path: string, specifier: string, portable: Set<string>): string[] {
   if (path.startsWith('adapters/')) return [];
   const isNodes = isBuiltin(specifier) || specifier === 'undici';
-  if (isNodes && (portable.has(path) || folderOf(path) !== 'transport')) {
-    return [`imports ${specifier}: only the Node transport may, the core runs everywhere`];
+  const mayBeNodes = folderOf(path) === 'transport' || nodeOnly.has(path) || Object.values(threads).includes(path);
+  if (isNodes && (portable.has(path) || !mayBeNodes)) {
+    return [`imports ${specifier}: only files that are chosen on Node may, the core runs everywhere`];
   }
   const name = specifier
     .split('/')
@@ -356,8 +383,7 @@ function isDefaultExport(node: ts.Node): boolean {
 }
 
 function resolve(path: string, specifier: string): readonly string[] {
-  if (specifier === '#transport') return transports;
-  return specifier.startsWith('.') ? [posix.join(posix.dirname(path), specifier)] : [];
+  return byRuntime[specifier] ?? (specifier.startsWith('.') ? [posix.join(posix.dirname(path), specifier)] : []);
 }
 
 function readTree(folder: string): Record<string, string> {

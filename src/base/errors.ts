@@ -15,6 +15,7 @@ const kinds = {
   payload_too_large: { status: 413, errorType: 'payload_too_large' },
   unsupported_media_type: { status: 415, errorType: 'invalid_request' },
   unprocessable: { status: 422, errorType: 'unprocessable' },
+  upgrade_required: { status: 426, errorType: 'invalid_request' },
   rate_limited: { status: 429, errorType: 'rate_limit_exceeded' },
   internal: { status: 500, errorType: 'server' },
   upstream_failed: { status: 502, errorType: 'provider_unavailable' },

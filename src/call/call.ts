@@ -72,4 +72,6 @@ export interface Call {
   sessionId: string | null;
   /** Writes the response in the client's format. */
   encoder: ResponseEncoder;
+  /** The header `x-service-fusion-depth`; null: the request has none. */
+  readonly fusionDepth?: string | null;
 }

@@ -57,6 +57,8 @@ export interface Facts {
   byokCredentials: readonly ByokCredential[];
   workspaceId: WorkspaceId;
   apiKeyHash: string | null;
+  /** How hard the request is by the host app's own scorer, 0 to 1; absent: `service/auto` rates it itself. */
+  difficulty?: number;
   /** Whether the caller may use a model, by its slug; null: all of them. */
   mayUseModel?: ((modelSlug: string) => boolean) | null;
   nowMs: number;

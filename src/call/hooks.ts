@@ -1,9 +1,10 @@
+import type { Clock } from '../base/clock.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
 import type { Call } from './call.ts';
-import type { Generation, ModelResponse, ResponseEnd } from './generation.ts';
-import type { Target } from './plan.ts';
+import type { Generation, GenerationLog, ModelResponse, ResponseEnd } from './generation.ts';
+import type { Plan, Target } from './plan.ts';
 
 /**
  * Calls a model: plans a route, holds the money, calls the targets. The generation is settled exactly once, however it
@@ -34,16 +35,56 @@ export interface Expense {
   settle(nanoUsd: number): void;
 }
 
-/** What a plugin knows of the client call it acts on, and what it may add to it. */
-export interface PluginContext<Options = unknown> {
+/** What a plugin may know of a model. */
+export interface NamedModel {
+  /** `author/model`. */
+  readonly slug: string;
+  /** Tokens of prompt and response together; absent: not known. */
+  readonly contextLength?: number;
+  /** What it takes, such as `text`, `image` and `file`; absent: not known. */
+  readonly inputModalities?: readonly string[];
+  /** What it makes; absent: not known. */
+  readonly outputModalities?: readonly string[];
+}
+
+/** What a plugin knows where nothing is generated: the explain operations ask it too. */
+export interface PlanningContext<Options = unknown> {
   /** What the request says of this plugin, checked by `options`; `{}` where it says nothing. */
   readonly options: Options;
   /** The client call: its id, the request as it came, the caller, and a signal. */
   readonly call: Call;
+  /**
+   * How a generation of this request would be routed now. No provider is asked, and no money is held.
+   * @throws GatewayError as `generate` does before it calls a provider: invalid_request (400) for a model that does not
+   *         exist, not_found (404) where no endpoint may serve, unavailable (503)
+   */
+  plan(request: ChatRequest): Promise<Plan>;
+}
+
+/** A generation that a plugin would ask for. */
+export interface ForeseenGeneration {
+  /** What it is for, such as `analysis`. */
+  purpose: string;
+  /** The longest request that the plugin could make for it. */
+  request: ChatRequest;
+}
+
+/** What a plugin knows of the client call it acts on, and what it may add to it. */
+export interface PluginContext<Options = unknown> extends PlanningContext<Options> {
+  /** Every generation of the call so far, in the order they began; those that failed too. */
+  readonly generations: readonly GenerationLog[];
   /** Shows a stage in `service_metadata.pipeline` and in the record. */
   addStage(stage: PipelineStage): void;
   /** Adds annotations, such as `url_citation`, to the message of the first choice, before its end. */
   addAnnotations(annotations: readonly { type: string; [field: string]: unknown }[]): void;
+  /** The time. */
+  readonly clock: Clock;
+  /**
+   * The models that a request names, in order: null stands for a router, and for a slug that the catalogue does not
+   * know.
+   * @throws GatewayError unavailable (503): the catalogue cannot be read
+   */
+  models(request: ChatRequest): Promise<readonly (NamedModel | null)[]>;
   /**
    * Holds money against the budgets of the workspace before the plugin spends it.
    * @param nanoUsd  the most it can cost, integer
@@ -60,6 +101,11 @@ export interface PluginHooks<Options = unknown> {
   prepare?(request: ChatRequest, target: Target, context: PluginContext<Options>): ChatRequest | Promise<ChatRequest>;
   /** Goes around `generate`: calls it once, several times, several times at once, or not at all. */
   wrap?(generate: Generate, request: ChatRequest, context: PluginContext<Options>): Promise<ModelResponse>;
+  /**
+   * What `wrap` would generate of a request, for the explain operations: nothing is called. The last is what the client
+   * gets, and needs at least one of the others. Absent, or empty: the request is explained as one generation.
+   */
+  foresee?(request: ChatRequest, context: PlanningContext<Options>): Promise<readonly ForeseenGeneration[]>;
   /** Steps that the response goes through, in this order. Asked once for each client call. */
   steps?(context: PluginContext<Options>): readonly Step[];
 }

@@ -122,6 +122,8 @@ export interface Model {
   family?: string;
   /** The operator's rating of the model's quality, 0 to 1; for `service/auto`. */
   quality?: number;
+  /** How well the model writes code, 0 to 1; for `service/pareto-code`. */
+  codingScore?: number;
   /** Id of the published model, such as `openai/gpt-oss-20b`. */
   huggingFaceId?: string;
   /** ISO 8601 dates. */

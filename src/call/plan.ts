@@ -1,3 +1,4 @@
+import type { PipelineStage } from '../schema/envelope.ts';
 import type { Endpoint } from './model.ts';
 import type { WorkspaceId } from './workspace.ts';
 
@@ -66,6 +67,8 @@ export interface Plan {
   params?: Readonly<Record<string, unknown>> | undefined;
   /** The router model that chose, such as `service/auto`; null: the request named the models. */
   router: string | null;
+  /** What the routers chose and left out, for `service_metadata.pipeline`; absent: no such router was asked. */
+  stages?: readonly PipelineStage[];
 }
 
 /** Where nothing is planned. */

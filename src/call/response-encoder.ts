@@ -1,3 +1,4 @@
+import type { GatewayError } from '../base/errors.ts';
 import type { ChatResult, Usage } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
@@ -29,6 +30,11 @@ export interface ResponseHead {
 export interface ResponseEncoder {
   /** true: its stream chunks are chat chunks, so an upstream's may be forwarded as bytes. */
   chunksAreChat: boolean;
+  /**
+   * Looks at a complete response before it counts as one.
+   * @throws GatewayError where the client can do nothing with it
+   */
+  check?(result: ChatResult): void;
   /** The body of a complete response. */
   result(head: ResponseHead, result: ChatResult, end: ReportedEnd): unknown;
   /** A chunk, with the head of its response in it. */
@@ -39,6 +45,11 @@ export interface ResponseEncoder {
   finish(head: ResponseHead, end: ReportedEnd): string;
   /** Closes a stream that broke: says so, and never looks like the end of a complete one. */
   fail(head: ResponseHead, error: ErrorBody['error'], end: Partial<ReportedEnd>): string;
+  /**
+   * true: clients of this format look for the error inside of a stream, and not in an HTTP error: a stream that fails
+   * before its first event then begins with status 200, and fails. Default: no error is one.
+   */
+  failsInStream?(error: GatewayError): boolean;
   /** A comment that keeps the connection alive. */
   keepAlive: string;
 }

@@ -33,6 +33,7 @@ function fillModel(first: Model, later: Model): Model {
     isDistillable: first.isDistillable ?? later.isDistillable,
     family: first.family ?? later.family,
     quality: first.quality ?? later.quality,
+    codingScore: first.codingScore ?? later.codingScore,
     huggingFaceId: first.huggingFaceId ?? later.huggingFaceId,
     knowledgeCutoff: first.knowledgeCutoff ?? later.knowledgeCutoff,
     expirationDate: first.expirationDate ?? later.expirationDate,

@@ -1,5 +1,6 @@
+import { type OutputDelta, outputDeltasOf, outputItemOf, withOutputDeltas } from '../call/output-item.ts';
 import type { ChatChoice, ChatResult } from '../schema/chat.ts';
-import type { ChatChunk, ChunkChoice, ChunkToolCall } from '../schema/chunk.ts';
+import type { ChatChunk, ChunkChoice, ChunkDelta, ChunkToolCall } from '../schema/chunk.ts';
 
 /** Turns a complete response into chunks, for an upstream that sent JSON although a stream was requested. */
 export function toChunks(result: ChatResult): ChatChunk[] {
@@ -12,20 +13,34 @@ export function toChunks(result: ChatResult): ChatChunk[] {
   const chunks: ChatChunk[] = [];
   for (const choice of choices) {
     const { message, finish_reason, native_finish_reason, index, logprobs, ...rest } = choice;
-    const { tool_calls: toolCalls, refusal, ...fields } = message;
-    const delta = {
-      ...fields,
-      ...(refusal ? { refusal } : {}),
-      ...(toolCalls ? { tool_calls: toolCalls.map((call, at) => ({ index: at, ...call })) } : {}),
-    } as ChunkChoice['delta'];
-    chunks.push({
-      ...start,
-      choices: [{ ...rest, index, delta, finish_reason: null, ...(logprobs ? { logprobs } : {}) }],
-    });
+    const items = outputDeltasOf(message);
+    // Made of items, as a stream of them: what a step takes out of a delta, no other place has.
+    if (items !== null) {
+      for (const { delta, logprobs: content = null } of items) {
+        const own = content === null ? {} : { logprobs: { content, refusal: null } as typeof logprobs };
+        chunks.push({ ...start, choices: [{ ...rest, index, delta, finish_reason: null, ...own }] });
+      }
+    } else {
+      const { tool_calls: toolCalls, refusal, ...fields } = message;
+      const delta = {
+        ...fields,
+        ...(refusal ? { refusal } : {}),
+        ...(toolCalls ? { tool_calls: toolCalls.map((call, at) => ({ index: at, ...call })) } : {}),
+      } as ChunkChoice['delta'];
+      chunks.push({
+        ...start,
+        choices: [{ ...rest, index, delta, finish_reason: null, ...(logprobs ? { logprobs } : {}) }],
+      });
+    }
     chunks.push({ ...start, choices: [{ index, delta: {}, finish_reason, native_finish_reason }] });
   }
   return chunks;
 }
+
+/** How many deltas are kept of a choice that is not known to be made of output items. */
+const mostBeforeItems = 100;
+
+type Logprobs = NonNullable<NonNullable<ChatChoice['logprobs']>['content']>;
 
 interface OpenChoice {
   choice: ChatChoice;
@@ -33,6 +48,9 @@ interface OpenChoice {
     number,
     { id: string; type: 'function'; function: { name: string; arguments: string }; [field: string]: unknown }
   >;
+  /** All deltas, where one of them is a part of an output item. */
+  deltas: OutputDelta[];
+  hasItems: boolean;
 }
 
 /** Joins the chunks of a stream into a complete response, for a client that requested JSON. */
@@ -44,7 +62,33 @@ export interface ChunkFolder {
 
 export function chunkFolder(): ChunkFolder {
   const open = new Map<number, OpenChoice>();
+  /** Lists that were made here. Others are of a chunk, which stays as it is. */
+  const own = new WeakSet<unknown[]>();
   let head: ChatChunk | null = null;
+
+  /** Adds to one list, and copies it once: a stream may have as many pieces as its upstream likes. */
+  function appended(before: unknown[], after: readonly unknown[]): unknown[] {
+    const list = own.has(before) ? before : [...before];
+    own.add(list);
+    for (const one of after) list.push(one);
+    return list;
+  }
+
+  /** Appends strings, lists and audio; replaces any other value. */
+  function joined(before: unknown, after: unknown): unknown {
+    if (after === null || after === undefined) return before;
+    if (typeof before === 'string' && typeof after === 'string') return before + after;
+    if (Array.isArray(before) && Array.isArray(after)) return appended(before, after);
+    if (isAudio(before) && isAudio(after)) {
+      return {
+        ...before,
+        ...after,
+        data: (before.data ?? '') + (after.data ?? ''),
+        transcript: (before.transcript ?? '') + (after.transcript ?? ''),
+      };
+    }
+    return after;
+  }
 
   function add(chunk: ChatChunk): void {
     head ??= chunk;
@@ -62,9 +106,10 @@ export function chunkFolder(): ChunkFolder {
         native_finish_reason: null,
         logprobs: null,
       };
-      entry = { choice, tools: new Map() };
+      entry = { choice, tools: new Map(), deltas: [], hasItems: false };
       open.set(index, entry);
     }
+    keepDelta(entry, delta, logprobs?.content);
     const { choice } = entry;
     for (const key in rest) choice[key] = rest[key];
     const message = choice.message as Record<string, unknown>;
@@ -77,9 +122,9 @@ export function chunkFolder(): ChunkFolder {
     }
     if (logprobs) {
       choice.logprobs = {
-        content: [...(choice.logprobs?.content ?? []), ...(logprobs.content ?? [])],
+        content: appended(choice.logprobs?.content ?? [], logprobs.content ?? []) as Logprobs,
         refusal: logprobs.refusal
-          ? [...(choice.logprobs?.refusal ?? []), ...logprobs.refusal]
+          ? (appended(choice.logprobs?.refusal ?? [], logprobs.refusal) as Logprobs)
           : (choice.logprobs?.refusal ?? null),
       };
     }
@@ -93,15 +138,24 @@ export function chunkFolder(): ChunkFolder {
       ...rest,
       object: 'chat.completion',
       system_fingerprint: fingerprint ?? null,
-      choices: choices.map(({ choice, tools }) => {
-        if (tools.size === 0) return choice;
+      choices: choices.map(({ choice, tools, deltas, hasItems }) => {
+        if (tools.size === 0 && !hasItems) return choice;
         const calls = [...tools].sort(([a], [b]) => a - b).map(([, call]) => call);
-        return { ...choice, message: { ...choice.message, tool_calls: calls } };
+        const message = calls.length === 0 ? { ...choice.message } : { ...choice.message, tool_calls: calls };
+        return { ...choice, message: hasItems ? withOutputDeltas(message, deltas) : message };
       }),
     };
   }
 
   return { add, result };
+}
+
+/** Before the first item there may be a role, or what a plugin has put there. */
+function keepDelta(entry: OpenChoice, delta: ChunkDelta, logprobs: readonly unknown[] | null | undefined): void {
+  const isOfItem = outputItemOf(delta) !== null;
+  entry.hasItems ||= isOfItem;
+  if (!entry.hasItems && entry.deltas.length >= mostBeforeItems) return;
+  if (isOfItem || Object.keys(delta).length > 0) entry.deltas.push({ delta, ...(logprobs ? { logprobs } : {}) });
 }
 
 function addToolCall(entry: OpenChoice, delta: ChunkToolCall): void {
@@ -113,22 +167,6 @@ function addToolCall(entry: OpenChoice, delta: ChunkToolCall): void {
   } else if (delta.id) call.id = delta.id;
   if (delta.function?.name) call.function.name += delta.function.name;
   if (delta.function?.arguments) call.function.arguments += delta.function.arguments;
-}
-
-/** Appends strings, arrays and audio; replaces any other value. */
-function joined(before: unknown, after: unknown): unknown {
-  if (after === null || after === undefined) return before;
-  if (typeof before === 'string' && typeof after === 'string') return before + after;
-  if (Array.isArray(before) && Array.isArray(after)) return [...before, ...after];
-  if (isAudio(before) && isAudio(after)) {
-    return {
-      ...before,
-      ...after,
-      data: (before.data ?? '') + (after.data ?? ''),
-      transcript: (before.transcript ?? '') + (after.transcript ?? ''),
-    };
-  }
-  return after;
 }
 
 /** Audio arrives in fragments of base64 and of the transcript. */

@@ -12,6 +12,11 @@ export interface DialectRequest<Quirks extends object = object> {
   upstreamModel: string;
   /** How the provider differs from its dialect. */
   quirks: Quirks;
+  /**
+   * true: money is limited, and held for the chat request alone. What its origin has beyond it (`originOf`) is not sent
+   * where it costs more than the tokens of the request, and is listed as dropped.
+   */
+  isLimited?: boolean;
 }
 
 /** What goes to the provider, before authentication, which may sign it. */
@@ -42,6 +47,10 @@ export interface Reading {
   outputTool?: string;
   /** The `format` of the model's reasoning, where one dialect is spoken by models of several authors. */
   reasoningFormat?: string;
+  /** true: the client speaks Responses, so deltas carry the output items that they are parts of (`withOutputItem`). */
+  outputItems?: boolean;
+  /** true: the provider was asked for a shorter conversation; without it, a body that looks like one is none. */
+  compaction?: boolean;
 }
 
 /** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is the provider's. */
@@ -125,6 +134,11 @@ export interface Dialect<Quirks extends object = object> {
    * @param upstreamModel  the provider's own name for the model
    */
   unsupportedParameters?(quirks: Quirks, upstreamModel: string): readonly string[];
+  /**
+   * true: the dialect sends what the Responses request has beyond a chat request (`originOf`), or says in `dropped` what
+   * it leaves out of it. Default: the upstream gets the chat request alone.
+   */
+  speaksResponses?: boolean;
   /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
   generatesOn?(quirks: Quirks): boolean;
   /**

@@ -20,6 +20,7 @@ export const openaiResponses: Dialect<ResponsesQuirks> = {
   minMaxTokens: leastMaxTokens,
   counting: ({ reasoningBeside = false, lowDetail }) => ({ reasoningBeside, lowDetail }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
+  speaksResponses: true,
   unsupportedParameters: leftOutParameters(encodeRequest),
   encodeRequest,
   decodeResult,

@@ -1,3 +1,4 @@
+import { joinBytes } from '../base/bytes.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { checkParsed, JsonError, parseJson } from '../base/json.ts';
 import { type Pending, pendingOf } from '../base/pending.ts';
@@ -5,7 +6,8 @@ import { refusal } from '../base/refusal.ts';
 import type { Operation } from '../operations/operation.ts';
 import { checked as checkedBy } from '../schema/checked.ts';
 import { type BodyCheck, checkBy, type Schema } from '../schema/schema.ts';
-import { checkContentEncoding } from './content-type.ts';
+import type { Inflater } from '../transport/inflate.ts';
+import { codingsOf, inflated } from './content-encoding.ts';
 
 export interface BodyLimits {
   bytes: number;
@@ -98,10 +100,10 @@ function decodeUtf8(decode: () => string): string {
 }
 
 /**
- * Why a host could not read a body: it was no JSON, larger than the host takes, of a coding that it does not know, or
- * something in the host had read it before.
+ * Why a host could not read a body: it was no JSON, no valid data of its compression, larger than the host takes, of a
+ * coding that it does not know, or something in the host had read it before.
  */
-export type BodyFailure = 'malformed' | 'too_large' | 'unsupported' | 'consumed';
+export type BodyFailure = 'malformed' | 'damaged' | 'too_large' | 'unsupported' | 'consumed';
 
 /** The error for a body that the host could not read. */
 export function bodyFailed(failure: BodyFailure): GatewayError {
@@ -113,7 +115,8 @@ export function bodyFailed(failure: BodyFailure): GatewayError {
       'The body has a coding or a charset that this server does not take',
     );
   if (failure === 'consumed') return new GatewayError('internal', consumedMessage);
-  return refusal('invalid_request', [{ path: '', message: 'The body is not valid JSON' }]);
+  const message = failure === 'damaged' ? 'The compressed body is damaged or cut off' : 'The body is not valid JSON';
+  return refusal('invalid_request', [{ path: '', message }]);
 }
 
 /** A mistake of the host app. The client has done nothing wrong, and its developer is the one who reads this. */
@@ -133,7 +136,7 @@ export interface BodyReader {
 }
 
 /**
- * Reads a body that has not been read yet.
+ * Reads a body that has not been read yet, and inflates it where it is compressed.
  * @throws GatewayError unsupported_media_type (415), payload_too_large (413); the returned value can also fail with
  *   these, or with invalid_request (400)
  */
@@ -141,8 +144,9 @@ export function readBody(
   request: Request,
   { bytes: limit }: BodyLimits,
   { beforeBody, readText }: BodyReader,
+  inflater: Inflater,
 ): Pending<string | Uint8Array> {
-  checkContentEncoding(request);
+  const codings = codingsOf(request, inflater);
   if (!readText && request.bodyUsed) throw bodyFailed('consumed');
   const declared = request.headers.get('content-length');
   // A number with fewer digits than the limit is smaller, so it needs no parsing.
@@ -150,9 +154,16 @@ export function readBody(
   // A host never reads past a declared length, so only bodies without one are counted. An in-process request can
   // declare a wrong length; `checkBody` then finds the text too large.
   beforeBody?.();
-  if (readText) return (done, failed) => readText(limit, done, failed);
-  if (declared === null && request.body !== null) return pendingOf(countedText(request.body, limit));
-  return pendingOf(request.arrayBuffer().then((buffer) => new Uint8Array(buffer)));
+  const isCounted = !readText && declared === null;
+  if (codings === null && isCounted && request.body !== null) return pendingOf(countedText(request.body, limit));
+  const read: Pending<string | Uint8Array> = readText
+    ? (done, failed) => readText(limit, done, failed)
+    : pendingOf(isCounted && request.body !== null ? countedBytes(request.body, limit) : declaredBytes(request));
+  return codings === null ? read : inflated(read, codings, limit, inflater, () => largeBody(limit));
+}
+
+function declaredBytes(request: Request): Promise<Uint8Array> {
+  return request.arrayBuffer().then((buffer) => new Uint8Array(buffer));
 }
 
 /** Turns a failure to read a body into the caller's error. */
@@ -165,20 +176,35 @@ export function unreadable(error: unknown): GatewayError {
 }
 
 async function countedText(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {
-  const reader = body.getReader();
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';
+  await readCounted(body, limit, (buffer) => {
+    text += decodeUtf8(() => decoder.decode(buffer, { stream: true }));
+  });
+  return text + decodeUtf8(() => decoder.decode());
+}
+
+async function countedBytes(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const buffers: Uint8Array[] = [];
+  await readCounted(body, limit, (buffer) => void buffers.push(buffer));
+  return joinBytes(buffers);
+}
+
+/** @param take  for each buffer; where it throws, the rest is not read */
+async function readCounted(
+  body: ReadableStream<Uint8Array>,
+  limit: number,
+  take: (buffer: Uint8Array) => void,
+): Promise<void> {
+  const reader = body.getReader();
   let size = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return text + decodeUtf8(() => decoder.decode());
+    if (done) return;
     size += value.length;
-    if (size > limit) {
-      reader.cancel().catch(() => undefined);
-      return tooLarge(limit);
-    }
     try {
-      text += decodeUtf8(() => decoder.decode(value, { stream: true }));
+      if (size > limit) throw largeBody(limit);
+      take(value);
     } catch (error) {
       reader.cancel().catch(() => undefined);
       throw error;
@@ -187,7 +213,11 @@ async function countedText(body: ReadableStream<Uint8Array>, limit: number): Pro
 }
 
 function tooLarge(limit: number): never {
-  throw new GatewayError('payload_too_large', `The body is larger than ${limit} bytes`, {
+  throw largeBody(limit);
+}
+
+function largeBody(limit: number): GatewayError {
+  return new GatewayError('payload_too_large', `The body is larger than ${limit} bytes`, {
     metadata: { limit_bytes: limit },
   });
 }

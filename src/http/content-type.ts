@@ -22,19 +22,6 @@ export function checkContentType({ headers }: Request, { permissions }: Operatio
   });
 }
 
-/**
- * @throws GatewayError unsupported_media_type (415): compression would hide the size of a body
- */
-export function checkContentEncoding({ headers }: Request): void {
-  const encoding = headers.get('content-encoding');
-  if (encoding === null || encoding === '' || encoding.toLowerCase() === 'identity') return;
-  throw new GatewayError(
-    'unsupported_media_type',
-    'A compressed body is not accepted; send it without Content-Encoding',
-    { headers: { 'accept-encoding': 'identity' } },
-  );
-}
-
 /** JSON is UTF-8, of which ASCII is a part. */
 function isJson(type: string): boolean {
   if (essenceOf(type) !== json) return false;

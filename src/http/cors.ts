@@ -8,6 +8,7 @@ export type AddCors = (request: Request, response: Response) => Response;
 const requestHeaders = [
   'authorization',
   'content-type',
+  'content-encoding',
   'user-agent',
   'x-session-id',
   'traceparent',

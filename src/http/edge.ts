@@ -10,6 +10,7 @@ import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { OverloadSettings } from '../schema/settings.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
+import type { Inflater } from '../transport/inflate.ts';
 import { argumentsOf } from './arguments.ts';
 import { type Authenticate, RefusedKey, requirePermission } from './authenticate.ts';
 import { type BodyLimits, bodyFailed, checkBody, checkQuery, isText, readBody, unreadable } from './body.ts';
@@ -27,6 +28,8 @@ export interface EdgeDeps {
   authenticate: Authenticate;
   clock: Clock;
   limits: BodyLimits;
+  /** What the runtime has for compressed bodies. */
+  inflater: Inflater;
   overload: OverloadSettings;
   /** The whole request, from arrival to the last byte. */
   totalMs: number;
@@ -90,7 +93,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     try {
       if (closing) throw shuttingDown();
       const basePath = context.basePath ?? deps.basePath;
-      const route = find(request.method, pathBelow(context.path ?? pathOf(request.url), basePath));
+      const route = find(request.method, pathBelow(context.path ?? pathOf(request.url), basePath), request);
       if ('allow' in route) return new ResponseOf(null, { status: 204, headers: { allow: route.allow } });
       found = route;
       isHead = route.isHead;
@@ -188,7 +191,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     if (bodyFailure !== undefined) throw bodyFailed(bodyFailure);
     checkContentType(request, operation, body !== undefined && !isText(body) && !(body instanceof ArrayBuffer));
     if (body !== undefined) return body instanceof ArrayBuffer ? new Uint8Array(body) : body;
-    return watch.unlessStopped(readBody(request, deps.limits, context), unreadable);
+    return watch.unlessStopped(readBody(request, deps.limits, context, deps.inflater), unreadable);
   }
 
   /** The caller may ask for less time than the gateway gives. @throws GatewayError invalid_request (400) for no time */

@@ -14,7 +14,8 @@ export interface Allowed {
   allow: string;
 }
 
-export type FindOperation = (method: string, path: string) => Matched | Allowed;
+/** @param request  its headers are looked at only where it is refused */
+export type FindOperation = (method: string, path: string, request: { headers: Headers }) => Matched | Allowed;
 
 /** Mounts the operations. itty's AutoRouter does not fit: it shows thrown errors to clients and never responds 405. */
 export function createRouter(operations: readonly Operation[]): FindOperation {
@@ -38,7 +39,7 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
   }
 
   // itty's own fetch is asynchronous, and matching must be synchronous: this loop uses itty's patterns directly.
-  return (method, path) => {
+  return (method, path, request) => {
     const wanted = method === 'HEAD' ? 'GET' : method;
     for (const [routeMethod, pattern, handlers] of router.routes) {
       const match = routeMethod === wanted ? pattern.exec(path) : null;
@@ -51,6 +52,7 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
     if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this path');
     const allow = methods.join(', ');
     if (method === 'OPTIONS') return { allow };
+    if (method === 'GET' && isHandshake(request.headers)) throw notWebSocket(allow);
     throw new GatewayError(
       'method_not_allowed',
       `${method.slice(0, 20)} is not allowed here; allowed methods: ${allow}`,
@@ -59,6 +61,23 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
       },
     );
   };
+}
+
+/** Whether a client would open a WebSocket. Other protocols, such as `h2c`, are an offer that may be ignored. */
+function isHandshake(headers: Headers): boolean {
+  return /\bwebsocket\b/i.test(headers.get('upgrade') ?? '');
+}
+
+/**
+ * Clients that would rather have a WebSocket take this status for the advice to use the other method at once, and try
+ * again several times after any other.
+ * @see RFC 9110, 15.5.22: the response has to name the protocol to use, which is the one that it comes by
+ */
+function notWebSocket(allow: string): GatewayError {
+  const message = `There is no WebSocket here; send the request by HTTP; allowed methods: ${allow}`;
+  return new GatewayError('upgrade_required', message, {
+    headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' },
+  });
 }
 
 const none: Record<string, string> = Object.freeze({});

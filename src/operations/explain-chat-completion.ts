@@ -6,8 +6,9 @@ import { lazily } from '../base/lazily.ts';
 import { nanoToUsd } from '../base/money.ts';
 import type { Call } from '../call/call.ts';
 import { healthKey } from '../call/facts.ts';
+import type { Reply } from '../call/reply.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
-import { type Explained, type ExplainedTarget, explain } from '../pipeline/explain.ts';
+import { type Explained, type ExplainedGeneration, type ExplainedTarget, explain } from '../pipeline/explain.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import { defaultedFields } from '../routing/model-defaults.ts';
 import type { ChatRequest } from '../schema/chat.ts';
@@ -46,14 +47,18 @@ export function explainChatCompletion({
     issues: chatIssues,
     contradictions,
     async run(input) {
-      const call = callOf(input);
-      return jsonReply({ data: show(pipeline, call, await explain(pipeline, call)) });
+      return explainCall(pipeline, callOf(input));
     },
   };
 }
 
-function show(deps: PipelineDeps, { request }: Call, explained: Explained): Explanation {
-  const { plan, refusal, holdNanoUsd, defaultModel } = explained;
+/** How a call would be routed and paid for at this moment, whatever wire format it came in. */
+export async function explainCall(deps: PipelineDeps, call: Call): Promise<Reply> {
+  return jsonReply({ data: show(deps, await explain(deps, call)) });
+}
+
+function show(deps: PipelineDeps, explained: Explained): Explanation {
+  const { request, plan, refusal, holdNanoUsd, defaultModel, generations } = explained;
   const slugs = namedSlugs(request, defaultModel);
   return {
     requested: plan?.requested ?? cleanName(slugs[0] ?? ''),
@@ -62,12 +67,8 @@ function show(deps: PipelineDeps, { request }: Call, explained: Explained): Expl
     region: deps.region,
     candidates: explained.targets.map((one) => showTarget(deps, request, one)),
     excluded: [...explained.excluded],
-    error: refusal && {
-      code: refusal.status,
-      message: refusal.message,
-      ...(refusal.retryAfterMs === undefined ? {} : { retry_after: Math.ceil(refusal.retryAfterMs / 1000) }),
-      ...(refusal.metadata ? { metadata: refusal.metadata } : {}),
-    },
+    error: refusal && showRefusal(refusal),
+    ...(generations === null ? {} : showGenerations(generations)),
     hold_usd: holdNanoUsd === null ? null : nanoToUsd(holdNanoUsd),
     budgets: explained.windows.map((window) => ({
       scope: window.account.startsWith('key:') ? 'key' : 'workspace',
@@ -82,6 +83,43 @@ function show(deps: PipelineDeps, { request }: Call, explained: Explained): Expl
       resets_at: window.endMs === null ? null : isoTime(window.endMs),
     })),
   };
+}
+
+function showRefusal({ status, message, retryAfterMs, metadata }: NonNullable<Explained['refusal']>) {
+  return {
+    code: status,
+    message,
+    ...(retryAfterMs === undefined ? {} : { retry_after: Math.ceil(retryAfterMs / 1000) }),
+    ...(metadata ? { metadata } : {}),
+  };
+}
+
+function showGenerations(generations: readonly ExplainedGeneration[]): Partial<Explanation> {
+  const dearest = generations.map(({ explained: { targets } }) =>
+    targets.reduce<ExplainedTarget | null>((most, one) => (isDearer(one, most) ? one : most), null),
+  );
+  const costs = dearest.map((one) => one?.ceiling?.nanoUsd ?? null);
+  return {
+    ceiling_usd: costs.includes(null) ? null : nanoToUsd(costs.reduce<number>((sum, one) => sum + (one ?? 0), 0)),
+    generations: generations.map(({ purpose, explained: { request, targets, refusal, holdNanoUsd } }, at) => ({
+      purpose,
+      requested: cleanName(request.model ?? ''),
+      model: targets[0]?.target.endpoint.modelSlug ?? null,
+      provider: targets[0]?.target.endpoint.tag ?? null,
+      ceiling_usd: costs[at] == null ? null : nanoToUsd(costs[at]),
+      max_prompt_tokens: dearest[at]?.ceiling?.promptTokens ?? null,
+      max_completion_tokens: dearest[at]?.ceiling?.completionTokens ?? null,
+      hold_usd: holdNanoUsd === null ? null : nanoToUsd(holdNanoUsd),
+      error: refusal && showRefusal(refusal),
+    })),
+  };
+}
+
+/** A price that is not known may be any. */
+function isDearer({ ceiling }: ExplainedTarget, most: ExplainedTarget | null): boolean {
+  if (most === null) return true;
+  if (most.ceiling === null) return false;
+  return ceiling === null || ceiling.nanoUsd > most.ceiling.nanoUsd;
 }
 
 function showTarget(

@@ -4,17 +4,21 @@ import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
+import { compactResponse } from './compact-response.ts';
 import type { Presentation } from './compat.ts';
+import { countInputTokens } from './count-input-tokens.ts';
 import { countModels } from './count-models.ts';
 import { createApiKey } from './create-api-key.ts';
 import { type CreateChatCompletionDeps, createChatCompletion } from './create-chat-completion.ts';
 import { type CredentialDeps, createCredential } from './create-credential.ts';
+import { createResponse } from './create-response.ts';
 import { createWorkspace } from './create-workspace.ts';
 import { deleteApiKey } from './delete-api-key.ts';
 import { deleteBudget } from './delete-budget.ts';
 import { deleteCredential } from './delete-credential.ts';
 import { deleteWorkspace } from './delete-workspace.ts';
 import { explainChatCompletion } from './explain-chat-completion.ts';
+import { explainResponse } from './explain-response.ts';
 import { getApiKey } from './get-api-key.ts';
 import { getBudget } from './get-budget.ts';
 import { getCredential } from './get-credential.ts';
@@ -60,6 +64,10 @@ function operationTable(given: never) {
   return [
     createChatCompletion(deps),
     explainChatCompletion(deps),
+    createResponse(deps),
+    explainResponse(deps),
+    compactResponse(deps),
+    countInputTokens(deps),
     createWorkspace(deps),
     listWorkspaces(deps),
     getWorkspace(deps),

@@ -8,8 +8,10 @@ import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
 import { send } from '../transport/send.ts';
 import { authenticated } from './attempt/authenticate.ts';
+import { withCallersPath } from './attempt/callers-path.ts';
 import { AttemptContext } from './attempt/context.ts';
-import { plannedRequest, Sent } from './attempt/outgoing.ts';
+import { plannedRequest, Sent, withDepth } from './attempt/outgoing.ts';
+import { checkReadable } from './attempt/readable.ts';
 import { redactorOfSigned, withoutKeys } from './attempt/redaction.ts';
 import { type Attempted, readError, readResponse } from './attempt/response.ts';
 import type { AttemptDeps } from './deps.ts';
@@ -61,11 +63,16 @@ export async function attempt(
     call.signal.throwIfAborted();
     call.signal.addEventListener('abort', onCallAbort, { once: true });
     provider = deps.provider(target.endpoint.providerSlug) as Provider;
-    const encoded = provider.dialect.encodeRequest({
-      request: plannedRequest(call.request, target),
-      upstreamModel: target.endpoint.upstreamModel,
-      quirks: provider.quirks,
-    });
+    checkReadable(call.request, provider.dialect);
+    const encoded = withDepth(
+      call.request,
+      provider.dialect.encodeRequest({
+        request: plannedRequest(call.request, target),
+        upstreamModel: target.endpoint.upstreamModel,
+        quirks: provider.quirks,
+        isLimited: target.mostTokens !== undefined,
+      }),
+    );
     observer.show(encoded);
     const context = new AttemptContext(deps, provider, credential, encoded, watchdog);
     const signed = authenticated(context, target, controller, deps.reportAuthFailure);
@@ -91,7 +98,8 @@ export async function attempt(
     release();
     // Closes what is still open, such as an error body that nobody reads on.
     controller.abort(error);
-    const cleaned = credential && provider ? withoutKeys(error, credential, provider.baseUrl) : error;
+    const named = withCallersPath(error, call.request);
+    const cleaned = credential && provider ? withoutKeys(named, credential, provider.baseUrl) : named;
     observer.failed(cleaned);
     throw cleaned;
   }

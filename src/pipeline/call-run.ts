@@ -12,9 +12,13 @@ import { activeHooks } from './active-hooks.ts';
 import { tokensUsed } from './admission.ts';
 import { CallHold } from './call-hold.ts';
 import type { PipelineDeps } from './deps.ts';
+import { gather } from './gather.ts';
 import { GenerationState } from './generation.ts';
 import { spentOnFailures } from './hold-share.ts';
+import { namedModels } from './named-models.ts';
+import { planOf } from './plan-of.ts';
 import { type CallEnd, recordOf } from './record-of.ts';
+import { offersServerTools } from './server-tools/offer.ts';
 
 /** A plugin or guardrail that acts on a call, with what it knows of it. */
 export interface BoundHook {
@@ -46,6 +50,8 @@ export class CallRun {
   readonly stages: PipelineStage[] = [];
   /** Bodies that were sent upstream, one for each attempt, for a caller who asked to see them. */
   readonly sentBodies: Record<string, unknown>[] = [];
+  /** Calls of server tools: those that models made, and those that were run. */
+  readonly toolCalls = { requested: 0, executed: 0 };
   /** Aborted when the call is, and when it ends with generations left over. */
   readonly signal: StopSignal;
   /** Of its own where plugins may leave generations over. */
@@ -63,9 +69,9 @@ export class CallRun {
     this.deps = deps;
     this.call = call;
     const active = activeHooks(deps, call);
-    this.hooks = active.length === 0 ? none : active.map((one) => ({ ...one, context: this.#contextOf(one.options) }));
+    this.hooks = active.length === 0 ? none : active.map((one) => ({ ...one, context: this.contextOf(one.options) }));
     const mayLeaveOver = this.hooks.some(({ hooks }) => hooks.wrap !== undefined);
-    this.hold = new CallHold(deps, call, this.hooks.length > 0);
+    this.hold = new CallHold(deps, call, this.hooks.length > 0 || offersServerTools(call.request));
     this.#ownSwitch = mayLeaveOver ? linkedSwitch(call.signal) : null;
     this.signal = this.#ownSwitch ?? call.signal;
   }
@@ -101,15 +107,24 @@ export class CallRun {
       if (target !== null && receipt) usages.push(receipt.usage);
       else extraNanoUsd += spentOnFailures(attempts).operatorNanoUsd;
     }
-    if (usages.length === 0) usages.push({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
+    if (usages.length === 0) usages.push(noTokens);
     // Generations that failed, and what plugins have paid for, are on the bill as well; BYOK attempts are on another.
-    return extraNanoUsd === 0 ? sumUsage(usages) : sumUsage([...usages, costAlone(extraNanoUsd)]);
+    if (extraNanoUsd > 0) usages.push(costAlone(extraNanoUsd));
+    const { requested, executed } = this.toolCalls;
+    if (requested > 0)
+      usages.push({
+        ...noTokens,
+        server_tool_use_details: { tool_calls_requested: requested, tool_calls_executed: executed },
+      });
+    return sumUsage(usages);
   }
 
   /** How the call was routed; undefined: the caller did not ask for it. */
   metadata(): ServiceMetadata | undefined {
     if (!this.call.wantsMetadata) return undefined;
-    return describeRoute(this.generations, this.stages, this.deps.region);
+    const described = describeRoute(this.generations, this.stages, this.deps.region);
+    const idle = idlePlugins(this.call.request, this.stages);
+    return idle.length === 0 ? described : { ...described, dropped: [...(described.dropped ?? []), ...idle] };
   }
 
   /** Settles the hold and writes the record, once the last generation is settled. */
@@ -124,12 +139,17 @@ export class CallRun {
     this.deps.record?.(recordOf(this, end, this.deps.clock.now()));
   }
 
-  #contextOf(options: Record<string, unknown>): PluginContext {
+  /** @param options  what the request says of a plugin */
+  contextOf(options: Record<string, unknown>): PluginContext {
     return {
       options,
       call: this.call,
+      generations: this.generations,
+      plan: async (request) => planOf(this.deps, request, await gather(this.deps, this.call, request)),
       addStage: (stage) => void this.stages.push(stage),
       addAnnotations: (annotations) => void this.annotations.push(...annotations),
+      clock: this.deps.clock,
+      models: (request) => namedModels(this.deps, this.call, request),
       hold: (nanoUsd) => this.#holdExpense(nanoUsd),
     };
   }
@@ -151,10 +171,21 @@ export class CallRun {
   }
 }
 
+/** Settings of routers have no effect where no such router is asked. */
+const routerPlugins: ReadonlySet<string> = new Set(['auto-router', 'pareto-router']);
+
+function idlePlugins({ plugins }: ChatRequest, stages: readonly PipelineStage[]): string[] {
+  const asked = (plugins ?? []).filter(({ id, enabled }) => enabled !== false && routerPlugins.has(id));
+  const idle = asked.filter(({ id }) => !stages.some(({ name }) => name === id));
+  return [...new Set(idle.map(({ id }) => `plugins[].${id}`))];
+}
+
 /** No tokens, but money. */
 function costAlone(nanoUsd: number): Usage {
-  return { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, cost: nanoToUsd(nanoUsd) };
+  return { ...noTokens, cost: nanoToUsd(nanoUsd) };
 }
+
+const noTokens: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 /** A switch that is aborted when a signal is. */
 function linkedSwitch(signal: StopSignal): StopSwitch {

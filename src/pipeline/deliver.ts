@@ -25,6 +25,7 @@ export async function deliverJson(run: CallRun, request: ChatRequest, response: 
   const complete = response.kind === 'stream' ? await collect(run, response) : response;
   const steps = stepsOf(run, request);
   const result = steps.length === 0 ? complete.result : await throughSteps(complete.result, new StepChain(steps));
+  call.encoder.check?.(result);
   // First the end: what plugins have left unsettled is on the bill as well.
   run.finish({ outcome: 'ok', status: 200, error: null });
   const body = call.encoder.result(complete.head, result, reportedEnd(run));
@@ -218,6 +219,11 @@ function inBand(error: unknown, shown: GatewayError): ErrorBody['error'] {
     code: shown.status,
     type: shown.status >= 500 || shown.status === 408 ? 'server_error' : shown.errorType,
     message: isProviders ? `Provider returned error: ${shown.message}` : shown.message,
-    metadata: { error_type: shown.errorType, ...(providerCode === undefined ? {} : { provider_code: providerCode }) },
+    metadata: {
+      error_type: shown.errorType,
+      ...(providerCode === undefined ? {} : { provider_code: providerCode }),
+      // A stream has no header `Retry-After` any more.
+      ...(shown.retryAfterMs === undefined ? {} : { retry_after_ms: shown.retryAfterMs }),
+    },
   };
 }

@@ -8,6 +8,7 @@ import type { Guardrail } from '../guardrails/guardrail.ts';
 import type { Plugin } from '../plugins/plugin.ts';
 import type { OutputEstimates } from '../pricing/output-estimates.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
+import type { ChatRequest } from '../schema/chat.ts';
 import type {
   BudgetSettings,
   KeepAliveSettings,
@@ -16,6 +17,7 @@ import type {
   TimeoutSettings,
   UpstreamLimitSettings,
 } from '../schema/settings.ts';
+import type { ServerTool } from '../server-tools/server-tool.ts';
 import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
 import type { Recorder } from '../telemetry/record.ts';
@@ -44,6 +46,8 @@ export interface RoutingDeps {
   sticky: Sticky;
   /** A configured provider; null for any other. */
   provider: (slug: string) => Provider | null;
+  /** The host app's own scorer for `service/auto`: 0, easy, to 1, hard. Absent: the gateway's own. */
+  difficulty?: ((request: ChatRequest) => number | Promise<number>) | undefined;
   /** Author of the router models, beside `service`. */
   brand: string;
   /** Whether the operator has set a provider up. */
@@ -122,6 +126,8 @@ export interface PipelineDeps extends GenerateDeps, DeliverDeps {
   rates: RateDeps;
   /** Built in, and the host app's own. */
   plugins: readonly Plugin[];
+  /** Built in, and the host app's own. */
+  serverTools: readonly ServerTool[];
   /** Built in, and the host app's own. */
   guardrails: readonly Guardrail[];
 }

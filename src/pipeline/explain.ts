@@ -1,11 +1,14 @@
 import { type GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
+import type { ForeseenGeneration } from '../call/hooks.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
 import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { standingOfTarget } from '../routing/plan.ts';
 import type { Standing } from '../routing/rank.ts';
+import type { ChatRequest } from '../schema/chat.ts';
 import type { Preview } from '../stores/spending/spending.ts';
+import { type ActiveHook, activeHooks } from './active-hooks.ts';
 import {
   afford,
   amountsFor,
@@ -18,11 +21,14 @@ import {
 } from './afford.ts';
 import type { GenerateDeps, PipelineDeps } from './deps.ts';
 import { type Gathered, gather } from './gather.ts';
-import { planOf } from './generate.ts';
+import { planOf } from './plan-of.ts';
 import { checkAvailable } from './screen.ts';
+import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
 
 /** How a call would be routed and paid for at this moment. */
 export interface Explained {
+  /** What would be generated: the request of the call, or the last that a plugin would make of it. */
+  request: ChatRequest;
   /** null: the call would be refused before a try. */
   plan: Plan | null;
   /** For a request that names no model; null: there is none. */
@@ -36,6 +42,14 @@ export interface Explained {
   holdNanoUsd: number | null;
   /** Where it would be held. */
   windows: readonly (Preview['windows'][number] & { holdNanoUsd: number })[];
+  /** All generations, in order, where a plugin says what it would generate; null: there is one. */
+  generations: readonly ExplainedGeneration[] | null;
+}
+
+/** One of several generations of a call, by itself: whether there is money for all of them is another question. */
+export interface ExplainedGeneration {
+  purpose: string;
+  explained: Explained;
 }
 
 export interface ExplainedTarget {
@@ -53,25 +67,62 @@ export interface ExplainedTarget {
  */
 export async function explain(deps: PipelineDeps, call: Call): Promise<Explained> {
   checkAvailable(deps, call.request);
+  const foreseeing = activeHooks(deps, call).find(({ hooks }) => hooks.foresee !== undefined);
+  return foreseeing === undefined ? explainOne(deps, call) : explainSeveral(deps, call, foreseeing);
+}
+
+async function explainSeveral(deps: PipelineDeps, call: Call, { hooks, options }: ActiveHook): Promise<Explained> {
+  const plan = async (request: ChatRequest) => planOf(deps, request, await gather(deps, call, request));
+  let foreseen: readonly ForeseenGeneration[];
+  try {
+    foreseen = (await hooks.foresee?.(call.request, { options, call, plan })) ?? [];
+  } catch (error) {
+    return refusedBy(error, call.request, null);
+  }
+  const generations: ExplainedGeneration[] = [];
+  for (const { purpose, request } of foreseen)
+    generations.push({ purpose, explained: await explainOne(deps, { ...call, request }) });
+  return together(generations) ?? explainOne(deps, call);
+}
+
+/** The last generation, with the money of all. It is refused where it is, or where all the others are. */
+function together(generations: readonly ExplainedGeneration[]): Explained | null {
+  const all = generations.map(({ explained }) => explained);
+  const last = all.at(-1);
+  if (last === undefined) return null;
+  const others = all.slice(0, -1);
+  const othersRefusal = others.every(({ refusal }) => refusal !== null) ? (others[0]?.refusal ?? null) : null;
+  const isLimited = all.some(({ holdNanoUsd }) => holdNanoUsd !== null);
+  const windows = new Map<string, Explained['windows'][number]>();
+  for (const window of all.flatMap((one) => one.windows)) {
+    const key = `${window.account} ${window.interval}`;
+    windows.set(key, { ...window, holdNanoUsd: window.holdNanoUsd + (windows.get(key)?.holdNanoUsd ?? 0) });
+  }
+  return {
+    ...last,
+    refusal: last.refusal ?? othersRefusal,
+    holdNanoUsd: isLimited ? all.reduce((sum, { holdNanoUsd }) => sum + (holdNanoUsd ?? 0), 0) : null,
+    windows: [...windows.values()],
+    generations,
+  };
+}
+
+async function explainOne(deps: PipelineDeps, asked: Call): Promise<Explained> {
+  const call = offersServerTools(asked.request)
+    ? { ...asked, request: offerServerTools(asked.request, deps.serverTools).request }
+    : asked;
   const gathered = await gather(deps, call, call.request);
+  const { defaultModel } = gathered;
   let plan: Plan;
   try {
     plan = planOf(deps, call.request, gathered);
   } catch (error) {
-    if (!isGatewayError(error) || error.metadata?.excluded === undefined) throw error;
-    const { status, message, metadata, retryAfterMs } = error;
-    const { excluded, ...rest } = metadata ?? {};
-    return {
-      ...nothing,
-      defaultModel: gathered.defaultModel,
-      excluded: excluded as readonly Exclusion[],
-      refusal: { status, message, retryAfterMs, metadata: Object.keys(rest).length > 0 ? rest : undefined },
-    };
+    return refusedBy(error, call.request, defaultModel);
   }
   if (isLimited(call, gathered.budgets)) return within(deps, call, plan, gathered);
-  const { defaultModel } = gathered;
   return {
     ...nothing,
+    request: call.request,
     defaultModel,
     plan,
     targets: explainTargets(deps, call, plan, gathered),
@@ -79,7 +130,29 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
   };
 }
 
-const nothing = { plan: null, targets: [], excluded: [], refusal: null, holdNanoUsd: null, windows: [] };
+/** A call that has no target. @throws the error, where it says nothing of endpoints */
+function refusedBy(error: unknown, request: ChatRequest, defaultModel: string | null): Explained {
+  if (!isGatewayError(error) || error.metadata?.excluded === undefined) throw error;
+  const { status, message, metadata, retryAfterMs } = error;
+  const { excluded, ...rest } = metadata ?? {};
+  return {
+    ...nothing,
+    request,
+    defaultModel,
+    excluded: excluded as readonly Exclusion[],
+    refusal: { status, message, retryAfterMs, metadata: Object.keys(rest).length > 0 ? rest : undefined },
+  };
+}
+
+const nothing = {
+  plan: null,
+  targets: [],
+  excluded: [],
+  refusal: null,
+  holdNanoUsd: null,
+  windows: [],
+  generations: null,
+};
 
 async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gathered): Promise<Explained> {
   const budgetScopes = budgetScopesOf(deps, call, plan.targets, gathered.budgets);
@@ -96,11 +169,12 @@ async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gath
     const afforded = await afford(deps, call.request, plan, budgetScopes, look);
     const { targets, excluded } = afforded.plan;
     return {
+      ...nothing,
+      request: call.request,
       plan: afforded.plan,
       defaultModel,
       targets: explainTargets(deps, call, afforded.plan, gathered),
       excluded,
-      refusal: null,
       holdNanoUsd: Math.max(...afforded.held),
       windows: standing(budgetScopes, previews, amountsFor(budgetScopes, targets)),
     };
@@ -110,6 +184,7 @@ async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gath
     const none = budgetScopes.map(() => 0);
     return {
       ...nothing,
+      request: call.request,
       defaultModel,
       excluded: withTargets(plan, []).excluded,
       refusal: { status, message, metadata, retryAfterMs },

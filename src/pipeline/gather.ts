@@ -1,6 +1,7 @@
 import type { Call } from '../call/call.ts';
 import { type ByokCredential, type Facts, operatorsProviders } from '../call/facts.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
+import { asksAuto } from '../routing/choose.ts';
 import { requestedSlugs, slugsToKnow } from '../routing/expand.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { BudgetLimit } from '../stores/spending/spending.ts';
@@ -56,5 +57,12 @@ export async function gather(
     mayUseModel: models?.allows ?? null,
     nowMs,
   };
+  if (deps.difficulty !== undefined && asksAuto(requestedSlugs(request, defaultModel), { view, brand: deps.brand }))
+    facts.difficulty = within(await deps.difficulty(request));
   return { facts, view, budgets, defaultModel, conversation };
+}
+
+function within(difficulty: number): number {
+  if (typeof difficulty === 'number' && difficulty >= 0 && difficulty <= 1) return difficulty;
+  throw new TypeError('difficulty: expected a number from 0 to 1');
 }

@@ -7,7 +7,6 @@ import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
 import { withDefaults } from '../routing/model-defaults.ts';
-import { planRoute } from '../routing/plan.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { admitFurther } from './admission.ts';
 import { ceilingFor } from './afford.ts';
@@ -17,10 +16,11 @@ import type { MoneyDeps, RoutingDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
 import type { Prepared } from './execution.ts';
 import { holdOf, withExpectedCost } from './expected-cost.ts';
-import { type Gathered, gather } from './gather.ts';
+import { gather } from './gather.ts';
 import type { GenerationState } from './generation.ts';
 import { GenerationStream } from './generation-stream.ts';
 import type { HoldShare } from './hold-share.ts';
+import { planOf } from './plan-of.ts';
 
 /**
  * Makes one generation: reads what the plan needs, plans, holds the money, calls the targets. The generation settles
@@ -37,7 +37,9 @@ export async function generate(run: CallRun, request: ChatRequest): Promise<Gene
       await admitFurther(deps.rates, call, run.admission, request);
     const gathered = await gather(deps, call, request);
     defaultModel = gathered.defaultModel;
-    generation.planned(planOf(deps, request, gathered), gathered.conversation);
+    const planned = planOf(deps, request, gathered);
+    generation.planned(planned, gathered.conversation);
+    if (planned.stages !== undefined) run.stages.push(...planned.stages);
     const admitting = hold.admit(request, generation.plan as Plan, gathered.budgets);
     const { plan, share } = admitting instanceof Promise ? await admitting : admitting;
     generation.held(plan, share);
@@ -58,24 +60,6 @@ export async function generate(run: CallRun, request: ChatRequest): Promise<Gene
     generation.failed(error);
     throw error;
   }
-}
-
-/** @throws as `planRoute` */
-export function planOf(deps: RoutingDeps, request: ChatRequest, { facts, view, defaultModel }: Gathered): Plan {
-  const { brand, isConfigured, isSandbox, hasOnlySandboxes, builtInProviders, provider } = deps;
-  const providerName = (slug: string) => provider(slug)?.name ?? slug;
-  return planRoute({
-    request,
-    view,
-    facts,
-    defaultModel,
-    brand,
-    isConfigured,
-    isSandbox,
-    hasOnlySandboxes,
-    builtInProviders,
-    providerName,
-  });
 }
 
 /** The plan of a request that could not be planned: what was asked for, and what was excluded. */

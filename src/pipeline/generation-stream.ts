@@ -15,8 +15,11 @@ const trailingUsageTimeoutMs = 5000;
 const drainBytes = 16 * 1024;
 /** How long that may take. */
 const drainMs = 1000;
-/** A client that has not read for so long may have let the provider go on. */
-const stalledMs = 1000;
+/**
+ * Where nobody has read on for so long, the provider may have gone on: fast ones make thousands of tokens a second. Who
+ * waits for the next event reads all the time.
+ */
+const stalledMs = 20;
 
 export interface GenerationStreamInput {
   head: ResponseHead;

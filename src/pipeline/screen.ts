@@ -3,6 +3,7 @@ import { GatewayError } from '../base/errors.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { CallRun } from './call-run.ts';
 import type { PipelineDeps } from './deps.ts';
+import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
 
 /**
  * Asks guardrails and plugins what they make of a request, before it is routed.
@@ -25,7 +26,10 @@ async function askedHooks({ call, hooks }: CallRun): Promise<ChatRequest> {
  * Refuses a plugin or a tool that would run here and is not available: nothing is silently ignored.
  * @throws GatewayError invalid_request (400)
  */
-export function checkAvailable({ plugins }: Pick<PipelineDeps, 'plugins'>, request: ChatRequest): void {
+export function checkAvailable(
+  { plugins, serverTools }: Pick<PipelineDeps, 'plugins' | 'serverTools'>,
+  request: ChatRequest,
+): void {
   for (const plugin of request.plugins ?? []) {
     if (plugin.enabled !== false && !plugins.some(({ id }) => id === plugin.id)) {
       throw new GatewayError('invalid_request', `plugin not available: ${cleanName(plugin.id, 80)}`, {
@@ -33,13 +37,5 @@ export function checkAvailable({ plugins }: Pick<PipelineDeps, 'plugins'>, reque
       });
     }
   }
-  for (const tool of request.tools ?? []) {
-    if (tool.type !== 'function') {
-      throw new GatewayError(
-        'invalid_request',
-        `tool not available: ${cleanName(tool.type, 80)}; only function tools are`,
-        { metadata: { tool: cleanName(tool.type, 80) } },
-      );
-    }
-  }
+  if (offersServerTools(request)) offerServerTools(request, serverTools);
 }

@@ -14,6 +14,8 @@ import type { PipelineDeps } from './deps.ts';
 import { generate } from './generate.ts';
 import { hasLeft } from './generation.ts';
 import { screen } from './screen.ts';
+import { respondWithServerTools } from './server-tools/loop.ts';
+import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
 
 /**
  * The path of a client call: admit, screen, generate (once, or as often as plugins do), deliver.
@@ -39,7 +41,10 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
 
 /** Generates, with the plugins that wrap it around: the first that is asked is the outermost. */
 function respond(run: CallRun, request: ChatRequest): Promise<ModelResponse> {
-  let respondTo: (request: ChatRequest) => Promise<ModelResponse> = (one) => generate(run, one);
+  let respondTo: (request: ChatRequest) => Promise<ModelResponse> = (one) =>
+    offersServerTools(one)
+      ? respondWithServerTools(run, offerServerTools(one, run.deps.serverTools))
+      : generate(run, one);
   for (const { hooks, context } of run.hooks.toReversed()) {
     const inner = respondTo as Generate;
     if (hooks.wrap) respondTo = async (one) => (await hooks.wrap?.(inner, one, context)) as ModelResponse;
@@ -59,7 +64,13 @@ async function stream(run: CallRun, request: ChatRequest, responding: Promise<Mo
     stopWaiting = deps.clock.after(deps.keepAlive.firstMs, () => resolve(null));
   });
   try {
-    const opened = await Promise.race([opening, patience]);
+    let opened: Delivery | null = null;
+    try {
+      opened = await Promise.race([opening, patience]);
+    } catch (error) {
+      // The stream is sent all the same, and its first event says why it failed.
+      if (!isGatewayError(error) || call.encoder.failsInStream?.(error) !== true) throw error;
+    }
     const body = new ClientSource({
       clock: deps.clock,
       keepAlive: deps.keepAlive,

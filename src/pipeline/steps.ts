@@ -1,10 +1,12 @@
 import type { ResponseEnd } from '../call/generation.ts';
 import type { Step } from '../call/hooks.ts';
+import { outputItemOf } from '../call/output-item.ts';
 import { chunkFolder, toChunks } from '../convert/chunks.ts';
 import { hidesReasoning, reasoningFilter } from '../convert/reasoning.ts';
 import type { ChatRequest, ChatResult } from '../schema/chat.ts';
 import type { ChatChunk, ChunkDelta } from '../schema/chunk.ts';
 import type { CallRun } from './call-run.ts';
+import { offersServerTools } from './server-tools/offer.ts';
 
 const none: readonly Step[] = [];
 
@@ -14,20 +16,41 @@ const none: readonly Step[] = [];
  */
 export function stepsOf({ hooks, annotations }: CallRun, request: ChatRequest): readonly Step[] {
   const hides = hidesReasoning(request);
-  if (hooks.length === 0) return hides ? [withoutReasoning()] : none;
+  const mayUseTools = offersServerTools(request);
+  if (hooks.length === 0 && !mayUseTools) return hides ? [withoutReasoning()] : none;
   const reversed = hooks.toReversed();
   const stepsFor = (guardrails: boolean) =>
     reversed.flatMap(({ isGuardrail, hooks: { steps }, context }) =>
       isGuardrail === guardrails && steps ? steps(context) : [],
     );
-  const mayAnnotate = annotations.length > 0 || hooks.some(({ hooks: { wrap, steps } }) => wrap || steps);
+  const guarding = stepsFor(true);
+  const mayAnnotate =
+    mayUseTools || annotations.length > 0 || hooks.some(({ hooks: { wrap, steps } }) => wrap || steps);
   return [
     ...stepsFor(false),
     ...(mayAnnotate ? [annotate(annotations)] : []),
     ...(hides ? [withoutReasoning()] : []),
-    ...stepsFor(true),
+    ...guarding,
+    ...(guarding.length > 0 ? [withoutUnseen] : []),
   ];
 }
+
+/** Items with nothing to judge: they are the caller's own, or only their provider can read them. */
+const passing: readonly unknown[] = ['message', 'compaction', 'compaction_summary'];
+
+/**
+ * Takes out the items of a Responses upstream that no chunk has a place for, such as a `web_search_call`: a guardrail
+ * cannot see what is in them.
+ */
+const withoutUnseen: Step = {
+  push(chunk) {
+    const isUnseen = chunk.choices.some(({ delta }) => {
+      const of = outputItemOf(delta);
+      return of?.isOpaque === true && (of.event !== undefined || !passing.includes(of.item.type));
+    });
+    return isUnseen ? [] : [chunk];
+  },
+};
 
 function withoutReasoning(): Step {
   const filter = reasoningFilter();

@@ -2,6 +2,7 @@ import { cleanName, cleanText } from '../base/clean-text.ts';
 import type { Redactor } from '../base/secrets.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
+import { originOf } from '../call/responses-origin.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { ChatRequest } from '../schema/chat.ts';
@@ -53,9 +54,17 @@ class Observer implements AttemptObserver {
   }
 
   show(encoded: EncodedRequest): void {
-    this.#dropped = withUnheeded(this.#input.request, encoded.dropped);
+    this.#dropped = withUnheeded(this.#input.request, this.#withUnspoken(encoded.dropped));
     this.#structuredOutput = encoded.structuredOutput;
     this.#watcher.show(encoded);
+  }
+
+  /** An upstream that does not speak Responses gets nothing of what a Responses request has beyond a chat request. */
+  #withUnspoken(dropped: readonly string[]): readonly string[] {
+    const origin = originOf(this.#input.request);
+    if (origin === null || origin.dropped.length === 0) return dropped;
+    const { dialect } = this.#deps.provider(this.#target.endpoint.providerSlug) ?? {};
+    return dialect?.speaksResponses === true ? dropped : [...new Set([...origin.dropped, ...dropped])];
   }
 
   sends(sent: Sent): void {

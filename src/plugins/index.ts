@@ -1,7 +1,19 @@
+import { fileParser } from './file-parser.ts';
+import { fusion } from './fusion.ts';
+import { moderation } from './moderation.ts';
 import type { Plugin } from './plugin.ts';
+import { responseHealing } from './response-healing.ts';
 
 /**
  * Every plugin that is built in.
- * - `auto-router` has no hooks: its settings are read by the router `service/auto`, in routing/routers.ts.
+ * - `auto-router` has no hooks: its settings are read by the router `service/auto`, in routing/auto.ts.
+ * - `pareto-router` has none either: its settings are read by `service/pareto-code`, in routing/pareto.ts.
  */
-export const plugins: readonly Plugin[] = [{ id: 'auto-router' }];
+export const plugins: readonly Plugin[] = [
+  { id: 'auto-router' },
+  { id: 'pareto-router' },
+  fileParser(),
+  fusion(),
+  moderation(),
+  responseHealing(),
+];

@@ -124,7 +124,10 @@ export function affordableTokens(
   const sparePico = BigInt(Math.min(Math.floor(amountNanoUsd), Number.MAX_SAFE_INTEGER)) * 1000n - BigInt(fixedPico);
   if (sparePico < 0n) return 0;
   if (sparePico >= times(perTokenPico, maxTokens)) return maxTokens;
-  const natural = Math.min(maxTokens, Math.max(naturalCap(endpoint, options), options.minMaxTokens ?? 0));
+  // Where nobody knows the endpoint's own cap, that of the request is the only one.
+  const isKnown = endpoint.maxCompletionTokens !== null || endpoint.contextLength !== null;
+  const own = isKnown ? Math.max(naturalCap(endpoint, options), options.minMaxTokens ?? 0) : maxTokens;
+  const natural = Math.min(maxTokens, own);
   const tokens = Math.min(Number(sparePico / BigInt(perTokenPico)), natural);
   return tokens < (options.minMaxTokens ?? 0) ? 0 : tokens;
 }

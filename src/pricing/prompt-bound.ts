@@ -1,7 +1,10 @@
 import type { PricedKind } from '../call/model.ts';
+import { originOf, type ResponsesObject, type ResponsesOrigin } from '../call/responses-origin.ts';
 import type { ChatMessage, ChatRequest, FilePart } from '../schema/chat.ts';
 import { asksForSearch, unknownField, unknownMessageField, unknownPartField } from './known-fields.ts';
 import { earlierAudioTokens, imageTokens, mediaTokens } from './media-tokens.ts';
+import { boundItems } from './native-items.ts';
+import { nativeToolsOf } from './native-tools.ts';
 import { silentFields } from './silent-fields.ts';
 import { type Effort, jsonBound, newEffort, quotedBound, textBound } from './token-bound.ts';
 
@@ -76,18 +79,36 @@ export function boundPrompt(request: ChatRequest): PromptBound {
     unknownFields: new Set(),
     effort,
   };
-  for (const message of request.messages) addMessage(bound, message);
-  if (request.tools) {
-    bound.tokens += tokensForTools;
-    for (const tool of request.tools) {
-      bound.tokens += tokensPerTool + jsonBound(tool, effort);
-      if (tool.type !== 'function') addSearches(bound, tool);
-    }
+  const counted = addTools(bound, request);
+  const origin = originOf(request);
+  const ownEffort = newEffort();
+  for (const message of request.messages) {
+    if (origin === null) addMessage(bound, message);
+    else addWithItems(bound, message, itemsOf(message, origin, counted), ownEffort);
   }
   if (request.response_format) bound.tokens += tokensForFormat + jsonBound(request.response_format, effort);
   bound.tokens += bound.predictedTokens;
   for (const name in fields) addField(bound, name, fields[name]);
   return bound;
+}
+
+const none: ReadonlySet<ResponsesObject> = new Set();
+
+/**
+ * The tools, in the form that takes more: as chat tools, or as a Responses request has them.
+ * @returns the items that were counted as tools
+ */
+function addTools(bound: Counting, request: ChatRequest): ReadonlySet<ResponsesObject> {
+  const { effort } = bound;
+  let tokens = 0;
+  for (const tool of request.tools ?? []) {
+    tokens += tokensPerTool + jsonBound(tool, effort);
+    if (tool.type !== 'function') addSearches(bound, tool);
+  }
+  const native = nativeToolsOf(request, effort);
+  if (native !== null) tokens = Math.max(tokens, native.tools * tokensPerTool + native.tokens);
+  if (request.tools || native?.tools) bound.tokens += tokensForTools + tokens;
+  return native?.counted ?? none;
 }
 
 /** What the response is to hold beside text. */
@@ -164,6 +185,29 @@ function addMessage(bound: Counting, message: ChatMessage): void {
         addUnknown(bound, unknownMessageField(field));
     }
   }
+}
+
+function itemsOf(
+  message: ChatMessage,
+  { itemsOf: made }: ResponsesOrigin,
+  counted: ReadonlySet<ResponsesObject>,
+): readonly ResponsesObject[] {
+  return (made.get(message) ?? []).filter((item) => !counted.has(item));
+}
+
+/**
+ * Either the message is sent, or the items that it was made of: the longer of the two counts.
+ * @param effort  for the items: what may be normalized of the messages is not spent on them
+ */
+function addWithItems(bound: Counting, message: ChatMessage, items: readonly ResponsesObject[], effort: Effort): void {
+  const { tokens, mediaTokens: media, images } = bound;
+  addMessage(bound, message);
+  const addedMedia = bound.mediaTokens - media;
+  const own = boundItems(items, effort);
+  bound.tokens += Math.max(own.tokens - (bound.tokens - tokens - addedMedia), 0);
+  const further = own.media.reduce((sum, { most }) => sum + most, 0) - addedMedia;
+  if (further > 0) addMedia(bound, further, [...new Set(own.media.flatMap(({ kinds }) => kinds))]);
+  bound.images = Math.max(bound.images, images + own.images);
 }
 
 function addContent(bound: Counting, { role, content }: ChatMessage): void {

@@ -1,54 +1,16 @@
 import { cleanName } from '../base/clean-text.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { didYouMean } from '../base/nearest.ts';
-import type { Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
 import type { Plan } from '../call/plan.ts';
-import type { CatalogView } from '../catalog/catalog.ts';
 import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-address.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import { choose, routerOf } from './choose.ts';
+import type { Expanded, ExpandInput } from './expanded.ts';
 import { authorOf, familyOf, newestFirst } from './family.ts';
-import { demandsOf, unmetDemand } from './filter.ts';
-import type { Needs } from './needs.ts';
-import { autoModels, autoSettings, freeModels, type RouterInput, reachable, sandboxRule } from './routers.ts';
+import { reachable } from './routers.ts';
 import { nearestModels } from './suggest.ts';
-import { splitSuffix, splitSuffixes, type Variant, variantOf } from './variant.ts';
-
-/** A model that may serve, with the effects of its slug's suffixes. */
-export interface ChosenModel {
-  model: Model;
-  variants: readonly Variant[];
-}
-
-/** The models that a request's slugs stand for. */
-export interface Expanded {
-  /** In the order in which the models are called. */
-  chosen: readonly ChosenModel[];
-  /** How many of them the first slug stands for; the others are fallbacks. */
-  ofFirstSlug: number;
-  strategy: Plan['strategy'];
-  /** What a router or an alias based its decision on; the metadata shows it. */
-  params: Plan['params'];
-  /** Fallbacks of the model that do not exist. */
-  unknownFallbacks?: readonly string[];
-  /** The slug of the router that chose. Sticky routing keeps its choice for the conversation. */
-  router: string | null;
-}
-
-export interface ExpandInput {
-  request: ChatRequest;
-  view: CatalogView;
-  facts: Facts;
-  needs: Needs;
-  /** A second author name of the router models, besides `service`. */
-  brand: string;
-  /** Whether the operator has set a provider up. */
-  isConfigured: (providerSlug: string) => boolean;
-  /** Whether no model writes the responses of a provider. */
-  isSandbox: (providerSlug: string) => boolean;
-  /** The operator has set up no provider but sandboxes. */
-  hasOnlySandboxes: boolean;
-}
+import { splitSuffix, splitSuffixes, variantOf } from './variant.ts';
 
 /** Returns a request's slugs in order, each once: `model`, then `models`; the default model when both are absent. */
 export function namedSlugs({ model, models }: ChatRequest, defaultModel: string | null): string[] {
@@ -80,19 +42,6 @@ export function strategyOf(slugs: readonly string[], brand: string): Plan['strat
   return routerOf(slug.replace(/:.*$/s, ''), brand) ?? 'direct';
 }
 
-type Router = 'auto' | 'free';
-
-/**
- * Returns the router that a slug without suffixes names: `service/auto`, also under the operator's brand; null: none.
- */
-function routerOf(slug: string, brand: string): Router | null {
-  const slash = slug.indexOf('/');
-  const author = slug.slice(0, slash);
-  if (author !== brand && author !== 'service') return null;
-  const router = slug.slice(slash + 1);
-  return router === 'auto' || router === 'free' ? router : null;
-}
-
 /** Returns the slugs that a catalogue has to look up for a request: the given ones, also without their suffixes. */
 export function slugsToKnow(slugs: readonly string[]): readonly string[] {
   let known: string[] | null = null;
@@ -113,9 +62,18 @@ export function expandModels(slugs: readonly string[], input: ExpandInput): Expa
   const [only] = slugs;
   if (only !== undefined && slugs.length === 1) return withFallbacks(checkedOne(only, input, null), input);
   const searched: Searched = new Map();
-  const bySlug = slugs.map((slug) => checkedOne(slug, input, searched).chosen);
-  const ofFirstSlug = bySlug[0]?.length ?? 0;
-  return { chosen: bySlug.flat(), ofFirstSlug, strategy: 'fallback', params: undefined, router: null };
+  const found = slugs.map((slug) => checkedOne(slug, input, searched));
+  const ofFirstSlug = found[0]?.chosen.length ?? 0;
+  // A router that is named with several suffixes has one stage.
+  const stages = [...new Set(found.flatMap((one) => one.stages ?? []))];
+  return {
+    chosen: found.flatMap(({ chosen }) => chosen),
+    ofFirstSlug,
+    strategy: 'fallback',
+    params: undefined,
+    router: null,
+    ...(stages.length > 0 ? { stages } : {}),
+  };
 }
 
 /** By slug, what a search of all models has found. A slug may come several times, with other suffixes. */
@@ -131,13 +89,20 @@ function checkedOne(slug: string, input: ExpandInput, searched: Searched | null)
   return found;
 }
 
-function expandOne(slug: string, input: ExpandInput, searched: Searched | null, isAlias = false): Expanded {
-  const listed = findListed(slug, input, searched, isAlias);
+/** @param isFast  an alias of the slug has the suffix `:nitro` */
+function expandOne(
+  slug: string,
+  input: ExpandInput,
+  searched: Searched | null,
+  isAlias = false,
+  isFast = false,
+): Expanded {
+  const listed = findListed(slug, input, searched, isAlias, isFast);
   if (listed) return listed;
   const suffixes: string[] = [];
   for (const { base, suffix } of splitSuffixes(slug)) {
     suffixes.push(suffix);
-    const found = findListed(base, input, searched, isAlias);
+    const found = findListed(base, input, searched, isAlias, isFast || suffixes.includes('nitro'));
     if (found) return withSuffixes(found, suffixes.toReversed(), input);
   }
   // The slug is not in the catalogue, so its suffix may belong to the provider's own model name.
@@ -157,17 +122,25 @@ function withSuffixes(found: Expanded, suffixes: readonly string[], { facts }: E
 }
 
 /** @param isAlias  the slug is what an alias stands for: it is no alias itself */
-function findListed(slug: string, input: ExpandInput, searched: Searched | null, isAlias: boolean): Expanded | null {
+function findListed(
+  slug: string,
+  input: ExpandInput,
+  searched: Searched | null,
+  isAlias: boolean,
+  isFast: boolean,
+): Expanded | null {
   const meant = isAlias ? null : input.view.aliasOf(slug);
-  if (meant !== null) return aliased(expandOne(meant, input, searched, true), meant);
+  if (meant !== null) return aliased(expandOne(meant, input, searched, true, isFast), meant);
   const model = input.view.model(slug);
   if (model && !model.isPassThrough) return direct(model);
   const router = routerOf(slug, input.brand);
   if (router === null && !slug.startsWith('~')) return isAlias ? null : findBareName(slug, input);
-  let found = searched?.get(slug);
+  // Of the suffixes, only `:nitro` changes what a router chooses, and only of one router.
+  const key = router === 'pareto' && isFast ? `${slug}:nitro` : slug;
+  let found = searched?.get(key);
   if (found === undefined) {
-    found = router === null ? findLatest(slug, input) : choose(router, slug, input);
-    searched?.set(slug, found);
+    found = router === null ? findLatest(slug, input) : choose(router, slug, input, isFast);
+    searched?.set(key, found);
   }
   return found;
 }
@@ -265,41 +238,6 @@ function findLatest(slug: string, { view, facts }: ExpandInput): Expanded | null
     params: { version_group: `${author}/${family}` },
     router: null,
   };
-}
-
-/** Lets a router choose the models. @param slug  the router's, as the request names it */
-function choose(router: Router, slug: string, input: ExpandInput): Expanded {
-  const { view, facts, request, needs } = input;
-  const settings = router === 'auto' ? autoSettings(request) : null;
-  const mayServe = sandboxRule(input, settings?.allowedModels ?? null);
-  const demands = demandsOf(request);
-  const passes: RouterInput['passes'] = (endpoint, model) =>
-    (mayServe === null || mayServe(endpoint)) && (demands === null || unmetDemand(demands, endpoint, model) === null);
-  const { mayUseModel } = facts;
-  const usable = mayUseModel ? view.models.filter(({ slug: one }) => mayUseModel(one)) : view.models;
-  const from: RouterInput = { models: usable, needs, facts, passes };
-  const models = keepPinned(settings === null ? freeModels(from) : autoModels(from, settings), slug, facts);
-  // A chosen model may have further endpoints at a sandbox.
-  const own: readonly Variant[] = mayServe === null ? [] : [{ rule: ['sandbox', mayServe] }];
-  return {
-    chosen: models.map((model) => ({
-      model,
-      variants: settings === null ? [...variantOf(model.endpoints, ['free']), ...own] : own,
-    })),
-    ofFirstSlug: models.length,
-    strategy: router,
-    params: settings === null ? undefined : { cost_quality_tradeoff: settings.tradeoff },
-    router: slug,
-  };
-}
-
-/**
- * Moves the model that the router chose earlier in the conversation to the front, if the router still chooses it now.
- */
-function keepPinned(models: Model[], router: string, facts: Facts): Model[] {
-  const pinned = facts.pinned(router);
-  const at = pinned === null ? -1 : models.findIndex(({ slug }) => slug === pinned);
-  return at > 0 ? [models[at] as Model, ...models.toSpliced(at, 1)] : models;
 }
 
 function modelNotAllowed(slug: string): GatewayError {

@@ -8,12 +8,14 @@ import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { credentialFits } from '../stores/credential-fits.ts';
 import { type Fits, type Visit, visitCandidates } from './candidates.ts';
-import { type ChosenModel, expandModels, requestedSlugs } from './expand.ts';
+import { expandModels, requestedSlugs } from './expand.ts';
+import type { ChosenModel } from './expanded.ts';
 import { type Demands, demandsOf, slugSet, unmetDemand } from './filter.ts';
 import { type Needs, needsOf } from './needs.ts';
 import { type RankContext, type RankedEndpoint, rank, rankedEndpoint, type Standing, standingOf } from './rank.ts';
 import { knownSort, requestedSort, type Sort } from './sort.ts';
 import { type UnknownProviders, unknownProviders } from './suggest.ts';
+import { mediaRefused, type ToolMedia, takesNot, toolMediaOf } from './tool-media.ts';
 import type { Variant } from './variant.ts';
 import { withoutFallbacks } from './without-fallbacks.ts';
 
@@ -47,7 +49,7 @@ export function planRoute(input: PlanInput): Plan {
   const { request, facts, providerName } = input;
   const slugs = requestedSlugs(request, input.defaultModel);
   const needs = needsOf(request);
-  const { chosen, ofFirstSlug, strategy, params, router, unknownFallbacks } = expandModels(slugs, {
+  const { chosen, ofFirstSlug, strategy, params, router, unknownFallbacks, stages } = expandModels(slugs, {
     request,
     view: input.view,
     facts,
@@ -111,6 +113,10 @@ export function planRoute(input: PlanInput): Plan {
   }
   const unknown = input.builtInProviders ? unknownProviders(request, facts, input.builtInProviders) : null;
   if (targets.length === 0) {
+    if (entries.length === 0 && excluded.some(({ filter }) => filter === 'tool_output')) {
+      const models = chosen.map(({ model }) => model);
+      throw mediaRefused(toolMediaOf(request), models, excluded);
+    }
     throw cooldownEndsMs.length > 0
       ? allCoolingDown(cooldownEndsMs, excluded, facts)
       : nothingLeft(slugs, excluded, unknown);
@@ -123,6 +129,7 @@ export function planRoute(input: PlanInput): Plan {
     excluded,
     params: shownParams(request, facts, params, refused, unknown),
     router,
+    ...(stages === undefined ? {} : { stages }),
   };
 }
 
@@ -138,6 +145,7 @@ function passing(
   excluded: Exclusion[],
 ): RankedEndpoint[] {
   const demands = demandsOf(request);
+  const media = toolMediaOf(request);
   const entries: RankedEndpoint[] = [];
   /** null until an endpoint is removed: most requests remove none. */
   let removed: Map<Endpoint, Exclusion> | null = null;
@@ -147,7 +155,7 @@ function passing(
     for (const endpoint of model.endpoints) {
       const filter =
         (isAllowed ? null : 'allowed_models') ??
-        filterOf(endpoint, model, variants, demands, request) ??
+        filterOf(endpoint, model, variants, demands, media, request) ??
         (modelIndex < allowed ? null : 'allow_fallbacks');
       if (filter === null) {
         entries.push(rankedEndpoint(endpoint, model, modelIndex, variants));
@@ -170,13 +178,15 @@ function filterOf(
   model: Model,
   variants: readonly Variant[],
   demands: Demands | null,
+  media: ToolMedia,
   request: ChatRequest,
 ): string | null {
   if (endpoint.isDisabled === true) return 'disabled';
   const unmet = demands && unmetDemand(demands, endpoint, model);
   if (unmet !== null) return unmet;
   for (const { rule } of variants) if (rule && !rule[1](endpoint)) return rule[0];
-  return endpoint.serviceTier === undefined || isTierWanted(endpoint, variants, request) ? null : 'service_tier';
+  if (endpoint.serviceTier !== undefined && !isTierWanted(endpoint, variants, request)) return 'service_tier';
+  return media.length > 0 && takesNot(media, model) ? 'tool_output' : null;
 }
 
 /** An endpoint of a service tier is used only when the request names the tier (a suffix can too) or the full slug. */

@@ -1,4 +1,4 @@
-import { compilePatterns, fitsPattern } from '../base/pattern.ts';
+import { fitsPattern } from '../base/pattern.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
 import type { ChatRequest } from '../schema/chat.ts';
@@ -17,7 +17,7 @@ export interface RouterInput {
 }
 
 /** How many models a router returns: the best one and its fallbacks. */
-const maxChosen = 3;
+export const maxChosen = 3;
 
 /** `service/free`: models that cost nothing and support what the request needs, in random order. */
 export function freeModels(input: RouterInput): Model[] {
@@ -34,7 +34,10 @@ export function freeModels(input: RouterInput): Model[] {
  * preferences. When no endpoint passes, the preferences are ignored here: the plan then excludes each endpoint and
  * names the preference.
  */
-function fittingModels({ models, needs, facts, passes }: RouterInput, isWanted: (endpoint: Endpoint) => boolean) {
+export function fittingModels(
+  { models, needs, facts, passes }: RouterInput,
+  isWanted: (endpoint: Endpoint) => boolean,
+) {
   const able = models
     .filter(({ outputModalities }) => outputModalities === undefined || outputModalities.includes('text'))
     .map((model) => ({
@@ -48,48 +51,8 @@ function fittingModels({ models, needs, facts, passes }: RouterInput, isWanted: 
   return allowed.length > 0 ? allowed : able;
 }
 
-/** Settings of the auto router. */
-export interface AutoSettings {
-  allowedModels: readonly string[] | null;
-  /** From 0, the best model, to 10, the cheapest model. */
-  tradeoff: number;
-}
-
-/** Reads the request's settings of the plugin `auto-router`, with defaults. */
-export function autoSettings({ plugins }: ChatRequest): AutoSettings {
-  const given = plugins?.find(({ id, enabled }) => id === 'auto-router' && enabled !== false);
-  const { allowed_models = null, cost_quality_tradeoff = 7 } = given?.id === 'auto-router' ? given : {};
-  return { allowedModels: allowed_models, tradeoff: cost_quality_tradeoff };
-}
-
-/**
- * `service/auto`: the models with the best mix of quality and cost, best first. The operator can rate the quality of a
- * model. The quality of other models is guessed from the price: a higher price means a better model, with falling gains
- * (square root). Cost is the logarithm of the price, scaled from 0 for the cheapest model to 1 for the most expensive.
- */
-export function autoModels(input: RouterInput, { allowedModels, tradeoff }: AutoSettings): Model[] {
-  const isAllowed = allowedModels && compilePatterns(allowedModels);
-  const models = isAllowed ? input.models.filter(({ slug }) => isAllowed(slug)) : input.models;
-  const priced: { model: Model; price: number }[] = [];
-  for (const { model, endpoints } of fittingModels({ ...input, models }, () => true)) {
-    const price = cheapest(endpoints);
-    if (price !== null) priced.push({ model, price: Math.log10(price + 1) });
-  }
-  if (priced.length === 0) return [];
-  const low = Math.min(...priced.map(({ price }) => price));
-  const span = Math.max(...priced.map(({ price }) => price)) - low || 1;
-  const weight = tradeoff / 10;
-  return priced
-    .map(({ model, price }) => {
-      const cost = (price - low) / span;
-      return { model, score: (1 - weight) * (model.quality ?? Math.sqrt(cost)) - weight * cost };
-    })
-    .sort((a, b) => b.score - a.score)
-    .slice(0, maxChosen)
-    .map(({ model }) => model);
-}
-
-function cheapest(endpoints: readonly Endpoint[]): number | null {
+/** Returns the price of the cheapest endpoint in pico-USD; null: no price is known. */
+export function cheapest(endpoints: readonly Endpoint[]): number | null {
   let lowest: number | null = null;
   for (const endpoint of endpoints) {
     const price = averagePrice(endpoint);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { $constructor, $ZodAsyncError, config, util } from 'zod/v4/core';
 import { lazily } from '../base/lazily.ts';
+import { isObject } from '../base/values.ts';
 import { expectation } from './expectations.ts';
 
 /**
@@ -144,10 +145,6 @@ function countCodePoints(value: string): number {
   let count = 0;
   for (const _ of value) count += 1;
   return count;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function run(schema: z.core.SomeType, value: unknown, ctx: z.core.ParseContextInternal): z.core.ParsePayload {

@@ -5,13 +5,12 @@ import { chatMessageSchema } from './message.ts';
 import { cacheControlSchema } from './part.ts';
 import { pluginSchema } from './plugins.ts';
 import { providerPreferencesSchema } from './preferences.ts';
+import { samplingFields } from './sampling.ts';
 import {
   countOrNull,
   flagOrNull,
   integer,
-  integerOrNull,
   number,
-  numberOrNull,
   optionalFlag,
   optionalText,
   optionalTexts,
@@ -45,7 +44,7 @@ const responseFormatSchema = lazily(() =>
 );
 export type ResponseFormat = z.infer<ReturnType<typeof responseFormatSchema>>;
 
-const reasoningEffortSchema = lazily(() => z.enum(['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none']));
+export const reasoningEffortSchema = lazily(() => z.enum(['max', 'xhigh', 'high', 'medium', 'low', 'minimal', 'none']));
 export type ReasoningEffort = z.infer<ReturnType<typeof reasoningEffortSchema>>;
 
 const reasoningSchema = lazily(() =>
@@ -63,7 +62,7 @@ const reasoningSchema = lazily(() =>
   }),
 );
 
-const stopConditionSchema = lazily(() =>
+export const stopConditionSchema = lazily(() =>
   z.discriminatedUnion('type', [
     z.looseObject({ type: z.literal('step_count_is'), step_count: integer() }),
     z.looseObject({ type: z.literal('has_tool_call'), tool_name: text().min(1) }),
@@ -74,7 +73,7 @@ const stopConditionSchema = lazily(() =>
 );
 export type StopCondition = z.infer<ReturnType<typeof stopConditionSchema>>;
 
-const traceSchema = lazily(() =>
+export const traceSchema = lazily(() =>
   z.looseObject({
     /** Id of the trace. */
     trace_id: optionalText(),
@@ -90,7 +89,6 @@ const traceSchema = lazily(() =>
 );
 
 const outputTokens = lazily(() => positive().nullish());
-const penalty = lazily(() => z.number().min(-2).max(2).nullish());
 
 /**
  * A chat completion request. Unknown fields pass, in the request itself and in messages, parts and tools. The gateway
@@ -113,32 +111,9 @@ export const chatRequestSchema = lazily(() =>
     max_tokens: outputTokens(),
     /** The largest output, in tokens. */
     max_completion_tokens: outputTokens(),
-    /** How random the response is; 0: as little as possible. */
-    temperature: z.number().min(0).max(2).nullish(),
-    /** Only the most likely tokens whose probabilities add up to this. */
-    top_p: z.number().min(0).max(1).nullish(),
-    /** Only so many of the most likely tokens. */
-    top_k: integerOrNull(),
-    /** Only tokens at least so likely, relative to the most likely one. */
-    min_p: numberOrNull(),
-    /** Only tokens that are likely enough, by the square of the highest probability. */
-    top_a: numberOrNull(),
-    /** Makes a token less likely the more often it has occurred. */
-    frequency_penalty: penalty(),
-    /** Makes a token less likely once it has occurred. */
-    presence_penalty: penalty(),
-    /** Makes tokens of the prompt and the response less likely; 1: no penalty. */
-    repetition_penalty: numberOrNull(),
-    /** Makes single tokens more or less likely, by token id. */
-    logit_bias: mapOf(number()).nullish(),
+    ...samplingFields(),
     /** true: the response has the probabilities of its tokens. */
     logprobs: flagOrNull(),
-    /** How many of the most likely tokens are listed at each place. */
-    top_logprobs: integer().min(0).max(20).nullish(),
-    /** The same seed makes the same response likely. */
-    seed: integerOrNull(),
-    /** Texts that end the response. */
-    stop: z.union([text(), list(text()).max(4)]).nullish(),
     /** Tools that the model may call. */
     tools: list(chatToolSchema()).optional(),
     /** Which tool the model may or must call. */

@@ -64,6 +64,43 @@ export const explainedBudgetSchema = lazily(() =>
   }),
 );
 
+const explainedErrorSchema = lazily(() =>
+  z.object({
+    /** HTTP status that the request would get. */
+    code: z.int(),
+    /** What would be wrong, for people. */
+    message: z.string(),
+    /** Seconds until the caller should retry. */
+    retry_after: z.int().optional(),
+    /** What is known besides. */
+    metadata: jsonObject().optional(),
+  }),
+);
+
+/** One of several generations that a plugin would make of the request. */
+export const explainedGenerationSchema = lazily(() =>
+  z.object({
+    /** What it is for; the last one writes what the client gets. */
+    purpose: z.string(),
+    /** The model that is asked for. */
+    requested: z.string(),
+    /** The model of the first candidate; null: there is none. */
+    model: z.string().nullable(),
+    /** Slug of its endpoint. */
+    provider: z.string().nullable(),
+    /** The highest possible cost, at the dearest candidate; null: not known. */
+    ceiling_usd: usd().nullable(),
+    /** The token numbers behind `ceiling_usd`. */
+    max_prompt_tokens: z.int().nullable(),
+    /** The same for the response. */
+    max_completion_tokens: z.int().nullable(),
+    /** What it would hold by itself; null: no budget applies, or it would be refused. */
+    hold_usd: usd().nullable(),
+    /** What it would fail with before a provider is called; null: the first candidate would be called. */
+    error: explainedErrorSchema().nullable(),
+  }),
+);
+
 /** How a chat request would be routed and paid for now. */
 export const explanationSchema = lazily(() =>
   z.object({
@@ -80,19 +117,12 @@ export const explanationSchema = lazily(() =>
     /** Endpoints that may not serve, and why. */
     excluded: z.array(z.object({ model: z.string(), provider: z.string(), filter: z.string() })),
     /** The error that the request would get; null: the first candidate would be called. */
-    error: z
-      .object({
-        /** HTTP status that the request would get. */
-        code: z.int(),
-        /** What would be wrong, for people. */
-        message: z.string(),
-        /** Seconds until the caller should retry. */
-        retry_after: z.int().optional(),
-        /** What is known besides. */
-        metadata: jsonObject().optional(),
-      })
-      .nullable(),
-    /** The hold for the request; null: no budget applies. */
+    error: explainedErrorSchema().nullable(),
+    /** Generations of a plugin that calls several models, such as `fusion`; absent: the request is one generation. */
+    generations: z.array(explainedGenerationSchema()).optional(),
+    /** The highest possible cost of all `generations` together; null: not known. */
+    ceiling_usd: usd().nullable().optional(),
+    /** The hold for the request, for all generations together; null: no budget applies. */
     hold_usd: usd().nullable(),
     /** Budgets that limit the request. */
     budgets: z.array(explainedBudgetSchema()),

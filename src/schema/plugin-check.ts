@@ -1,4 +1,3 @@
-import type { ChatRequest } from './chat-request.ts';
 import { pluginIds } from './plugins.ts';
 import { type BodyCheck, type FoundIssue, issuesOf, type Schema } from './schema.ts';
 
@@ -13,17 +12,22 @@ const contractIds: ReadonlySet<string> = new Set(pluginIds);
 /** Stands in for an entry that the interface's own schema does not know. */
 const placeholder = { id: 'auto-router', enabled: false };
 
+/** A request that names plugins. */
+interface WithPlugins {
+  plugins?: readonly unknown[] | null | undefined;
+}
+
 /**
- * The check of a chat request, with the host app's plugins among those that `plugins` may name.
+ * The check of a chat request or of a Responses request, with the host app's plugins among those that `plugins` may name.
  * @param check  of the interface alone
  */
-export function checkWithPlugins(
-  check: () => BodyCheck<ChatRequest>,
+export function checkWithPlugins<Body extends WithPlugins>(
+  check: () => BodyCheck<Body>,
   plugins: readonly CheckedPlugin[],
-): () => BodyCheck<ChatRequest> {
+): () => BodyCheck<Body> {
   const own = new Map(plugins.filter(({ id, options }) => options || !contractIds.has(id)).map((one) => [one.id, one]));
   if (own.size === 0) return check;
-  const safeParse: BodyCheck<ChatRequest>['safeParse'] = (value) => {
+  const safeParse: BodyCheck<Body>['safeParse'] = (value) => {
     const entries = entriesIn(value);
     const found = entries.flatMap((entry, at) => {
       const plugin = own.get(idOf(entry));
@@ -36,12 +40,12 @@ export function checkWithPlugins(
     });
     const checked = check().safeParse({ ...(value as object), plugins: known });
     if (!checked.success) return checked;
-    const parsed = [...(checked.data.plugins ?? [])];
+    const parsed: unknown[] = [...(checked.data.plugins ?? [])];
     for (const { at, entry, plugin } of found) {
       const options = plugin.options ? issuesOf(plugin.options(), entry) : { value: {} };
       if ('issues' in options)
         return { success: false, error: { issues: pathsBelow(options.issues, ['plugins', at]) } };
-      parsed[at] = { ...entry, ...(options.value as object | undefined) } as (typeof parsed)[number];
+      parsed[at] = { ...entry, ...(options.value as object | undefined) };
     }
     return { success: true, data: { ...checked.data, plugins: parsed } };
   };

@@ -1,5 +1,4 @@
 import { ZodError } from 'zod';
-import type { ChatRequest } from './chat-request.ts';
 import type { BodyCheck } from './schema.ts';
 import type { LimitSettings } from './settings.ts';
 
@@ -10,7 +9,7 @@ type Issue = ZodError['issues'][number];
 type Path = readonly PropertyKey[];
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Lists and maps of settings in a request. What messages hold is bounded by the number of values alone. */
+/** Lists and maps of settings in a request. What messages and items hold is bounded by the number of values alone. */
 const settingLists = [
   'tools',
   'plugins',
@@ -18,17 +17,18 @@ const settingLists = [
   'stop_server_tools_when',
   'logit_bias',
   'image_config',
+  // Of a Responses request.
+  'include',
+  'context_management',
+  'client_metadata',
 ] as const;
 
 /**
- * Refuses a request that names too much, before its schema looks at every item.
+ * Refuses a request that names too much, before its schema looks at every item: a chat request or a Responses request.
  * @param check  of the request's schema
  */
-export function checkWithBounds(
-  check: () => BodyCheck<ChatRequest>,
-  bounds: RequestBounds,
-): () => BodyCheck<ChatRequest> {
-  const safeParse: BodyCheck<ChatRequest>['safeParse'] = (value) => {
+export function checkWithBounds<Body>(check: () => BodyCheck<Body>, bounds: RequestBounds): () => BodyCheck<Body> {
+  const safeParse: BodyCheck<Body>['safeParse'] = (value) => {
     const excess = isFields(value) ? excessIn(value, bounds) : null;
     if (excess === null) return check().safeParse(value);
     return { success: false, error: new ZodError([excess]) };

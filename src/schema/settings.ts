@@ -155,7 +155,7 @@ export interface OverloadSettings extends z.infer<ReturnType<typeof overloadSett
 /** Option `limits`. */
 export const limitSettingsSchema = lazily(() =>
   z.strictObject({
-    /** The body of a request. */
+    /** The body of a request, as it was sent, and inflated. */
     bodyBytes: count().default(32 * 1024 * 1024),
     /** Levels of nesting in a JSON body, of a request and of a provider's response. */
     depth: count().default(100),
@@ -219,6 +219,8 @@ export const timeoutSettingsSchema = lazily(() =>
     idleMs: milliseconds().default(60_000),
     /** The complete request, from its arrival to the last byte: 408. */
     totalMs: milliseconds().default(600_000),
+    /** One call of a server tool; then the model is told that it failed. */
+    serverToolMs: milliseconds().default(30_000),
   }),
 );
 export interface TimeoutSettings extends z.infer<ReturnType<typeof timeoutSettingsSchema>> {}

@@ -1,4 +1,5 @@
 import type { ChatTool, ToolChoice } from './tool.ts';
+import { isWebSearch } from './web-search.ts';
 
 /** A choice that names tools. */
 type NamingChoice = Exclude<ToolChoice, string>;
@@ -30,13 +31,11 @@ function* toolsIn(choice: NamingChoice): Generator<{ path: string; tool: Record<
   for (const [at, tool] of tools.entries()) yield { path: `${path}.tools[${at}]`, tool: Object(tool) };
 }
 
-/** The types of web search: all are short forms of one server tool. */
-const webSearch = /^web_search(?:_preview)?(?:_\d{4}_\d{2}_\d{2})?$/;
-
 /** Returns the same name for all ways to write a tool. */
 function nameOf(tool: ChatTool | Record<string, unknown>): string {
   if (tool.type === 'function') return `function ${Object(tool.function).name}`;
   // The prefix of a server tool is `service` or the operator's brand.
   const type = String(tool.type).replace(/^[^:]*:/, '');
-  return webSearch.test(type) ? 'web_search' : type;
+  // All types of web search are short forms of one server tool.
+  return isWebSearch(type) ? 'web_search' : type;
 }

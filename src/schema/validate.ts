@@ -158,8 +158,8 @@ function formatPath(path: Path): string {
   return text;
 }
 
-/** Quotes a caller's key, shortened and without control characters. */
-function quoteKey(key: string): string {
+/** Quotes a caller's key or id, shortened and without control characters. */
+export function quoteKey(key: string): string {
   const quoted = JSON.stringify(key.length > 64 ? `${key.slice(0, 63)}…` : key);
   return isClean(quoted) ? quoted : cleanName(quoted);
 }

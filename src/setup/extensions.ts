@@ -1,16 +1,36 @@
 import type { Operation } from '../operations/operation.ts';
 import { plugins as builtIn } from '../plugins/index.ts';
 import type { Plugin } from '../plugins/plugin.ts';
+import { serverTools as builtInTools } from '../server-tools/index.ts';
+import type { ServerTool } from '../server-tools/server-tool.ts';
 import { SettingsError } from './providers.ts';
 
-/** The plugins that are built in, and the host app's. @throws SettingsError for an id that occurs twice */
+/**
+ * The plugins that are built in, and the host app's, which take the place of those with the same id.
+ * @throws SettingsError for an id that occurs twice
+ */
 export function allPlugins(own: readonly Plugin[]): readonly Plugin[] {
-  const ids = new Set(builtIn.map(({ id }) => id));
+  const ids = new Set<string>();
   for (const [at, { id }] of own.entries()) {
     if (ids.has(id)) throw new SettingsError(`plugins[${at}].id`, 'expected an id that no other plugin has');
     ids.add(id);
   }
-  return [...builtIn, ...own];
+  return [...builtIn.filter(({ id }) => !ids.has(id)), ...own];
+}
+
+/**
+ * The server tools that are built in, and the host app's, which take the place of those with the same name.
+ * @throws SettingsError for a name that occurs twice, or that no provider takes
+ */
+export function allServerTools(own: readonly ServerTool[]): readonly ServerTool[] {
+  const names = new Set<string>();
+  for (const [at, { name }] of own.entries()) {
+    if (!/^[\w-]{1,48}$/.test(name))
+      throw new SettingsError(`serverTools[${at}].name`, 'expected 1 to 48 letters, digits, "_" and "-"');
+    if (names.has(name)) throw new SettingsError(`serverTools[${at}].name`, 'expected a name that no other tool has');
+    names.add(name);
+  }
+  return [...builtInTools.filter(({ name }) => !names.has(name)), ...own];
 }
 
 /** The operations of the interface, and the host app's. @throws SettingsError for a method and path that occur twice */

@@ -108,6 +108,11 @@ export const modelOptions = lazily(() =>
      */
     quality: z.number().min(0).max(1).optional(),
     /**
+     * 0 to 1: how well the model writes code, such as a hundredth of a coding index; used by `service/pareto-code`.
+     * @default `quality`, else a guess from the price
+     */
+    codingScore: z.number().min(0).max(1).optional(),
+    /**
      * Where the model is published, `owner/name`.
      * @default not known
      */

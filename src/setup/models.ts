@@ -102,6 +102,7 @@ function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoin
     isDistillable: given.distillable,
     family: given.family,
     quality: given.quality,
+    codingScore: given.codingScore,
     huggingFaceId: given.huggingFaceId,
     knowledgeCutoff: given.knowledgeCutoff,
     expirationDate: given.expirationDate,

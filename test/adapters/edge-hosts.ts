@@ -33,6 +33,12 @@ function appRouter(gateway: Gateway): Gateway['handle'] {
   };
 }
 
+/** Koa prints each request that its client has left. */
+const quietKoa = () => Object.assign(new Koa(), { silent: true });
+
+export const nextHost = (gateway: Gateway): Promise<Host> =>
+  hostApp(toNodeHandler({ basePath: gateway.basePath, handle: appRouter(gateway) }));
+
 /** The hosts on node:http in which the gateway itself reads bodies. */
 export const edgeHosts: Record<string, (gateway: Gateway) => Promise<Host>> = {
   serve: async (gateway) => {
@@ -41,13 +47,12 @@ export const edgeHosts: Record<string, (gateway: Gateway) => Promise<Host>> = {
   },
   'node:http': (gateway) => hostApp(toNodeHandler(gateway)),
   Express: (gateway) => hostApp(express().use('/v1', expressAdapter.gatewayMiddleware(gateway))),
-  Koa: (gateway) => hostApp(new Koa().use(koaAdapter.gatewayMiddleware(gateway)).callback()),
+  Koa: (gateway) => hostApp(quietKoa().use(koaAdapter.gatewayMiddleware(gateway)).callback()),
 };
 
 /** Those in which another part of the host reads bodies. */
 export const otherHosts: typeof edgeHosts = {
-  'Next, behind a bridge to node:http': (gateway) =>
-    hostApp(toNodeHandler({ basePath: gateway.basePath, handle: appRouter(gateway) })),
+  'Next, behind a bridge to node:http': nextHost,
   'Express after express.json()': (gateway) =>
     hostApp(
       express()
@@ -55,5 +60,5 @@ export const otherHosts: typeof edgeHosts = {
         .use('/v1', expressAdapter.gatewayMiddleware(gateway), expressAdapter.gatewayErrors(gateway)),
     ),
   'Koa after a body parser': (gateway) =>
-    hostApp(new Koa().use(bodyParser()).use(koaAdapter.gatewayMiddleware(gateway)).callback()),
+    hostApp(quietKoa().use(bodyParser()).use(koaAdapter.gatewayMiddleware(gateway)).callback()),
 };

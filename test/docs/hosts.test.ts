@@ -9,8 +9,9 @@ import type { Gateway } from '../../src/gateway.ts';
 import { readAll, receive, send } from '../contract/adapters/client.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 
-const [session = '', parsing = '', continuing = '', pages = '', plugin = '', nest = '', stopping = '', ...others] =
+const [session = '', parsing = '', continuing = '', upgrading = '', pages = '', plugin = '', nest = '', ...rest] =
   examplesOf('docs/hosts.md');
+const [stopping = '', ...others] = rest;
 const headers = { authorization: 'Bearer sk-change-me-please', origin: 'https://app.example' };
 const chat = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] });
 
@@ -50,6 +51,15 @@ it('docs/hosts.md shows how a server listens for 100-continue', async () => {
   expect((await ask(server, chat, expecting)).status).toBe(200);
   const refused = await ask(server, chat, { ...expecting, authorization: 'Bearer wrong' });
   expect([refused.status, refused.headers.connection]).toEqual([401, 'close']);
+});
+it('docs/hosts.md shows how a server with its own WebSockets responds to a handshake for the gateway', async () => {
+  const { server } = await shown<{ server: Server }>('upgrading', upgrading);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const handshake = { connection: 'Upgrade', upgrade: 'websocket' };
+  const answer = await receive(`http://127.0.0.1:${port}/v1/responses`, { method: 'GET', headers: handshake });
+  expect(answer).toMatchObject({ status: 426, whole: true, headers: { upgrade: 'HTTP/1.1' } });
+  server.close();
 });
 it('docs/hosts.md shows how pages of other sites may ask', async () => {
   const { gateway } = await shown<{ gateway: Gateway }>('pages', pages);

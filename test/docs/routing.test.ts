@@ -136,12 +136,23 @@ describe('docs/routing.md', () => {
     const strategies = rows
       .filter(({ columns }) => columns[0] === 'Slug')
       .flatMap(({ cells }) => quoted(cells[2] ?? ''));
-    expect(strategies).toEqual(['auto', 'free', 'latest']);
+    expect(strategies).toEqual(['auto', 'free', 'pareto', 'latest']);
     expect(routingStrategies).toEqual(expect.arrayContaining(strategies));
   });
   it('says of every rule why an endpoint is out', () => {
     const known = [...preferenceFilters, 'free', 'thinking', 'extended'];
-    const further = ['disabled', 'service_tier', 'credentials', 'byok', 'byok_only', 'cooldown', 'sandbox', 'budget'];
+    const further = [
+      'disabled',
+      'responses',
+      'service_tier',
+      'credentials',
+      'byok',
+      'byok_only',
+      'cooldown',
+      'sandbox',
+      'budget',
+      'tool_output',
+    ];
     expect(named('`filter`').toSorted()).toEqual([...known, ...further].toSorted());
   });
   it('names options with their defaults', () => {

@@ -76,7 +76,7 @@ describe('docs/workspaces.md', () => {
     const known = operations({ brand: 'service' } as never).map(
       ({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`,
     );
-    const others = /\/chat\/|\/models?\b|\/endpoints\b|\/providers\b/;
+    const others = /\/chat\/|\/responses\b|\/models?\b|\/endpoints\b|\/providers\b/;
     expect(named.toSorted()).toEqual(known.filter((name) => !others.test(name)).toSorted());
   });
   it.each<[string, z.ZodObject]>([

@@ -156,8 +156,25 @@ describe('a plugin of the host app', () => {
     expect([failed.status, failed.text.includes('secret')]).toEqual([500, false]);
     expect(records).toMatchObject([{ status: 500, outcome: 'failed' }]);
   });
-  it('may not take the id of one that is built in', () => {
-    expect(() => testGateway({ plugins: [definePlugin({ id: 'auto-router' })] })).toThrow(/plugins\[0\]\.id/);
+  it('takes the place of the one that is built in with the same id, but not of another of the host app', async () => {
+    const user = (value: string) => definePlugin({ id: 'file-parser', before: (one) => ({ ...one, user: value }) });
+    const { post, upstream } = testGateway({ plugins: [user('ours')] });
+    upstream.always({ body: completion() });
+    await post({ ...ask, plugins: [{ id: 'file-parser' }] });
+    expect(upstream.sent[0]?.body.user).toBe('ours');
+    expect(() => testGateway({ plugins: [user('a'), user('b')] })).toThrow(/plugins\[1\]\.id/);
+  });
+  it('sees which models a request names', async () => {
+    const named: unknown[] = [];
+    const { post, upstream } = withPlugin({
+      async before(request, { models, clock }) {
+        named.push(...(await models(request)).map((model) => model?.slug ?? null), clock.now() > 0);
+        return request;
+      },
+    });
+    upstream.always({ body: completion() });
+    await post({ ...ask, models: ['acme/fast:nitro', 'service/auto', '~acme/latest', 'up/any'] });
+    expect(named).toEqual(['acme/pair', 'acme/fast', null, null, 'up/any', true]);
   });
 });
 

@@ -4,7 +4,7 @@ import { hello, testGateway, testKey } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';
 
 const all = operations({ brand: 'service', pipeline: { plugins: [] } } as never);
-const isChat = (path: string) => path.startsWith('/chat/');
+const isChat = (path: string) => /^\/(?:chat|responses)\b/.test(path);
 const pathOf = (path: string) => path.replace(':interval', 'daily').replace(/:\w+/g, 'x');
 
 describe('a query parameter that the operation does not have', () => {
@@ -26,6 +26,13 @@ describe('a query parameter that the operation does not have', () => {
         expect((await call('GET', `${path}?${query}`)).status).toBe(200);
     },
   );
+  it('changes nothing of the list of models for an agent that asks with its version', async () => {
+    const { call } = testGateway();
+    const plain = (await call('GET', '/models')).json;
+    const asked = (await call('GET', '/models?client_version=0.156.0')).json;
+    expect(asked).toEqual(plain);
+    expect(Object.keys(asked)).toEqual(['data']);
+  });
   it('is not looked at in chat, whose fields are all in the body', async () => {
     const { call, upstream } = testGateway();
     upstream.always({ body: completion() });

@@ -3,7 +3,9 @@ import { openaiResponses } from '../../src/dialects/openai-responses.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import { chatResultSchema } from '../../src/schema/chat.ts';
 import { checkChunks } from '../support/check-chunks.ts';
-import { countRecordedFiles, loadRecordings, payloadsOf, type Recording } from '../support/recordings.ts';
+import { eventEnds, placesToCut, some } from '../support/cuts.ts';
+import { recordingsOf, responsesFormat } from '../support/recorded-formats.ts';
+import { countRecordedFiles, payloadsOf, type Recording } from '../support/recordings.ts';
 import { describeWithShared, validateAgainstReference } from '../support/reference.ts';
 import { piecesOf, replayGateway } from '../support/replay.ts';
 import {
@@ -22,7 +24,7 @@ const decoder = new TextDecoder();
 vi.setConfig({ testTimeout: 60_000 });
 
 describeWithShared('recorded responses', () => {
-  const recordings = loadRecordings('openai-responses', streamsIn);
+  const recordings = recordingsOf(responsesFormat);
   const whole = recordings.filter(({ isStream }) => !isStream);
   // Of one error only the body was kept.
   const failures = whole
@@ -73,7 +75,7 @@ describeWithShared('recorded responses', () => {
 
   it.each(named(streams))('%s says the same wherever it is cut', async (_, recording) => {
     const { text } = await replay.send(answerOf(recording), { stream: true });
-    for (const at of cutsOf(recording.body)) {
+    for (const at of placesToCut(recording.body)) {
       const pieces = [recording.body.subarray(0, at), recording.body.subarray(at)];
       const again = await replay.send({ ...answerOf(recording), pieces }, { stream: true });
       expect([at, again.text === text]).toEqual([at, true]);
@@ -119,17 +121,6 @@ describeWithShared('recorded responses', () => {
   });
 });
 
-/** As the provider frames them: each event with its name. Some files hold several streams, one after another. */
-function streamsIn(lines: readonly string[]): string[] {
-  const streams: string[] = [];
-  for (const data of lines) {
-    const { type } = JSON.parse(data) as { type: string };
-    if (type === 'response.created') streams.push('');
-    streams.push(`${streams.pop() ?? ''}event: ${type}\ndata: ${data}\n\n`);
-  }
-  return streams;
-}
-
 function answerOf({ status, headers, body }: Recording) {
   return { status, headers, pieces: [body] };
 }
@@ -173,28 +164,4 @@ function checkSaid(ours: SaidOnce, theirs: SaidOnce): void {
   for (const call of ours.calls) expect(JSON.parse(call.arguments)).toBeTypeOf('object');
   const { prompt, completion, total } = ours.usage as Record<string, number>;
   expect((prompt ?? 0) + (completion ?? 0)).toBe(total);
-}
-
-/** At most 200 places: inside characters of several bytes, at the ends of events, and between. */
-function cutsOf(body: Uint8Array): number[] {
-  const inCharacters: number[] = [];
-  for (let at = 0; at < body.length; at++) if (((body[at] as number) & 0xc0) === 0x80) inCharacters.push(at);
-  const anywhere = Array.from({ length: 60 }, (_, at) => Math.floor(((at + 0.5) * body.length) / 60));
-  const ends = eventEnds(body);
-  return [
-    ...new Set([...some(inCharacters, 60), ...some(ends, 40), ...some(ends, 40).map((at) => at - 1), ...anywhere]),
-  ];
-}
-
-/** As many of a list, evenly spread. */
-function some(list: readonly number[], most: number): number[] {
-  const step = Math.max(list.length / most, 1);
-  return Array.from({ length: Math.min(list.length, most) }, (_, at) => list[Math.floor(at * step)] as number);
-}
-
-/** Where the events of a stream end. */
-function eventEnds(body: Uint8Array): number[] {
-  const ends: number[] = [];
-  for (let at = 0; at + 1 < body.length; at++) if (body[at] === 10 && body[at + 1] === 10) ends.push(at + 2);
-  return ends;
 }

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { describe, expect, it, vi } from 'vitest';
 import type { HandleContext } from '../../src/http/context.ts';
 import { defineOperation } from '../../src/operations/operation.ts';
 import { checkError, hello, managementKey, testGateway, testKey } from '../support/gateway.ts';
@@ -87,22 +89,139 @@ describe('the content type of a body', () => {
   });
 });
 
+const codings: [string, (data: string | Uint8Array) => Uint8Array<ArrayBuffer>][] = [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+  ['identity, gzip', gzipSync],
+  ['gzip, zstd', (data) => zstdCompressSync(gzipSync(data))],
+  ['deflate,br , gzip', (data) => gzipSync(brotliCompressSync(deflateSync(data)))],
+];
+const json = 'application/json';
+
 describe('a compressed body', () => {
-  it.each(['gzip', 'identity, gzip', 'GZIP', 'br', 'zstd', 'x-unknown'])(
+  const as = (encoding: string, options: Parameters<typeof post>[2]) =>
+    post('/chat/completions', json, { ...options, headers: { 'content-encoding': encoding, ...options?.headers } });
+
+  it.each(codings)('is inflated, whatever its length is declared as: %s', async (encoding, compress) => {
+    const body = compress(chatText);
+    for (const headers of [{}, { 'content-length': String(body.length) }]) {
+      const { status, sent } = await as(encoding, { body, headers });
+      expect([status, sent[0]?.body.messages]).toEqual([200, hello]);
+    }
+    const read: HandleContext = { readText: (_, done) => done(body) };
+    expect((await as(encoding, { context: read })).sent[0]?.body.messages).toEqual(hello);
+  });
+  it('is inflated for every operation that takes one, and as a form of curl', async () => {
+    const body = gzipSync('{"name":"Acme","slug":"acme"}');
+    const headers = { 'content-encoding': 'gzip' };
+    const { status, json: created } = await post('/workspaces', json, { body, headers, key: managementKey });
+    expect([status, created.data.name]).toEqual([201, 'Acme']);
+    expect((await post('/chat/completions', form, { body: gzipSync(chatText), headers })).status).toBe(200);
+    expect((await post('/chat/completions/explain', json, { body: gzipSync(chatText), headers })).status).toBe(200);
+  });
+  it('is inflated for the host app itself as well, with a key and as a caller', async () => {
+    const { gateway, upstream } = testGateway();
+    upstream.always({ body: completion() });
+    const init = { method: 'POST', headers: { 'content-type': json, 'content-encoding': 'zstd' } };
+    const body = zstdCompressSync(chatText);
+    const asKey = { ...init, headers: { ...init.headers, authorization: `Bearer ${testKey}` }, body };
+    expect((await gateway.fetch('http://gateway.test/v1/chat/completions', asKey)).status).toBe(200);
+    const caller = gateway.as({ workspaceId: 'team', permissions: ['inference'] });
+    expect((await caller.fetch('http://gateway.test/v1/chat/completions', { ...init, body })).status).toBe(200);
+    expect(upstream.sent.map((one) => one.body.messages)).toEqual([hello, hello]);
+  });
+  it.each(['compress', 'gzip, x-unknown', 'zstd;q=1', 'dcz', 'gzip,'.repeat(4)])(
     'is a 415 that says which are taken: %s',
     async (encoding) => {
-      const headers = { 'content-encoding': encoding };
-      const refused = await post('/chat/completions', 'application/json', { headers });
-      expect([refused.status, refused.json.error.message]).toEqual([415, expect.stringMatching(/compressed/)]);
-      expect(refused.headers.get('accept-encoding')).toBe('identity');
+      const refused = await as(encoding, { body: gzipSync(chatText) });
+      expect([refused.status, refused.json.error.message]).toEqual([
+        415,
+        expect.stringMatching(/^The body is compressed .*zstd, br, gzip, deflate, or without Content-Encoding$/),
+      ]);
+      expect(refused.headers.get('accept-encoding')).toBe('zstd, br, gzip, deflate');
       expect(refused.sent).toEqual([]);
     },
   );
   it('is none where it says identity, or where the host has decompressed it', async () => {
-    const as = (encoding: string, context = {}) =>
-      post('/chat/completions', 'application/json', { headers: { 'content-encoding': encoding }, context });
-    expect((await as('Identity')).status).toBe(200);
-    expect((await as('gzip', { body: chat })).status).toBe(200);
+    for (const encoding of ['Identity', 'identity', '', ' , ']) expect((await as(encoding, {})).status).toBe(200);
+    for (const body of [chat, chatText, Buffer.from(chatText)])
+      expect((await as('gzip', { context: { body } })).status).toBe(200);
+    expect((await as('x-unknown', { context: { body: chat } })).status).toBe(200);
+  });
+  it('is a 400 that says so where it is not what it says, or cut', async () => {
+    const cases: [string, Uint8Array<ArrayBuffer> | string][] = [
+      ['gzip', chatText],
+      ['gzip', gzipSync(chatText).subarray(0, -3)],
+      ['zstd', zstdCompressSync(chatText).subarray(0, 40)],
+      ['br', Buffer.concat([brotliCompressSync(chatText), Buffer.from('}')])],
+      ['br, gzip', brotliCompressSync(chatText)],
+      ['gzip, br', brotliCompressSync(chatText)],
+    ];
+    for (const [encoding, body] of cases) {
+      const { status, json: refused, sent } = await as(encoding, { body });
+      const coding = encoding === 'br, gzip' || encoding === 'gzip, br' ? 'gzip' : encoding;
+      const message = `The body is not valid ${coding} data: it is damaged, cut off, or goes on after its end`;
+      expect([status, refused.error.message, sent]).toEqual([400, message, []]);
+      expect(refused.error.metadata.issues).toEqual([{ path: '', message }]);
+    }
+  });
+  it('is checked like any other', async () => {
+    const messageOf = async (text: string | Uint8Array<ArrayBuffer>) =>
+      (await as('gzip', { body: gzipSync(text) })).json.error.message;
+    expect(await messageOf('{"model":')).toBe('The body is not valid JSON');
+    expect(await messageOf('{"model":"x"}')).toMatch(/^messages: /);
+    expect(await messageOf('')).toMatch(/empty/);
+    expect(await messageOf(Buffer.from([0x7b, 0xff]))).toBe('The body is not valid UTF-8');
+    expect((await as('gzip', { body: '' })).json.error.message).toMatch(/empty/);
+    expect((await as('gzip', { body: gzipSync(`\ufeff${chatText}`) })).status).toBe(200);
+  });
+  it.each(codings)('has the limit of any other, inflated and in each step: %s', async (encoding, compress) => {
+    const { gateway, upstream } = testGateway({ limits: { bodyBytes: 4000 } });
+    upstream.always({ body: completion() });
+    const ask = async (content: string, context: HandleContext = {}) => {
+      const body = compress(JSON.stringify({ ...chat, messages: [{ role: 'user', content }] }));
+      const headers = { authorization: `Bearer ${testKey}`, 'content-type': json, 'content-encoding': encoding };
+      const request = new Request('http://gateway.test/v1/chat/completions', { method: 'POST', headers, body });
+      const response = await gateway.handle(request, context);
+      const { error } = await response.json();
+      return [response.status, error?.metadata.limit_bytes];
+    };
+    expect(await ask('x'.repeat(3900))).toEqual([200, undefined]);
+    expect(await ask('x'.repeat(4000))).toEqual([413, 4000]);
+    expect(await ask('x'.repeat(1e6))).toEqual([413, 4000]);
+    const large: HandleContext = { readText: (_, done) => done(randomBytes(4001)) };
+    expect(await ask('', large)).toEqual([413, 4000]);
+  });
+  it('is not inflated for a step between that is larger than the limit, though the result is small', async () => {
+    const { gateway } = testGateway({ limits: { bodyBytes: 4000 } });
+    // Empty members of gzip: nothing but headers, a thousand times.
+    const body = zstdCompressSync(Buffer.concat(Array.from({ length: 1000 }, () => gzipSync(''))));
+    const headers = { authorization: `Bearer ${testKey}`, 'content-type': json, 'content-encoding': 'gzip, zstd' };
+    const request = new Request('http://gateway.test/v1/chat/completions', { method: 'POST', headers, body });
+    expect([body.length < 4000, (await gateway.handle(request)).status]).toEqual([true, 413]);
+  });
+  it('is not read where it is refused without', async () => {
+    const read = vi.fn();
+    const context: HandleContext = { beforeBody: read, readText: read };
+    expect((await as('x-unknown', { context })).status).toBe(415);
+    expect((await as('gzip', { context, headers: { 'content-length': '99999999' } })).status).toBe(413);
+    expect(read).not.toHaveBeenCalled();
+  });
+  it('may be left in the middle', async () => {
+    const { gateway } = testGateway();
+    const client = new AbortController();
+    const half = gzipSync(chatText).subarray(0, 20);
+    const body = new ReadableStream({ start: (sink) => sink.enqueue(half) });
+    const headers = { authorization: `Bearer ${testKey}`, 'content-type': json, 'content-encoding': 'gzip' };
+    const init = { method: 'POST', headers, body, signal: client.signal, duplex: 'half' } as RequestInit;
+    const answer = gateway.handle(new Request('http://gateway.test/v1/chat/completions', init));
+    client.abort();
+    expect((await answer).status).toBe(408);
   });
 });
 

@@ -22,6 +22,10 @@ it('whatever clients, providers and the network do: the true bill ≤ booked ≤
     'booked to the nano-dollar',
     'refused for money',
     'timed out',
+    '/chat/completions',
+    '/responses',
+    '/responses/compact',
+    'billed in Responses',
   ])
     expect([what, met[what] ?? 0]).toEqual([what, expect.toSatisfy((times: number) => times > 0)]);
 }, 1_200_000);

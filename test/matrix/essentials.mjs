@@ -98,6 +98,23 @@ const checks = {
     equal(sent.length, 0, 'requests upstream');
   },
 
+  async 'inflates a body, or says which compressions it takes'(context) {
+    const { gateway, sent } = scripted(context, () => json(completion('Hello')));
+    for (const [coding, base64] of Object.entries(compressedChats)) {
+      const body = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+      const response = await askWith(gateway, body, { 'content-encoding': coding });
+      const taken = response.headers.get('accept-encoding');
+      if (response.status !== 415) equal(response.status, 200, `${coding} status`);
+      else equal(['gzip', 'deflate'].includes(coding) ? 'refused' : taken, 'gzip, deflate', `${coding}: taken instead`);
+      if (response.status === 200) equal(JSON.parse(sent.at(-1).body).messages[0].content, 'Hi', `${coding} content`);
+      const cut = await askWith(gateway, body.subarray(0, -12), { 'content-encoding': coding });
+      equal(cut.status, response.status === 415 ? 415 : 400, `${coding}, cut: status`);
+    }
+    const spaces = new Response(new Uint8Array(40_000_000).fill(32)).body.pipeThrough(new CompressionStream('gzip'));
+    const bomb = new Uint8Array(await new Response(spaces).arrayBuffer());
+    equal((await askWith(gateway, bomb, { 'content-encoding': 'gzip' })).status, 413, 'status of a bomb');
+  },
+
   async 'falls over to the next endpoint after a 500'(context) {
     const { gateway, sent } = scripted(context, ({ url }) =>
       url.startsWith('https://one.') ? json({ error: { message: 'broken' } }, 500) : json(completion('from two')),
@@ -211,6 +228,14 @@ const checks = {
 
 const apiKey = { key: 'gateway-key', permissions: ['inference'] };
 
+/** `{"model":"acme/fast","messages":[{"role":"user","content":"Hi"}]}`, compressed, in base64. */
+const compressedChats = {
+  zstd: 'KLUv/SBB7QEAEkQOFpC16YJC1IAaQrAmW2b7VZVfDPn6ByWNaAOE74W6UCqTVTPwXZPUbLizB2b2TF6JRtBT8Nu0SGcWAA==',
+  br: 'G0AA4JwHtq0lu2EGA6+dgfC1yN7Wy0YKG0vTLDpdfVKkrM0xDpgH3q7Px/EWeUCaTHBkN3tAWD5S0ZmhwRp2Aw==',
+  gzip: 'H4sIAAAAAAAAAwXBOwqAMBRFwb2cOmD/VuAexCLEqwj5QF6sQvbuzKS0SxkjpqLtjj4IFLnHR44dk96yMD5XJ5BaHaoDY39Z5/oBRge45kEAAAA=',
+  deflate: 'eJwFwTsKgDAURcG9nDpg/1bgHsQixKsI+UBerEL27syktEsZI6ai7Y4+CBS5x0eOHZPesjA+VyeQWh2qA2N/Wef6AdDGFb4=',
+};
+
 /** A gateway whose upstreams are a function. */
 function scripted({ createGateway }, answer) {
   const sent = [];
@@ -247,19 +272,18 @@ async function closedEarly({ upstreamUrl }) {
   return (await fetch(`${upstreamUrl}/closed-early`)).text();
 }
 
-function ask(gateway, fields, { signal, ...headers } = {}) {
+function ask(gateway, fields, options) {
+  const body = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }], ...fields };
+  return askWith(gateway, JSON.stringify(body), options);
+}
+
+function askWith(gateway, body, { signal, ...headers } = {}) {
   const sent = new Headers({ 'content-type': 'application/json', authorization: `Bearer ${apiKey.key}` });
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) sent.delete(name);
     else sent.set(name, value);
   }
-  const body = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }], ...fields };
-  return gateway.fetch('https://gateway.invalid/v1/chat/completions', {
-    method: 'POST',
-    headers: sent,
-    body: JSON.stringify(body),
-    signal,
-  });
+  return gateway.fetch('https://gateway.invalid/v1/chat/completions', { method: 'POST', headers: sent, body, signal });
 }
 
 async function readEvents(response) {

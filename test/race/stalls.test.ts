@@ -26,6 +26,47 @@ const attacks: [string, () => object][] = [
   ['a price of many digits', () => ({ ...ask, provider: { max_price: { prompt: `${'1'.repeat(900_000)}x` } } })],
 ];
 
+const packed = (kind: string, json: string) => `gateway-${kind}-1.${Buffer.from(json).toString('base64url')}`;
+const detail = JSON.stringify({ type: 'reasoning.text', text: '' });
+const reasoning = (encrypted_content: string) => ({ type: 'reasoning', summary: [], encrypted_content });
+const respond = { model: 'groq/fast', input: 'Hello' };
+const inputs = (input: object[]) => ({ ...respond, input: [...input, { role: 'user', content: 'Hello' }] });
+
+/** The same of Responses requests. */
+const responsesAttacks: [string, () => object][] = [
+  [
+    'as much base64 as is allowed that is no summary',
+    () => inputs([{ type: 'compaction', encrypted_content: `gateway-compaction-1.${'_-'.repeat(2_090_000)}` }]),
+  ],
+  [
+    '25,000 details of packed reasoning',
+    () => inputs(many(10, () => reasoning(packed('reasoning', `[${Array(2_500).fill(detail).join(',')}]`)))),
+  ],
+  [
+    '10,000 tools of a namespace',
+    () => ({
+      ...respond,
+      tools: [{ type: 'namespace', name: 'n', tools: many(10_000, (at) => ({ type: 'function', name: `f${at}` })) }],
+    }),
+  ],
+  [
+    'tools that need another name',
+    () => ({
+      ...respond,
+      tools: many(24_000, (at) => ({ type: 'custom', name: `ä${at}` })),
+    }),
+  ],
+  ['as many items as are allowed', () => inputs(many(20_000, () => reasoning('gateway-reasoning-1.W10W10')))],
+  [
+    'calls and outputs',
+    () =>
+      inputs([
+        ...many(6_000, (at) => ({ type: 'function_call', call_id: `${at}`, name: `f${at}`, arguments: '' })),
+        ...many(6_000, (at) => ({ type: 'function_call_output', call_id: `${5_999 - at}`, output: '' })),
+      ]),
+  ],
+];
+
 describe('while one tenant sends what is slow to read, another waits no longer than 100 ms', () => {
   let gateway: Gateway;
   const keys = { attacker: 'sk-of-the-attacker', victim: 'sk-of-the-victim', operator: 'sk-of-the-operator' };
@@ -65,7 +106,12 @@ describe('while one tenant sends what is slow to read, another waits no longer t
 
   afterAll(() => gateway.close());
 
-  it.each(attacks)('%s', async (_, bodyOf) => {
+  it.each([
+    ...attacks.map(([name, bodyOf]) => [name, '/chat/completions', bodyOf] as const),
+    ...responsesAttacks.flatMap(([name, bodyOf]) =>
+      ['/responses', '/responses/compact', '/responses/input_tokens'].map((path) => [name, path, bodyOf] as const),
+    ),
+  ])('%s, to %s', async (_, path, bodyOf) => {
     const attack = JSON.stringify(bodyOf());
     const victims: Promise<number>[] = [];
     const waits = async () => {
@@ -74,7 +120,7 @@ describe('while one tenant sends what is slow to read, another waits no longer t
       return performance.now() - start;
     };
     for (let round = 0; round < 20; round++) {
-      const attacking = send(keys.attacker, '/chat/completions', attack);
+      const attacking = send(keys.attacker, path, attack);
       for (let at = 0; at < 20; at++) {
         victims.push(waits());
         await pause(5);

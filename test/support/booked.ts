@@ -26,9 +26,12 @@ export async function withBudget(limit_usd: number, options: Partial<GatewayOpti
 }
 
 /** What the ledger has booked and still holds, in nano-USD: the refusal of a request says so. */
-export async function ledgerOf({ call, post }: TestGateway): Promise<{ spent: number; held: number }> {
+export async function ledgerOf(
+  { call, post }: TestGateway,
+  model = 'acme/one',
+): Promise<{ spent: number; held: number }> {
   await call('PUT', '/workspaces/default/budgets/lifetime', { limit_usd: 0.000000001 });
-  const refused = await post({ model: 'acme/one', messages: [{ role: 'user', content: 'x' }], max_tokens: 100 });
+  const refused = await post({ model, messages: [{ role: 'user', content: 'x' }], max_tokens: 100 });
   expect(refused.status).toBe(402);
   const { spent_usd, held_usd } = refused.json.error.metadata as { spent_usd: number; held_usd: number };
   return { spent: Math.round(spent_usd * 1e9), held: Math.round(held_usd * 1e9) };

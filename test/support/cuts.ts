@@ -9,7 +9,7 @@ export function placesToCut(body: Uint8Array, most = 200): number[] {
     if (((body[at] as number) & 0xc0) === 0x80) inside.push(at);
     if (body[at - 1] === 10 && (at < 2 || body[at - 2] === 10 || body[at - 2] === 13)) borders.push(at);
   }
-  const places = new Set([...spread(inside, most / 4), ...spread(borders, most / 4)]);
+  const places = new Set([...some(inside, most / 4), ...some(borders, most / 4)]);
   for (
     let place = 1;
     place < body.length && places.size < most;
@@ -19,8 +19,15 @@ export function placesToCut(body: Uint8Array, most = 200): number[] {
   return [...places].sort((a, b) => a - b);
 }
 
-/** At most so many of them, evenly. */
-function spread(places: readonly number[], most: number): number[] {
-  const step = Math.max(Math.ceil(places.length / most), 1);
-  return places.filter((_, at) => at % step === 0);
+/** As many of a list, evenly spread. */
+export function some(list: readonly number[], most: number): number[] {
+  const step = Math.max(list.length / most, 1);
+  return Array.from({ length: Math.min(list.length, most) }, (_, at) => list[Math.floor(at * step)] as number);
+}
+
+/** Where the events of a stream end. */
+export function eventEnds(body: Uint8Array): number[] {
+  const ends: number[] = [];
+  for (let at = 0; at + 1 < body.length; at++) if (body[at] === 10 && body[at + 1] === 10) ends.push(at + 2);
+  return ends;
 }

@@ -153,7 +153,8 @@ function randomSlug(dice: Dice, models: readonly Model[]): string {
   if (roll < 0.75) return `${slug}:${dice.pick(suffixes)}`;
   if (roll < 0.8) return `${slug}:${dice.pick(suffixes)}:${dice.pick(suffixes)}`;
   if (roll < 0.86) return `~acme/${dice.pick(lines)}-latest`;
-  if (roll < 0.91) return dice.pick(['service/auto', 'service/auto:nitro']);
+  if (roll < 0.91)
+    return dice.pick(['service/auto', 'service/auto:nitro', 'service/pareto-code', 'service/pareto-code:nitro']);
   if (roll < 0.95) return dice.pick(['service/free', 'service/free:floor']);
   if (roll < 0.98) return `${dice.pick(providers)}/passed through${dice.chance(0.5) ? ':free' : ''}`;
   return 'no/model';

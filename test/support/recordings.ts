@@ -124,6 +124,13 @@ export function payloadsOf(stream: string): string[] {
     .map((line) => line.slice(5).trim());
 }
 
+/** The chunks of a stream of ours. */
+export function chunksOf(stream: string): Json[] {
+  return payloadsOf(stream)
+    .filter((one) => one !== '[DONE]')
+    .map((one) => JSON.parse(one) as Json);
+}
+
 /** Reads a stream of chunks, ours or an upstream's. It knows the dialect by itself, so that it can judge ours. */
 export function readSaidStream(stream: string): Said {
   const said: Said = { choices: {}, usage: null, usageCount: 0, error: null, isDone: false };

@@ -11,15 +11,21 @@ export interface ReplayedAnswer {
   text: string;
 }
 
+/** What the upstream answers. */
+export interface UpstreamPieces {
+  status?: number;
+  headers?: Record<string, string>;
+  pieces: readonly Uint8Array[];
+}
+
 export interface Replay {
   /** Sends a request and has it answered with these pieces. */
-  send(
-    answer: { status?: number; headers?: Record<string, string>; pieces: readonly Uint8Array[] },
-    request: object,
-  ): Promise<ReplayedAnswer>;
+  send(answer: UpstreamPieces, request: object): Promise<ReplayedAnswer>;
+  /** As `send`, by POST /responses: the request has `input` in place of `messages`. */
+  respond(answer: UpstreamPieces, request: object): Promise<ReplayedAnswer>;
   /** What the gateway recorded of the last request. */
   lastRecord(): RequestRecord;
-  /** The body that was last sent upstream. */
+  /** The body that was sent upstream for the last request; empty: none was. */
   lastSent(): Record<string, unknown>;
   /** Where it was sent to, and with which headers. */
   lastHead(): { url: string; headers: Readonly<Record<string, string>> };
@@ -122,20 +128,21 @@ export function replayGateway({
       record = one;
     },
   });
+  async function post(path: string, { status = 200, headers = {}, pieces: given }: UpstreamPieces, body: object) {
+    pieces = given;
+    head = { status, headers };
+    record = null;
+    sent = {};
+    const response = await gateway.handle(
+      new Request(`http://gateway.test/v1${path}`, { method: 'POST', headers: { authorization: `Bearer ${key}` } }),
+      { body: { model: 'acme/replayed', ...body } },
+    );
+    return { status: response.status, text: await textOf(response) };
+  }
   return {
-    async send({ status = 200, headers = {}, pieces: given }, request) {
-      pieces = given;
-      head = { status, headers };
-      record = null;
-      const response = await gateway.handle(
-        new Request('http://gateway.test/v1/chat/completions', {
-          method: 'POST',
-          headers: { authorization: `Bearer ${key}` },
-        }),
-        { body: { model: 'acme/replayed', messages: [{ role: 'user', content: 'Go on.' }], ...request } },
-      );
-      return { status: response.status, text: await textOf(response) };
-    },
+    send: (answer, request) =>
+      post('/chat/completions', answer, { messages: [{ role: 'user', content: 'Go on.' }], ...request }),
+    respond: (answer, request) => post('/responses', answer, { input: 'Go on.', ...request }),
     lastRecord() {
       if (record === null) throw new Error('Nothing was recorded');
       return record;

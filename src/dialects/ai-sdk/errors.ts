@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../base/upstream-error.ts';
+import type { Loose } from '../../base/values.ts';
 import { errorIn as commonErrorIn, decodeError as decodeCommonError } from '../openai-chat/errors.ts';
-import type { Loose } from '../shared/values.ts';
 
 /**
  * Reads the error of a model that was called: `{ error: { message, code } }`, written by whoever called it, with the

@@ -1,8 +1,8 @@
+import type { Loose } from '../../base/values.ts';
 import type { ContentPart } from '../../schema/chat.ts';
 import { readDataUrl } from '../shared/data-url.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import type { Loose } from '../shared/values.ts';
 
 /** Media types by the ends of names, for files whose address alone is known. */
 const mediaTypes: ReadonlyMap<string, string> = new Map(

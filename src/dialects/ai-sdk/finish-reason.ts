@@ -1,6 +1,6 @@
 import { cleanText } from '../../base/clean-text.ts';
+import { isObject } from '../../base/values.ts';
 import type { FinishReason } from '../../schema/chat.ts';
-import { isObject } from '../shared/values.ts';
 
 const finishReasons = new Map<unknown, FinishReason>([
   ['stop', 'stop'],

@@ -1,4 +1,4 @@
-import { isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 
 /**
  * A file that a model made, as the field of a message or delta that holds it. Chat completions have a place for images

@@ -1,6 +1,6 @@
 import { JsonError, parseJson } from '../../base/json.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { AssistantMessage } from '../../schema/chat.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 
 /**
  * What a model's provider notes on a part, by its name, such as `{ anthropic: { signature } }`. The model wants it back

@@ -1,9 +1,10 @@
 import { JsonError, parseJson } from '../../base/json.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { AssistantMessage, CacheControl, ChatMessage, ContentPart, ToolMessage } from '../../schema/chat.ts';
 import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { contentText, isObject, type Loose } from '../shared/values.ts';
+import { contentText } from '../shared/values.ts';
 import { encodeFile } from './files.ts';
 import { type Metadata, merged, returnedIn } from './metadata.ts';
 import type { AiSdkQuirks } from './quirks.ts';

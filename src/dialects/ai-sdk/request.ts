@@ -1,9 +1,9 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
 import { Dropped, leftOut } from '../shared/left-out.ts';
 import { asEffort, reasoningAmount } from '../shared/reasoning-request.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import type { Loose } from '../shared/values.ts';
 import { type Metadata, merged } from './metadata.ts';
 import { cacheOptions, encodePrompt, options } from './prompt.ts';
 import type { AiSdkQuirks } from './quirks.ts';

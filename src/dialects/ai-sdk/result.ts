@@ -1,7 +1,8 @@
 import { UpstreamError } from '../../base/upstream-error.ts';
+import { addAll, isObject, type Loose } from '../../base/values.ts';
 import type { ChatChoice } from '../../schema/chat.ts';
 import type { DecodedResult } from '../dialect.ts';
-import { addAll, argumentsText, badResponse, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { argumentsText, badResponse, toolCallIds } from '../shared/values.ts';
 import { readFinish } from './finish-reason.ts';
 import { mediaField } from './media.ts';
 import {

@@ -1,4 +1,4 @@
-import { isIndex, isObject, type Loose } from '../shared/values.ts';
+import { isIndex, isObject, type Loose } from '../../base/values.ts';
 
 /** What a response is based on, as annotations. */
 export interface Sources {

@@ -1,7 +1,8 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { StreamDecoder, StreamPart } from '../dialect.ts';
 import { eventObject } from '../shared/events.ts';
-import { badResponse, type Loose } from '../shared/values.ts';
+import { badResponse } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
 import { readFinish } from './finish-reason.ts';
 import { mediaField } from './media.ts';

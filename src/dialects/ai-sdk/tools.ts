@@ -1,6 +1,6 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import { cacheOptions, options, type PromptContext } from './prompt.ts';
 
 /**

@@ -1,6 +1,6 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { Usage } from '../../schema/chat.ts';
 import { tokenCount } from '../shared/counts.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 
 /**
  * Reads the usage of a call. Totals include all their parts.

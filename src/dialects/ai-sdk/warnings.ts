@@ -1,5 +1,5 @@
 import { cleanText } from '../../base/clean-text.ts';
-import { isObject } from '../shared/values.ts';
+import { isObject } from '../../base/values.ts';
 
 const most = 20;
 

@@ -1,5 +1,5 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ReasoningDetail } from '../../schema/message.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import { thoughtFormat } from './thoughts.ts';
 
 /** A thought, or a part of one, as clients send it back. `index` is the place of its block among all of the response. */

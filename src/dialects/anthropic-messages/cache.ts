@@ -1,4 +1,4 @@
-import { isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { Encoding } from './encoding.ts';
 
 /** More marks of what to cache are refused. A mark on the request is one of them. */

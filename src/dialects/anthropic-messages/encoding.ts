@@ -1,4 +1,4 @@
-import type { Loose } from '../shared/values.ts';
+import type { Loose } from '../../base/values.ts';
 import type { SchemaEffort } from './json-schema.ts';
 import type { ModelTraits } from './models.ts';
 import type { MessagesQuirks } from './quirks.ts';

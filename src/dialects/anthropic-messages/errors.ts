@@ -1,8 +1,9 @@
 import { cleanText } from '../../base/clean-text.ts';
 import { retryAfterOf } from '../../base/retry-after.ts';
 import { UpstreamError, type UpstreamErrorOptions } from '../../base/upstream-error.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import { errorBody } from '../shared/error-body.ts';
-import { isObject, type Loose } from '../shared/values.ts';
+import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
 
 interface ErrorText {
   message: string;
@@ -57,7 +58,7 @@ export function errorIn(body: Loose): UpstreamError | null {
   return new UpstreamError(text.message || 'The provider reported an error.', {
     ...(status === undefined ? { reason: 'bad_response', status: 502 } : { reason: 'status', status }),
     providerCode: text.code,
-    ...(status === undefined ? {} : meaningOf(status, text)),
+    ...meaningOf(status ?? null, text),
   });
 }
 
@@ -76,19 +77,17 @@ function textOf(body: Loose): ErrorText {
   };
 }
 
-/** How Anthropic says that a request does not fit. Agents shorten their conversation on this alone. */
-const fullContext =
-  /prompt is too long|exceeds? (?:the )?(?:model'?s? )?(?:context|maximum context)|context (?:limit|window)/;
-/** How it says that it refuses what a request, or the response to it, is about. */
+/** How Anthropic says that it refuses what a request, or the response to it, is about. */
 const refusedContent = /content[ _-]?filter|content polic|usage polic|safety|prohibited/;
 /** How it says, with the status of a wrong request, that the account has no money left. */
 const emptyAccount = /credit balance|billing|purchase credits|usage limits?\b/;
 
 /** What the words of an error say more than its status. */
-function meaningOf(status: number, { message }: ErrorText): Pick<UpstreamErrorOptions, 'fault' | 'errorType'> {
+function meaningOf(status: number | null, { code, message }: ErrorText): Partial<UpstreamErrorOptions> {
   const words = message.toLowerCase();
-  if (status !== 400 && status !== 413 && status !== 422) return {};
-  if (emptyAccount.test(words)) return { fault: 'operator' };
-  if (fullContext.test(words)) return { errorType: 'context_length_exceeded' };
+  const isOfBody = status === 400 || status === 413 || status === 422;
+  if (isOfBody && emptyAccount.test(words)) return { fault: 'operator' };
+  if (saysContextIsFull(status, code, message)) return contextIsFull;
+  if (!isOfBody) return {};
   return refusedContent.test(words) ? { fault: 'caller', errorType: 'content_policy_violation' } : {};
 }

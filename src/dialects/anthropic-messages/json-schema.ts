@@ -1,4 +1,4 @@
-import { isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 
 /** More properties that may be left out are refused. */
 const maxOptional = 24;

@@ -1,8 +1,8 @@
 import { parseJson } from '../../base/json.ts';
+import { addAll, isObject, type Loose } from '../../base/values.ts';
 import type { AssistantMessage, ChatMessage } from '../../schema/chat.ts';
 import type { ToolCall, ToolMessage } from '../../schema/message.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { addAll, isObject, type Loose } from '../shared/values.ts';
 import { mark } from './cache.ts';
 import type { Encoding } from './encoding.ts';
 import { encodeContent, textBlocks } from './parts.ts';

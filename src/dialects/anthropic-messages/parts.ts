@@ -1,8 +1,8 @@
 import { fromBase64 } from '../../base/base64.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ContentPart, FilePart, ImagePart } from '../../schema/part.ts';
 import { type DataUrl, readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import { mark } from './cache.ts';
 import type { Encoding } from './encoding.ts';
 

@@ -1,6 +1,6 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
-import type { Loose } from '../shared/values.ts';
 import { limitMarks } from './cache.ts';
 import { type Encoding, toolIds } from './encoding.ts';
 import { newSchemaEffort } from './json-schema.ts';

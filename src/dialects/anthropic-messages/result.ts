@@ -1,8 +1,9 @@
 import { UpstreamError } from '../../base/upstream-error.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatResult } from '../../schema/chat.ts';
 import type { ReasoningDetail } from '../../schema/message.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
-import { badResponse, isObject, type Loose, type ToolCallIds, toolCallIds } from '../shared/values.ts';
+import { badResponse, type ToolCallIds, toolCallIds } from '../shared/values.ts';
 import { annotationOf, hiddenThought, inputText, refusalIn, thoughtDetail } from './blocks.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';

@@ -1,6 +1,6 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
-import type { Loose } from '../shared/values.ts';
 import type { Encoding } from './encoding.ts';
 
 /** The request without the fields that the provider refuses by its quirks. */

@@ -1,7 +1,8 @@
+import { addAll, isIndex, isObject, type Loose } from '../../base/values.ts';
 import type { ChatChunk, ChunkDelta } from '../../schema/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { eventObject } from '../shared/events.ts';
-import { addAll, badResponse, isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { badResponse, toolCallIds } from '../shared/values.ts';
 import { annotationOf, hiddenThought, inputText, refusalIn, thoughtDetail } from './blocks.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';

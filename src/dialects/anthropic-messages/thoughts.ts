@@ -1,5 +1,5 @@
+import type { Loose } from '../../base/values.ts';
 import type { ReasoningDetail } from '../../schema/message.ts';
-import type { Loose } from '../shared/values.ts';
 
 /** The `format` of reasoning details that are Claude's, whoever hosts it. */
 export const thoughtFormat = 'anthropic-claude-v1';

@@ -1,6 +1,6 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { Usage } from '../../schema/chat.ts';
 import { searchCount, tokenCount, tokensOrZero } from '../shared/counts.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 
 /**
  * Reads what Anthropic reports. Its `input_tokens` leave out what is read from a cache and what is written to one; ours

@@ -1,4 +1,4 @@
-import { isIndex, isObject, type Loose } from '../shared/values.ts';
+import { isIndex, isObject, type Loose } from '../../base/values.ts';
 
 /**
  * A citation as an annotation: of a web page `url_citation`, of a document `file`. Null for one that says neither.

@@ -2,7 +2,8 @@ import { cleanText } from '../../base/clean-text.ts';
 import { JsonError, parseJson } from '../../base/json.ts';
 import { retryAfterOf } from '../../base/retry-after.ts';
 import { UpstreamError, type UpstreamFault } from '../../base/upstream-error.ts';
-import { isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
+import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
 
 /** An error's JSON that nests deeper is none. */
 const maxDepth = 32;
@@ -33,9 +34,6 @@ const statuses = new Map([
 const ofKeys =
   /^(?:expiredtoken|incompletesignature|invalidclienttokenid|invalidsignature|missingauthenticationtoken|notauthorized|optinrequired|requestexpired|unrecognizedclient)/;
 
-/** How the models on Bedrock say that a request does not fit their context. */
-const fullContext =
-  /(?:input|prompt) is too long|too many (?:input )?tokens|context (?:length|limit|window)|maximum (?:context|input|prompt|number of (?:input )?tokens)|exceeds? the (?:maximum|model'?s)|input tokens? (?:count )?exceed/;
 const refusedContent = /content[ _-]?(?:filter|policy|moderation)|blocked by|responsible ai|safety (?:filter|polic)/;
 
 /** Reads an error response: the name of the exception is in a header, or in the body. */
@@ -78,8 +76,8 @@ export function exceptionIn(body: Loose): string | null {
 function errorOf(message: string, code: string | undefined, given: number, retryAfterMs?: number): UpstreamError {
   const name = code?.toLowerCase() ?? '';
   const status = ofKeys.test(name) && given < 500 ? 401 : ((given === 400 ? statusOf(code) : undefined) ?? given);
-  const words = message.toLowerCase();
-  const errorType = status === 400 ? typeOf(words) : undefined;
+  const isRefusal = status === 400 && refusedContent.test(message.toLowerCase());
+  const errorType = isRefusal ? 'content_policy_violation' : undefined;
   const fault = faultOf(status, errorType);
   return new UpstreamError(message, {
     reason: 'status',
@@ -88,12 +86,9 @@ function errorOf(message: string, code: string | undefined, given: number, retry
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(code === undefined ? {} : { providerCode: code }),
     ...(errorType === undefined ? {} : { errorType }),
+    // The code is the name of an exception, which says nothing of the context.
+    ...(saysContextIsFull(status, undefined, message) ? contextIsFull : {}),
   });
-}
-
-function typeOf(words: string): string | undefined {
-  if (fullContext.test(words)) return 'context_length_exceeded';
-  return refusedContent.test(words) ? 'content_policy_violation' : undefined;
 }
 
 /** 424 is the model's own failure, not the caller's. */

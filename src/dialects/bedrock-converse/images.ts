@@ -1,4 +1,4 @@
-import { isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 
 /** An image that the model made, as a data URL; null for what is none. */
 export function imageOf(format: unknown, source: unknown): Loose | null {

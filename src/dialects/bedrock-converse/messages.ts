@@ -1,9 +1,10 @@
 import { JsonError, parseJson } from '../../base/json.ts';
+import { addAll, isObject, type Loose } from '../../base/values.ts';
 import type { ChatMessage } from '../../schema/chat.ts';
 import type { AssistantMessage, ToolMessage } from '../../schema/message.ts';
 import type { CacheControl, ContentPart } from '../../schema/part.ts';
 import { type CalledTools, calledTools } from '../shared/called-tools.ts';
-import { addAll, contentText, isObject, type Loose } from '../shared/values.ts';
+import { contentText } from '../shared/values.ts';
 import { cachePoint, maxMarks } from './caching.ts';
 import type { ModelTraits } from './model.ts';
 import { blockOfPart, type PartContext } from './parts.ts';

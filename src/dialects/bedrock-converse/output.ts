@@ -1,7 +1,7 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { StructuredOutput } from '../dialect.ts';
 import { outputInstruction, outputToolName } from '../shared/structured-output.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import type { ModelTraits } from './model.ts';
 
 /** How output of a form is asked for. */

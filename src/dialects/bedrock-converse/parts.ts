@@ -1,7 +1,7 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ContentPart } from '../../schema/part.ts';
 import { readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 
 /** Formats by media type, and by the ending of a file's name where it lies in a bucket. */
 const imageFormats = new Map([

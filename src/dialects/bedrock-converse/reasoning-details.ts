@@ -1,7 +1,7 @@
 import { fromBase64, toBase64 } from '../../base/base64.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ReasoningDetail } from '../../schema/message.ts';
 import type { Reading } from '../dialect.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import type { ModelTraits } from './model.ts';
 
 type Format = ModelTraits['reasoningFormat'];

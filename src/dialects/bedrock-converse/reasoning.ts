@@ -1,6 +1,6 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest, ReasoningEffort } from '../../schema/chat.ts';
 import { asBudget, asEffort, reasoningAmount } from '../shared/reasoning-request.ts';
-import type { Loose } from '../shared/values.ts';
 import type { ModelTraits } from './model.ts';
 
 /** What a request for reasoning becomes. */

@@ -1,7 +1,7 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest, Reading } from '../dialect.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import { type Conversation, encodeMessages, markEnd } from './messages.ts';
 import { type ModelTraits, traitsOf } from './model.ts';
 import { type OutputPlan, planOutput } from './output.ts';

@@ -1,7 +1,8 @@
 import { UpstreamError } from '../../base/upstream-error.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatResult, FinishReason } from '../../schema/chat.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
-import { badResponse, isObject, type Loose, type ToolCallIds, toolCallIds } from '../shared/values.ts';
+import { badResponse, type ToolCallIds, toolCallIds } from '../shared/values.ts';
 import { annotationOf } from './citations.ts';
 import { errorOfException, exceptionIn } from './errors.ts';
 import { normaliseFinishReason } from './finish-reason.ts';

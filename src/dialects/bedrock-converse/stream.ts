@@ -1,8 +1,9 @@
+import { isIndex, isObject, type Loose } from '../../base/values.ts';
 import type { FinishReason } from '../../schema/chat.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { eventObject } from '../shared/events.ts';
-import { argumentsText, badResponse, isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { argumentsText, badResponse, toolCallIds } from '../shared/values.ts';
 import { annotationOf } from './citations.ts';
 import { errorOfException } from './errors.ts';
 import { normaliseFinishReason } from './finish-reason.ts';

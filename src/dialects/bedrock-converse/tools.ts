@@ -1,8 +1,8 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { CacheControl } from '../../schema/part.ts';
 import type { FunctionTool } from '../../schema/tool.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import type { Loose } from '../shared/values.ts';
 import { cachePoint } from './caching.ts';
 import type { ModelTraits } from './model.ts';
 import { isClosed, type OutputPlan } from './output.ts';

@@ -1,6 +1,6 @@
+import { isObject } from '../../base/values.ts';
 import type { Usage } from '../../schema/chat.ts';
 import { tokenCount, tokensOrZero } from '../shared/counts.ts';
-import { isObject } from '../shared/values.ts';
 
 /**
  * Reads the usage that the provider reports. Its `inputTokens` leave out what was read from a cache or written to one;

@@ -1,4 +1,4 @@
-import { isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 
 /**
  * The annotations of a citation, one for each source: `url_citation` where the source has an address, else `file` with

@@ -1,10 +1,10 @@
 import { cleanText } from '../../base/clean-text.ts';
 import { UpstreamError } from '../../base/upstream-error.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import { decodeError as decodeCommonError } from '../openai-chat/errors.ts';
-import { badResponse, isObject, type Loose } from '../shared/values.ts';
+import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
+import { badResponse } from '../shared/values.ts';
 
-/** Cohere's words for a largest output beyond the model's; they too begin with "too many tokens". */
-const tooLargeOutput = /max tokens must be less/i;
 /** Cohere's words where it refuses what a request is about. */
 const refusedContent = /blocked (?:input|output)|input blocked|output blocked|terms of use|usage guidelines/i;
 
@@ -23,7 +23,6 @@ export function decodeError(
   // 498: the API key is not valid, or no longer. 499: the request was cancelled, which Cohere calls worth repeating.
   const fault = status === 498 ? 'operator' : status === 499 ? 'transient' : null;
   if (fault !== null) return as(error, { fault, errorType: 'provider_unavailable' });
-  if (status === 400 && tooLargeOutput.test(error.message)) return as(error, { errorType: 'invalid_request' });
   if ((status === 400 || status === 403 || status === 422) && refusedContent.test(error.message))
     return as(error, { fault: 'caller', errorType: 'content_policy_violation' });
   return error;
@@ -53,6 +52,7 @@ export function errorIn(body: Loose): UpstreamError | null {
   const text = [error, isObject(error) ? error.message : undefined, message].find(isText);
   if (text === undefined) return null;
   const said = cleanText(text) || 'The provider reported an error.';
+  if (saysContextIsFull(null, undefined, said)) return new UpstreamError(said, contextIsFull);
   if (!refusedContent.test(said)) return badResponse(said);
   return new UpstreamError(said, {
     reason: 'status',

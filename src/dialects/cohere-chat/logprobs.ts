@@ -1,4 +1,4 @@
-import { isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 
 /**
  * Probabilities in our shape; null where there are none. Cohere counts by pieces of text, which may be several tokens:

@@ -1,7 +1,8 @@
+import type { Loose } from '../../base/values.ts';
 import type { AssistantMessage, ChatMessage, ContentPart, ToolMessage } from '../../schema/chat.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { contentText, type Loose } from '../shared/values.ts';
+import { contentText } from '../shared/values.ts';
 import { ownThoughts } from './reasoning.ts';
 
 /** Fields of a message that are carried, or of which it is said elsewhere whether they are. */

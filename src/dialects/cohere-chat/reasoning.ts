@@ -1,5 +1,5 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { AssistantMessage } from '../../schema/chat.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 
 /**
  * What the id of a reasoning detail says of its origin. Its `format` cannot: clients know a closed list of formats,

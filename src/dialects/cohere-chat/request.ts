@@ -1,9 +1,9 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
 import { Dropped, leftOut } from '../shared/left-out.ts';
 import { asBudget, reasoningAmount } from '../shared/reasoning-request.ts';
 import { outputToolName } from '../shared/structured-output.ts';
-import type { Loose } from '../shared/values.ts';
 import { encodeMessages } from './messages.ts';
 import type { CohereQuirks } from './quirks.ts';
 import { encodeTools } from './tools.ts';

@@ -1,7 +1,8 @@
 import { UpstreamError } from '../../base/upstream-error.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatChoice } from '../../schema/chat.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
-import { argumentsText, badResponse, isObject, type Loose, type ToolCallIds, toolCallIds } from '../shared/values.ts';
+import { argumentsText, badResponse, type ToolCallIds, toolCallIds } from '../shared/values.ts';
 import { annotationsOf } from './citations.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';

@@ -1,7 +1,8 @@
+import { isIndex, isObject, type Loose } from '../../base/values.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { eventObject } from '../shared/events.ts';
-import { badResponse, isIndex, isObject, type Loose } from '../shared/values.ts';
+import { badResponse } from '../shared/values.ts';
 import { annotationsOf } from './citations.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';

@@ -1,4 +1,5 @@
-import { argumentsText, badResponse, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
+import { argumentsText, badResponse, toolCallIds } from '../shared/values.ts';
 
 /** Tool calls of one stream. Each method returns the delta for the client; null: there is nothing to say. */
 export interface StreamedCalls {

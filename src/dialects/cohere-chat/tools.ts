@@ -1,9 +1,9 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool, ResponseFormat, ToolChoice } from '../../schema/chat.ts';
 import type { StructuredOutput } from '../dialect.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { outputInstruction, outputToolName } from '../shared/structured-output.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 
 /** What a request says of tools and of the form of its response, as Cohere takes it. */
 export interface ToolsAndFormat {

@@ -1,6 +1,6 @@
+import { isObject } from '../../base/values.ts';
 import type { Usage } from '../../schema/chat.ts';
 import { tokenCount } from '../shared/counts.ts';
-import { isObject } from '../shared/values.ts';
 import type { CohereQuirks } from './quirks.ts';
 
 interface Counts {

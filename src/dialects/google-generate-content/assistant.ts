@@ -1,7 +1,8 @@
 import { JsonError, parseJson } from '../../base/json.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { AssistantMessage, ToolCall } from '../../schema/chat.ts';
 import { readDataUrl } from '../shared/data-url.ts';
-import { contentText, isObject, type Loose } from '../shared/values.ts';
+import { contentText } from '../shared/values.ts';
 import type { Drop } from './generation-config.ts';
 import { encodePart } from './media.ts';
 import { isGemini3, type ModelFamily } from './model-family.ts';

@@ -1,5 +1,6 @@
 import { toBase64 } from '../../base/base64.ts';
-import { isObject, type Loose, type ToolCallIds } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
+import type { ToolCallIds } from '../shared/values.ts';
 import { annotationsOf, type Grounding, noteGrounding } from './grounding.ts';
 import { addPieces, emptyObject, type PartialCall } from './partial-call.ts';
 import { imageId, reasoningFormat, signatureOf, textId } from './reasoning.ts';

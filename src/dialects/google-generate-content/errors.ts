@@ -1,9 +1,11 @@
 import { cleanText } from '../../base/clean-text.ts';
 import { parseRetryAfter, retryAfterOf } from '../../base/retry-after.ts';
 import { UpstreamError, type UpstreamFault } from '../../base/upstream-error.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { Usage } from '../../schema/chat.ts';
 import { errorBody } from '../shared/error-body.ts';
-import { badResponse, isObject, type Loose } from '../shared/values.ts';
+import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
+import { badResponse } from '../shared/values.ts';
 
 interface ErrorText {
   message: string;
@@ -39,8 +41,8 @@ export function errorIn(body: Loose): UpstreamError | null {
   if (!error || (isObject(error) && Object.keys(error).length === 0)) return null;
   const text = textOf(body);
   const message = text.message || 'The provider reported an error.';
-  if (text.status === undefined) return badResponse(message, text.code);
-  return errorOf(message, text.status, text, () => undefined);
+  if (text.status === undefined && !saysContextIsFull(null, text.code, message)) return badResponse(message, text.code);
+  return errorOf(message, text.status ?? 400, text, () => undefined);
 }
 
 /**
@@ -84,14 +86,11 @@ function errorOf(
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(code === undefined ? {} : { providerCode: code }),
     ...(isRefusal ? { errorType: 'content_policy_violation' } : {}),
-    ...(isOfBody && fullContext.test(words) ? { errorType: 'context_length_exceeded' } : {}),
+    ...(fault !== 'operator' && saysContextIsFull(status, code, message) ? contextIsFull : {}),
   });
 }
 
-/** How Google says that a prompt is too long. Agents shorten their conversation on this alone. */
-const fullContext =
-  /token count .*exceeds|exceeds the maximum number of tokens|input context is too long|context length/;
-/** And that it refuses what the request is about. */
+/** How Google says that it refuses what the request is about. */
 const refusedContent =
   /prohibited_content|responsible ai|usage guidelines|sensitive words|violat\w+ .*polic|safety filter/;
 /** Faults of the key, the account or its country come with the status of a faulty request. */

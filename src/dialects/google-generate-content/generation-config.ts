@@ -1,6 +1,6 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import type { ModelFamily } from './model-family.ts';
 import type { GoogleQuirks } from './quirks.ts';
 import { thinkingConfig } from './thinking.ts';

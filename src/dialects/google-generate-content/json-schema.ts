@@ -1,4 +1,4 @@
-import { isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 
 /** Keywords whose value is a schema or a list of them. */
 const inner: ReadonlySet<string> = new Set(['items', 'prefixItems', 'additionalProperties', 'anyOf', 'oneOf', 'allOf']);

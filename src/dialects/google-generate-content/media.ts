@@ -1,7 +1,7 @@
+import type { Loose } from '../../base/values.ts';
 import type { ContentPart } from '../../schema/chat.ts';
 import { readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import type { Loose } from '../shared/values.ts';
 import { type Drop, dropOthers } from './generation-config.ts';
 import type { GoogleQuirks } from './quirks.ts';
 

@@ -1,7 +1,8 @@
+import { addAll, type Loose } from '../../base/values.ts';
 import type { ChatMessage, SystemMessage, ToolMessage, UserMessage } from '../../schema/chat.ts';
 import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { addAll, contentText, type Loose } from '../shared/values.ts';
+import { contentText } from '../shared/values.ts';
 import { encodeAssistant } from './assistant.ts';
 import { type Drop, dropOthers } from './generation-config.ts';
 import { encodePart } from './media.ts';

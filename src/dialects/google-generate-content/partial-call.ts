@@ -1,4 +1,5 @@
-import { badResponse, isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
+import { badResponse } from '../shared/values.ts';
 
 /** Arguments that nest deeper are nonsense. */
 const maxDepth = 64;

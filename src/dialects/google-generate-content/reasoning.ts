@@ -1,5 +1,5 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { AssistantMessage } from '../../schema/chat.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import type { Drop } from './generation-config.ts';
 
 /** The `format` of the details that this dialect writes and takes back. */

@@ -1,7 +1,7 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
-import type { Loose } from '../shared/values.ts';
 import { choicesOf, type Drop, generationConfig } from './generation-config.ts';
 import { encodeMessages } from './messages.ts';
 import { familyOf } from './model-family.ts';

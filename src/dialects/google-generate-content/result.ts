@@ -1,8 +1,9 @@
 import { cleanText } from '../../base/clean-text.ts';
 import { UpstreamError } from '../../base/upstream-error.ts';
+import { isIndex, isObject, type Loose } from '../../base/values.ts';
 import type { ChatChoice, ChatResult } from '../../schema/chat.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
-import { badResponse, isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { badResponse, toolCallIds } from '../shared/values.ts';
 import { newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';

@@ -1,8 +1,9 @@
 import type { UpstreamError } from '../../base/upstream-error.ts';
+import { isIndex, isObject, type Loose } from '../../base/values.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { eventObject } from '../shared/events.ts';
-import { isIndex, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { toolCallIds } from '../shared/values.ts';
 import { type CandidateState, newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';

@@ -1,8 +1,8 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { StructuredOutput } from '../dialect.ts';
 import { outputInstruction, outputToolName } from '../shared/structured-output.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import type { Drop } from './generation-config.ts';
 import { googleSchema } from './json-schema.ts';
 import { isGemini3, type ModelFamily } from './model-family.ts';

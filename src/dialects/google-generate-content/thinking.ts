@@ -1,6 +1,6 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest, ReasoningEffort } from '../../schema/chat.ts';
 import { asBudget, reasoningAmount } from '../shared/reasoning-request.ts';
-import type { Loose } from '../shared/values.ts';
 import { isGemini3, type ModelFamily } from './model-family.ts';
 
 /** The largest output of models that think, where the caller sets no limit. */

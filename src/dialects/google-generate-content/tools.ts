@@ -1,6 +1,7 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool } from '../../schema/chat.ts';
+import { isWebSearch } from '../../schema/web-search.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import { type Drop, dropOthers } from './generation-config.ts';
 import { googleSchema } from './json-schema.ts';
 
@@ -25,7 +26,7 @@ export function encodeTools(request: ChatRequest, output: Loose | null, drop: Dr
   let searches = false;
   tools.forEach((tool, at) => {
     if (isFunction(tool)) functions.push(declarationOf(tool, drop));
-    else if (/^web_search(?:_preview)?(?:_\d{4}_\d\d_\d\d)?$/.test(tool.type)) {
+    else if (isWebSearch(tool.type)) {
       searches = true;
       for (const field in tool) if (field !== 'type') drop(`tools[].${field}`);
     } else throw unsupported(`tools[${at}]`, 'a function or a web search');

@@ -1,6 +1,6 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { Usage } from '../../schema/chat.ts';
 import { implausibleSearches, tokenCount, tokensOrZero } from '../shared/counts.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 
 /**
  * Reads `usageMetadata`. Thoughts and what tools added to the prompt stand beside the other counts; cached tokens are

@@ -1,12 +1,15 @@
 import { cleanText } from '../../base/clean-text.ts';
 import { retryAfterOf } from '../../base/retry-after.ts';
 import { UpstreamError } from '../../base/upstream-error.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import { errorBody } from '../shared/error-body.ts';
-import { isObject, type Loose } from '../shared/values.ts';
+import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
 
 interface ErrorText {
   message: string;
   code?: string;
+  /** Of a gateway between us and the provider: what the provider said. */
+  further?: string;
 }
 
 /** Reads an error response: an error object, an error string, `detail`, `message`, or no JSON at all. */
@@ -16,7 +19,8 @@ export function decodeError(
   body: string,
   nowMs: number,
 ): UpstreamError {
-  const { message, code } = readError(body);
+  const { message, code, further } = readError(body);
+  const isFull = saysContextIsFull(status, code, message, further);
   return new UpstreamError(message || `The provider responded with status ${status}.`, {
     reason: 'status',
     status,
@@ -24,6 +28,7 @@ export function decodeError(
     retryAfterMs: retryAfterOf(headers, nowMs),
     providerCode: code,
     errorType: errorTypeOf(status, code, message),
+    ...(isFull ? contextIsFull : {}),
   });
 }
 
@@ -35,13 +40,16 @@ export function errorIn(body: Loose): UpstreamError | null {
   // Some servers send the error itself as the body.
   const error = body.error || (body.object === 'error' && body);
   if (!error || (isObject(error) && Object.keys(error).length === 0)) return null;
-  const { message, code } = textOf(body);
-  const named = namedStatus(body) ?? (isContentRefusal(400, code, message) ? 400 : null);
+  const { message, code, further } = textOf(body);
+  const status = namedStatus(body);
+  const isFull = saysContextIsFull(status, code, message, further);
+  const named = status ?? (isContentRefusal(400, code, message) ? 400 : null);
   return new UpstreamError(message || 'The provider reported an error.', {
     ...(named === null ? { reason: 'bad_response', status: 502 } : { reason: 'status', status: named }),
     ...(isContentRefusal(named ?? 502, code, message) ? { fault: 'caller' } : {}),
     providerCode: code,
     errorType: errorTypeOf(named ?? 400, code, message),
+    ...(isFull ? contextIsFull : {}),
   });
 }
 
@@ -71,7 +79,13 @@ function textOf(body: Loose): ErrorText {
   return {
     message: cleanText(message ?? ''),
     ...(code === undefined ? {} : { code: cleanText(String(code), 80) }),
+    ...furtherIn(error),
   };
+}
+
+function furtherIn({ metadata }: Loose): { further?: string } {
+  const raw = isObject(metadata) ? metadata.raw : undefined;
+  return typeof raw === 'string' ? { further: raw } : {};
 }
 
 /** How many issues of a list are shown. */
@@ -102,21 +116,6 @@ function issueText(issue: unknown): string {
 function isPlace(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
-
-/**
- * How providers say that a request does not fit the model's context. Agents shorten their conversation on this alone.
- */
-const fullContext = new RegExp(
-  [
-    'context[_ ](?:length|size|window)',
-    'maximum (?:context|prompt|input) ?(?:length|size|tokens)?',
-    'too many tokens',
-    '(?:prompt|input) (?:is too long|exceeds max)',
-    'input token count .* exceeds',
-    'exceeded model token limit',
-    'reduce the length of (?:the|your) (?:messages|prompt|input)',
-  ].join('|'),
-);
 
 /** How providers say that they refuse what a request, or their response to it, is about. */
 const refusedContent = new RegExp(
@@ -154,7 +153,6 @@ function isContentRefusal(status: number, code: string | undefined, message: str
 function errorTypeOf(status: number, code: string | undefined, message: string): string | undefined {
   const words = `${code ?? ''} ${message}`.toLowerCase();
   const isOfBody = status === 400 || status === 413 || status === 422;
-  if (isOfBody && fullContext.test(words)) return 'context_length_exceeded';
   if (isContentRefusal(status, code, message)) return 'content_policy_violation';
   if (!isOfBody) return undefined;
   if (/string_above_max_length|string_too_long/.test(words)) return 'string_too_long';

@@ -1,5 +1,5 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatMessage } from '../../schema/chat.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import { addedMessageFields, type ChatQuirks, reasoningFields } from './quirks.ts';
 import { moveReasoning } from './reasoning.ts';
 

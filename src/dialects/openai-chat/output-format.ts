@@ -1,7 +1,7 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ResponseFormat } from '../../schema/chat.ts';
 import type { StructuredOutput } from '../dialect.ts';
 import { outputInstruction } from '../shared/structured-output.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import type { ChatQuirks } from './quirks.ts';
 
 /**

@@ -1,6 +1,6 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, ReasoningEffort } from '../../schema/chat.ts';
 import { asBudget, asEffort, type ReasoningAmount, reasoningAmount } from '../shared/reasoning-request.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import type { ChatQuirks, ReasoningStyle } from './quirks.ts';
 
 /** The largest output of a request that names none, in tokens: what the share of an effort is taken of. */

@@ -1,4 +1,4 @@
-import { isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import { type ChatQuirks, type ReasoningField, reasoningFields } from './quirks.ts';
 
 /**

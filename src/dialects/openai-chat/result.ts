@@ -1,18 +1,15 @@
 import { UpstreamError } from '../../base/upstream-error.ts';
+import { isIndex, isObject, type Loose, without } from '../../base/values.ts';
 import type { ChatChoice, ChatResult } from '../../schema/chat.ts';
 import type { DecodedResult } from '../dialect.ts';
 import {
   argumentsText,
   badResponse,
   contentText,
-  isIndex,
-  isObject,
-  type Loose,
   ours,
   type ToolCallIds,
   thinkingText,
   toolCallIds,
-  without,
 } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
 import { normaliseFinishReason } from './finish-reason.ts';

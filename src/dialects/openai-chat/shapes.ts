@@ -1,4 +1,4 @@
-import { isObject, type Loose } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 
 /** Which entries of a list clients can read. */
 const readable: Record<string, (entry: Loose) => boolean> = {

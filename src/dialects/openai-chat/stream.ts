@@ -1,4 +1,5 @@
 import type { UpstreamError } from '../../base/upstream-error.ts';
+import { isIndex, isObject, type Loose, without } from '../../base/values.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { StreamDecoder, StreamPart } from '../dialect.ts';
 import { eventObject } from '../shared/events.ts';
@@ -6,14 +7,10 @@ import {
   argumentsText,
   badResponse,
   contentText,
-  isIndex,
-  isObject,
-  type Loose,
   ours,
   type ToolCallIds,
   thinkingText,
   toolCallIds,
-  without,
 } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
 import { normaliseFinishReason } from './finish-reason.ts';

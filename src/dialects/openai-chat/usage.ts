@@ -1,6 +1,6 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { Usage } from '../../schema/chat.ts';
 import { implausibleSearches, tokenCount } from '../shared/counts.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 
 /** A count of a part: absent or nonsense is 0, and it can't be more than the total. */
 function part(value: unknown, total: number): number {

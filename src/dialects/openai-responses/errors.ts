@@ -1,6 +1,7 @@
 import type { UpstreamError } from '../../base/upstream-error.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import { errorIn } from '../openai-chat/errors.ts';
-import { badResponse, isObject, type Loose } from '../shared/values.ts';
+import { badResponse } from '../shared/values.ts';
 
 /** An error response looks as in chat completions. */
 export { decodeError } from '../openai-chat/errors.ts';

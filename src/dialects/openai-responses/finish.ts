@@ -1,5 +1,5 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { FinishReason } from '../../schema/chat.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 
 /** Why a response ended, in our word and in the provider's. */
 export interface Finish {

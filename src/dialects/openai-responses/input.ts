@@ -1,5 +1,5 @@
+import { addAll, type Loose } from '../../base/values.ts';
 import type { AssistantMessage, ChatMessage, ToolMessage } from '../../schema/chat.ts';
-import { addAll, type Loose } from '../shared/values.ts';
 import type { Dropped } from './dropped.ts';
 import { encodeOutputParts, encodeOwnParts, encodeParts } from './parts.ts';
 import type { ResponsesQuirks } from './quirks.ts';
@@ -11,20 +11,28 @@ import { itemsOfDetails, type PlacedItem } from './reasoning-items.ts';
  * @see https://platform.openai.com/docs/api-reference/responses/create#responses-create-input
  */
 export function encodeInput(messages: readonly ChatMessage[], quirks: ResponsesQuirks, dropped: Dropped): Loose[] {
-  return messages.flatMap((message, at) => {
-    const path = `messages[${at}]`;
-    if (message.role === 'assistant') return encodeAssistant(message, path, quirks, dropped);
-    if (message.role === 'tool') return [encodeToolResult(message, path, quirks, dropped)];
-    const { role, content } = message;
-    dropped.noteOthers('messages[].', message, ['role', 'content']);
-    return [
-      {
-        type: 'message',
-        role,
-        content: typeof content === 'string' ? content : encodeParts(content, path, quirks, dropped),
-      },
-    ];
-  });
+  return messages.flatMap((message, at) => encodeMessage(message, at, quirks, dropped));
+}
+
+/** @param at  its index: errors name it */
+export function encodeMessage(
+  message: ChatMessage,
+  at: number,
+  quirks: ResponsesQuirks,
+  dropped: Dropped,
+): readonly Loose[] {
+  const path = `messages[${at}]`;
+  if (message.role === 'assistant') return encodeAssistant(message, path, quirks, dropped);
+  if (message.role === 'tool') return [encodeToolResult(message, path, quirks, dropped)];
+  const { role, content } = message;
+  dropped.noteOthers('messages[].', message, ['role', 'content']);
+  return [
+    {
+      type: 'message',
+      role,
+      content: typeof content === 'string' ? content : encodeParts(content, path, quirks, dropped),
+    },
+  ];
 }
 
 /** Texts go as one text, which older servers insist on. */

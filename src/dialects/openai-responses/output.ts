@@ -1,4 +1,6 @@
-import { argumentsText, badResponse, isObject, type Loose, toolCallIds } from '../shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
+import type { OutputItem } from '../../call/output-item.ts';
+import { argumentsText, badResponse, toolCallIds } from '../shared/values.ts';
 import { annotationOf, imageOf, logprobsOf } from './shapes.ts';
 
 /** What is added to the message, in our wire shape. */
@@ -6,6 +8,8 @@ export interface Addition {
   delta: Loose;
   /** Of the text in `delta`. */
   logprobs?: Loose[];
+  /** The item that it is a part of, where the client speaks Responses. */
+  item?: OutputItem;
 }
 
 /**
@@ -38,6 +42,10 @@ export interface OutputReader {
   hasCalls(): boolean;
   /** How often the provider searched the web. */
   searches(): number;
+  /** An event of an item that no field of a chat completion can hold. */
+  event?(index: number, event: Loose): Addition[];
+  /** Ends the items that were begun and never completed. */
+  end?(): Addition[];
 }
 
 interface Part {
@@ -54,6 +62,8 @@ interface Item {
   isClosed: boolean;
   /** Index of the tool call; null: none, or its name is not known yet. */
   call: number | null;
+  /** Characters of its text that were added. */
+  length: number;
   parts: Map<string, Part>;
 }
 
@@ -61,8 +71,17 @@ interface Item {
 const gap = '\n\n';
 const callTypes: readonly unknown[] = ['function_call', 'custom_tool_call'];
 
-/** @param format  the `format` of reasoning details */
-export function outputReader(format: string): OutputReader {
+/** Whether an item is a call of a tool of the caller's. */
+export function isCall(type: unknown): boolean {
+  return callTypes.includes(type);
+}
+
+/**
+ * @param format   the `format` of reasoning details
+ * @param isApart  true: the client gets items, so that nothing has to stand between their texts, and places in a text
+ *                 count from the beginning of the item
+ */
+export function outputReader(format: string, isApart = false): OutputReader {
   const items = new Map<number, Item>();
   const ids = toolCallIds();
   let contentLength = 0;
@@ -77,7 +96,7 @@ export function outputReader(format: string): OutputReader {
   function itemAt(index: number): Item {
     let item = items.get(index);
     if (item === undefined) {
-      item = { id: null, isClosed: false, call: null, parts: new Map() };
+      item = { id: null, isClosed: false, call: null, length: 0, parts: new Map() };
       items.set(index, item);
     }
     return item;
@@ -101,7 +120,7 @@ export function outputReader(format: string): OutputReader {
       hasMessage = true;
       place++;
     }
-    if (!callTypes.includes(raw.type) || item.call !== null || typeof raw.name !== 'string') return [];
+    if (!isCall(raw.type) || item.call !== null || typeof raw.name !== 'string') return [];
     item.call = calls++;
     place++;
     const call = {
@@ -122,16 +141,17 @@ export function outputReader(format: string): OutputReader {
     part.sent += text.length;
     if (kind === 'refusal') return [{ delta: { refusal: text } }];
     if (kind !== 'text') return [{ delta: thought(item, kind, part, text) }];
-    const content = contentItem !== index && contentLength > 0 ? gap + text : text;
+    const content = contentItem !== index && contentLength > 0 && !isApart ? gap + text : text;
     contentItem = index;
-    if (isFirst) part.at = contentLength + content.length - text.length;
+    if (isFirst) part.at = (isApart ? item.length : contentLength) + content.length - text.length;
     contentLength += content.length;
+    item.length += text.length;
     const entries = logprobsOf(logprobs);
     return [{ delta: { content }, ...(entries === null ? {} : { logprobs: entries }) }];
   }
 
   function thought(item: Item, kind: TextKind, part: Part, text: string): Loose {
-    const isNext = thoughtPart !== null && thoughtPart !== part;
+    const isNext = thoughtPart !== null && thoughtPart !== part && !isApart;
     thoughtPart = part;
     const detail: Loose =
       kind === 'summary' ? { type: 'reasoning.summary', summary: text } : { type: 'reasoning.text', text };
@@ -175,7 +195,7 @@ export function outputReader(format: string): OutputReader {
   function rest(index: number, item: Item, raw: Loose): Addition[] {
     if (raw.type === 'message') return restOfMessage(index, item, raw);
     if (raw.type === 'reasoning') return restOfReasoning(index, item, raw);
-    if (callTypes.includes(raw.type)) return restOfCall(index, item, raw);
+    if (isCall(raw.type)) return restOfCall(index, item, raw);
     if (raw.type === 'web_search_call' && isSearch(raw)) searches++;
     const image = raw.type === 'image_generation_call' ? imageOf(raw) : null;
     return image === null ? [] : [{ delta: { images: [image] } }];
@@ -207,8 +227,10 @@ export function outputReader(format: string): OutputReader {
 
   function restOfCall(index: number, item: Item, raw: Loose): Addition[] {
     if (item.call === null) throw badResponse('The provider responded with a tool call that names no function.');
-    const text = argumentsText(raw.type === 'custom_tool_call' ? raw.input : raw.arguments);
+    const isInput = raw.type === 'custom_tool_call';
+    const text = argumentsText(isInput ? raw.input : raw.arguments);
     const added = complete(index, 'arguments', 0, text);
+    if (isInput && isApart) return added;
     // Clients parse the arguments: those of a function without any are an empty object.
     return partOf(item, 'arguments', 0).sent === 0 ? moreArguments(item, '{}') : added;
   }

@@ -1,7 +1,7 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ContentPart, FilePart } from '../../schema/chat.ts';
 import { readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import type { Dropped } from './dropped.ts';
 import type { ResponsesQuirks } from './quirks.ts';
 

@@ -41,6 +41,11 @@ export const responsesQuirks = lazily(() =>
      */
     reasoningBeside: z.union([z.boolean(), z.int().min(1)]).optional(),
     /**
+     * true: the provider shortens a conversation by itself, at `/responses/compact` and after a `compaction_trigger`.
+     * @default false
+     */
+    compacts: z.boolean().optional(),
+    /**
      * true: the provider honours `detail: "low"` of an image, so that less money is held for it.
      * @default false
      */

@@ -1,6 +1,6 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest, ReasoningEffort } from '../../schema/chat.ts';
 import { asEffort, type ReasoningAmount, reasoningAmount } from '../shared/reasoning-request.ts';
-import type { Loose } from '../shared/values.ts';
 import type { Dropped } from './dropped.ts';
 import type { ResponsesQuirks } from './quirks.ts';
 

@@ -1,9 +1,14 @@
+import { isObject, type Loose, without } from '../../base/values.ts';
+import { originOf, type ResponsesOrigin } from '../../call/responses-origin.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest, StructuredOutput } from '../dialect.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
-import { type Loose, without } from '../shared/values.ts';
+import { asksToCompact, encodeCompaction } from './compaction.ts';
 import { createDropped, type Dropped } from './dropped.ts';
 import { encodeInput } from './input.ts';
+import { passNativeFields } from './native-fields.ts';
+import { encodeNativeInput } from './native-items.ts';
+import { nativeTools } from './native-tools.ts';
 import { leastMaxTokens, type ResponsesQuirks } from './quirks.ts';
 import { encodeReasoning, reasons } from './reasoning.ts';
 import { encodeText } from './text.ts';
@@ -46,25 +51,28 @@ const rewritten: ReadonlySet<string> = new Set([
  * `previous_response_id`: with the operator's key, that could be the response of anybody.
  * @see https://platform.openai.com/docs/api-reference/responses/create
  */
-export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest<ResponsesQuirks>): EncodedRequest {
+export function encodeRequest(input: DialectRequest<ResponsesQuirks>): EncodedRequest {
+  const { request, upstreamModel, quirks } = input;
   const dropped = createDropped();
+  if (asksToCompact(request, quirks)) return encodeCompaction(input, dropped);
   const asked = withoutRefused(request, quirks, dropped);
   const payload: Loose = {};
   payload.model = upstreamModel;
-  payload.input = encodeInput(asked.messages, quirks, dropped);
+  const origin = originOf(request);
+  if (origin === null) encodeChat(asked, payload, quirks, dropped);
+  else encodeNative(asked, origin, payload, input, dropped);
   payload.store = false;
-  const include = includeOf(asked, upstreamModel, quirks);
-  if (include.length > 0) payload.include = include;
+  const include = new Set([...includeOf(asked, upstreamModel, quirks), ...(origin?.include ?? [])]);
+  if (include.size > 0) payload.include = [...include];
   const largest = asked.max_completion_tokens ?? asked.max_tokens ?? null;
   if (largest !== null) payload.max_output_tokens = Math.max(largest, leastMaxTokens(quirks));
-  if (asked.tools) payload.tools = encodeTools(asked.tools, dropped);
-  if (asked.tool_choice !== undefined) payload.tool_choice = encodeToolChoice(asked.tool_choice);
   const text = encodeText(asked, dropped);
   if (text !== null) payload.text = text;
   const reasoning = encodeReasoning(asked, upstreamModel, quirks, dropped);
   if (reasoning !== null) payload.reasoning = reasoning;
   passFields(asked, payload, dropped);
   if (asked.stream === true) passStream(asked, payload);
+  if (origin !== null) passNativeFields(origin, payload, input.isLimited === true, dropped);
   for (const name of quirks.dropParams ?? []) leaveOut(name, payload, dropped);
   return {
     path: '/responses',
@@ -76,8 +84,39 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     body: JSON.stringify(payload),
     choices: 1,
     dropped: dropped.list(),
+    ...(origin === null ? {} : { reading: { outputItems: true } }),
     ...structuredOutputOf(payload),
   };
+}
+
+function encodeChat(asked: ChatRequest, payload: Loose, quirks: ResponsesQuirks, dropped: Dropped): void {
+  payload.input = encodeInput(asked.messages, quirks, dropped);
+  if (asked.tools) payload.tools = encodeTools(asked.tools, dropped);
+  if (asked.tool_choice !== undefined) payload.tool_choice = encodeToolChoice(asked.tool_choice);
+}
+
+/** What the caller of a Responses request wrote, where it still stands. */
+function encodeNative(
+  asked: ChatRequest,
+  origin: ResponsesOrigin,
+  payload: Loose,
+  { quirks, isLimited = false }: DialectRequest<ResponsesQuirks>,
+  dropped: Dropped,
+): void {
+  const native = nativeTools(origin, isLimited, dropped);
+  const { instructions, input, isSent } = encodeNativeInput(asked.messages, origin, {
+    quirks,
+    dropped,
+    tools: native,
+    isLimited,
+    compacts: false,
+  });
+  payload.input = input;
+  if (instructions !== null) payload.instructions = instructions;
+  const tools = native.list(asked.tools ?? [], isSent);
+  if (tools.length > 0) payload.tools = tools;
+  const choice = native.choice(asked.tool_choice, tools.length > 0);
+  if (choice !== undefined) payload.tool_choice = choice;
 }
 
 /** What makes the request, and what limits its cost, is sent whatever the quirks say. */
@@ -119,13 +158,21 @@ function passFields(request: ChatRequest, payload: Loose, dropped: Dropped): voi
   for (const key in request) {
     const value = request[key];
     if (value === null || value === undefined) continue;
-    if (same.includes(key)) payload[key] = value;
+    if (key === 'prompt_cache_options') payload[key] = withoutComparison(value, dropped);
+    else if (same.includes(key)) payload[key] = value;
     else if (!rewritten.has(key) && !isMet(key, value)) dropped.noteOthers('', { [key]: value }, []);
   }
   if (request.cache_control !== undefined) dropped.note('cache_control');
   if ((request.top_logprobs ?? null) === null) return;
   if (request.logprobs === true) payload.top_logprobs = request.top_logprobs;
   else dropped.note('top_logprobs');
+}
+
+/** A response to compare with is stored: with the operator's key, it could be anybody's. */
+function withoutComparison(options: unknown, dropped: Dropped): unknown {
+  if (!isObject(options) || (options.comparison_response_id ?? null) === null) return options;
+  dropped.note('prompt_cache_options.comparison_response_id');
+  return without(['comparison_response_id'], options);
 }
 
 /** Fields that this wire format has no word for, with values that ask for what happens anyway. */

@@ -1,5 +1,5 @@
+import { isIndex, isObject, type Loose } from '../../base/values.ts';
 import { decodeLogprobs } from '../openai-chat/shapes.ts';
-import { isIndex, isObject, type Loose } from '../shared/values.ts';
 
 /**
  * A citation in our wire shape; null: nothing that clients could read. They know citations of pages and of files.

@@ -1,11 +1,14 @@
+import { isIndex, isObject, type Loose } from '../../base/values.ts';
+import { withOutputItem } from '../../call/output-item.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
-import type { StreamDecoder, StreamPart } from '../dialect.ts';
+import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { eventObject } from '../shared/events.ts';
-import { badResponse, isIndex, isObject, type Loose } from '../shared/values.ts';
+import { badResponse } from '../shared/values.ts';
 import { responseError } from './errors.ts';
 import { finishOf } from './finish.ts';
-import { type Addition, outputReader, type TextKind } from './output.ts';
-import { formatOf, type ResponsesQuirks } from './quirks.ts';
+import type { Addition, TextKind } from './output.ts';
+import { readerFor } from './output-items.ts';
+import type { ResponsesQuirks } from './quirks.ts';
 import { createdOf } from './result.ts';
 import { readUsage } from './usage.ts';
 
@@ -35,8 +38,8 @@ const wholes: ReadonlyMap<unknown, readonly [TextKind, string]> = new Map<unknow
  * event. Events of the provider's own tools say nothing that a chat completion could hold.
  * @see https://platform.openai.com/docs/api-reference/responses-streaming
  */
-export function streamDecoder(quirks: ResponsesQuirks): StreamDecoder {
-  const reader = outputReader(formatOf(quirks));
+export function streamDecoder(quirks: ResponsesQuirks, reading?: Reading): StreamDecoder {
+  const reader = readerFor(quirks, reading);
   let created = 0;
   let hasBegun = false;
   let isOver = false;
@@ -86,14 +89,14 @@ export function streamDecoder(quirks: ResponsesQuirks): StreamDecoder {
     const isOfResponse = typeof event.type === 'string' && event.type.startsWith('response.');
     if (event.error && !isOfResponse) return fail(event);
     if (typeof event.type !== 'string') throw badResponse('The provider sent a stream event without a type.');
-    return [];
+    return isOfResponse ? chunksOf(reader.event?.(placeOf(event), event) ?? []) : [];
   }
 
   function end({ response }: Loose, status: string): StreamPart[] {
     if (!isObject(response)) throw badResponse('The provider sent the end of a stream without its response.');
     if (response.error || response.status === 'failed') return fail(response);
     isOver = true;
-    const parts = chunksOf(restOf(response.output));
+    const parts = chunksOf([...restOf(response.output), ...(reader.end?.() ?? [])]);
     const finish = finishOf(response.status === 'incomplete' ? 'incomplete' : status, response, reader.hasCalls());
     const tier = typeof response.service_tier === 'string' ? { service_tier: response.service_tier } : {};
     parts.push({
@@ -125,8 +128,10 @@ export function streamDecoder(quirks: ResponsesQuirks): StreamDecoder {
     return additions.map(chunkOf);
   }
 
-  function chunkOf({ delta, logprobs }: Addition): StreamPart {
-    const choice: Loose = { index: 0, delta: hasBegun ? delta : { role: 'assistant', ...delta }, finish_reason: null };
+  function chunkOf({ delta, logprobs, item }: Addition): StreamPart {
+    const whole = hasBegun ? delta : { role: 'assistant', ...delta };
+    if (item !== undefined) withOutputItem(whole, item);
+    const choice: Loose = { index: 0, delta: whole, finish_reason: null };
     if (logprobs) choice.logprobs = { content: logprobs, refusal: null };
     hasBegun = true;
     return { kind: 'chunk', chunk: { ...headed(), choices: [choice] } as unknown as ChatChunk };

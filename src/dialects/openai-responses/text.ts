@@ -1,6 +1,6 @@
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest, ResponseFormat } from '../../schema/chat.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import type { Loose } from '../shared/values.ts';
 import type { Dropped } from './dropped.ts';
 
 /** The form and the length of the text; null: the caller does not say. */

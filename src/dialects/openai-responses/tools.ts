@@ -1,14 +1,17 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatTool, FunctionTool, ToolChoice, WebSearchTool } from '../../schema/chat.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { isObject, type Loose } from '../shared/values.ts';
 import type { Dropped } from './dropped.ts';
 
-/** @throws UpstreamError for tools that only a gateway can run */
-export function encodeTools(tools: readonly ChatTool[], dropped: Dropped): Loose[] {
+/**
+ * @param first  index of the first of them
+ * @throws UpstreamError for tools that only a gateway can run
+ */
+export function encodeTools(tools: readonly ChatTool[], dropped: Dropped, first = 0): Loose[] {
   return tools.map((tool, at) => {
     if (isFunction(tool)) return encodeFunction(tool, dropped);
     if (isWebSearch(tool)) return encodeWebSearch(tool, dropped);
-    throw unsupported(`tools[${at}].type`, '"function" or "web_search" for this provider');
+    throw unsupported(`tools[${first + at}].type`, '"function" or "web_search" for this provider');
   });
 }
 

@@ -1,6 +1,6 @@
+import { isObject } from '../../base/values.ts';
 import type { Usage } from '../../schema/chat.ts';
 import { readUsage as readChatUsage } from '../openai-chat/usage.ts';
-import { isObject } from '../shared/values.ts';
 
 /**
  * Reads the usage of a response: the counts of chat completions under other names. Cached tokens count among the

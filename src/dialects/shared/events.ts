@@ -1,5 +1,6 @@
 import { JsonError, parseJson } from '../../base/json.ts';
-import { badResponse, isObject, type Loose } from './values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
+import { badResponse } from './values.ts';
 
 /** An event that nests deeper is none of a chat. */
 const usualDepth = 64;

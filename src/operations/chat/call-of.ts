@@ -2,6 +2,7 @@ import { generationId, type Ids } from '../../base/ids.ts';
 import type { Issue } from '../../base/refusal.ts';
 import type { StopSignal } from '../../base/stop.ts';
 import type { Call, Caller } from '../../call/call.ts';
+import { fusionDepthHeader } from '../../call/fusion-mark.ts';
 import type { ResponseEncoder } from '../../call/response-encoder.ts';
 import { chatEncoder } from '../../convert/chat-encoder.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
@@ -12,30 +13,44 @@ import type { OperationInput } from '../operation.ts';
 const maxSessionIdChars = 256;
 const sessionHeader = 'x-session-id';
 
-type ChatInput = Pick<
-  OperationInput<ChatRequest>,
+/** What a call takes from the input of its operation, beside the request. */
+type CallInput<Body = unknown> = Pick<
+  OperationInput<Body>,
   'body' | 'caller' | 'headers' | 'signal' | 'receivedAtMs' | 'authenticatedAtMs'
 >;
 
 /** Finds what the schema of a chat request does not say: the caller gets status 400. */
 export function chatIssues(request: ChatRequest, headers: Headers): readonly Issue[] {
-  const issues = missingTools(request);
+  return withHeaderIssues(missingTools(request), headers);
+}
+
+/** Adds what is wrong with the headers of a request for a completion. */
+export function withHeaderIssues(issues: readonly Issue[], headers: Headers): readonly Issue[] {
   if ((headers.get(sessionHeader)?.length ?? 0) <= maxSessionIdChars) return issues;
   return [...issues, { path: sessionHeader, message: `expected at most ${maxSessionIdChars} characters` }];
 }
 
 /** Makes the call of a chat request: what its headers and its body say together. */
-export function chatCalls(ids: Ids, brand: string): (input: ChatInput) => Call {
+export function chatCalls(ids: Ids, brand: string): (input: CallInput<ChatRequest>) => Call {
+  const callOf = completionCalls(ids, brand);
+  const encoder = chatEncoder(brand);
+  return (input) => callOf(input, input.body, encoder);
+}
+
+/** Makes the calls of any operation whose response is a completion. */
+export function completionCalls(
+  ids: Ids,
+  brand: string,
+): (input: CallInput, request: ChatRequest, encoder: ResponseEncoder) => Call {
   const metadataHeaders = [
     ...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata']),
   ];
-  const encoder = chatEncoder(brand);
-  return (input) => {
-    const { body, headers, receivedAtMs } = input;
+  return (input, request, encoder) => {
+    const { headers, receivedAtMs } = input;
     const wantsMetadata = isFirstEnabled(metadataHeaders, headers);
     // An empty one names no conversation.
-    const sessionId = body.session_id || headers.get(sessionHeader) || null;
-    return new ChatCall(generationId(ids, receivedAtMs), input, wantsMetadata, sessionId, encoder);
+    const sessionId = request.session_id || headers.get(sessionHeader) || null;
+    return new CompletionCall(generationId(ids, receivedAtMs), input, request, wantsMetadata, sessionId, encoder);
   };
 }
 
@@ -49,7 +64,7 @@ function isFirstEnabled(names: readonly string[], headers: Headers): boolean {
 }
 
 /** A class for the reason that `Sent` in pipeline/attempt/outgoing.ts is one: it holds the complete request. */
-class ChatCall implements Call {
+class CompletionCall implements Call {
   readonly id: string;
   readonly request: ChatRequest;
   readonly caller: Caller;
@@ -60,16 +75,18 @@ class ChatCall implements Call {
   readonly wantsMetadata: boolean;
   readonly sessionId: string | null;
   readonly encoder: ResponseEncoder;
+  readonly #headers: Headers;
 
   constructor(
     id: string,
-    input: ChatInput,
+    input: CallInput,
+    request: ChatRequest,
     wantsMetadata: boolean,
     sessionId: string | null,
     encoder: ResponseEncoder,
   ) {
     this.id = id;
-    this.request = input.body;
+    this.request = request;
     this.caller = input.caller;
     this.signal = input.signal;
     this.receivedAtMs = input.receivedAtMs;
@@ -78,5 +95,11 @@ class ChatCall implements Call {
     this.wantsMetadata = wantsMetadata;
     this.sessionId = sessionId;
     this.encoder = encoder;
+    this.#headers = input.headers;
+  }
+
+  /** Only one plugin asks. */
+  get fusionDepth(): string | null {
+    return this.#headers.get(fusionDepthHeader);
   }
 }

@@ -1,5 +1,5 @@
+import { isObject, type Loose } from '../../base/values.ts';
 import { unsupported } from '../../dialects/shared/unsupported.ts';
-import { isObject, type Loose } from '../../dialects/shared/values.ts';
 
 /** Which addresses a model takes, by media type. */
 export type SupportedUrls = Readonly<Record<string, readonly RegExp[]>>;

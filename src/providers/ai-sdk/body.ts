@@ -1,5 +1,5 @@
 import type { ByteSource } from '../../base/bytes.ts';
-import { isObject } from '../../dialects/shared/values.ts';
+import { isObject } from '../../base/values.ts';
 import { partText } from './wire.ts';
 
 const encoder = new TextEncoder();

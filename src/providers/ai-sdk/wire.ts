@@ -1,6 +1,6 @@
 import { toBase64 } from '../../base/base64.ts';
 import { UpstreamError } from '../../base/upstream-error.ts';
-import { isObject, type Loose } from '../../dialects/shared/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import { failureOf } from './failure.ts';
 
 /**

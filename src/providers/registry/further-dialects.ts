@@ -31,7 +31,9 @@ const addresses: Readonly<Record<string, Readonly<Record<string, DialectAddress>
   gmicloud: { 'anthropic-messages': { baseUrl: 'https://api.gmi-serving.com/v1' } },
   minimax: { 'anthropic-messages': { baseUrl: 'https://api.minimax.io/anthropic/v1', auth: inApiKeyHeader } },
   moonshotai: { 'anthropic-messages': { baseUrl: 'https://api.moonshot.ai/anthropic/v1' } },
-  openai: { 'openai-responses': { baseUrl: 'https://api.openai.com/v1', quirks: { lowDetail: true } } },
+  openai: {
+    'openai-responses': { baseUrl: 'https://api.openai.com/v1', quirks: { lowDetail: true, compacts: true } },
+  },
   perplexity: { 'openai-responses': { baseUrl: 'https://api.perplexity.ai/v1' } },
   // Of the platform in mainland China, which has keys of its own: none is known of the global one.
   stepfun: {

@@ -25,7 +25,8 @@ await runEssentials('browser-bundle', async (program) => {
   if (imports.length > 0) throw new Error(`The bundle imports ${imports.join(', ')}`);
   const nodes = Object.keys(metafile.inputs).filter(
     (input) =>
-      /node_modules\/undici\/|transport-undici/.test(input) || builtinModules.includes(input.replace(/^node:/, '')),
+      /node_modules\/undici\/|transport-undici|inflate-zlib/.test(input) ||
+      builtinModules.includes(input.replace(/^node:/, '')),
   );
   if (nodes.length > 0) throw new Error(`The bundle holds ${nodes.join(', ')}`);
   const [{ bytes }] = Object.values(metafile.outputs);

@@ -1,4 +1,5 @@
 // How each client is pointed at the gateway; docs/clients.md shows these lines.
+import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ChatOpenAI } from '@langchain/openai';
 import { OpenAIProvider, Runner } from '@openai/agents';
@@ -27,10 +28,24 @@ export function aiSdk({ baseURL, apiKey, fetch }) {
   return provider;
 }
 
+export function aiSdkResponses({ baseURL, apiKey }) {
+  const provider = createOpenAI({ baseURL, apiKey });
+  return provider;
+}
+
 export function agents({ baseURL, apiKey }) {
   const openAIClient = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
   const runner = new Runner({
     modelProvider: new OpenAIProvider({ openAIClient, useResponses: false }),
+    tracingDisabled: true,
+  });
+  return runner;
+}
+
+export function agentsResponses({ baseURL, apiKey }) {
+  const openAIClient = new OpenAI({ baseURL, apiKey, maxRetries: 0 });
+  const runner = new Runner({
+    modelProvider: new OpenAIProvider({ openAIClient }),
     tracingDisabled: true,
   });
   return runner;

@@ -1,16 +1,6 @@
 // The gateway under test, as an application would run it: the packed package on a loopback port, its upstreams the
 // sandbox and a mock server over real HTTP.
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import process from 'node:process';
-import { pathToFileURL } from 'node:url';
-
-const app = process.env.MODEL_GATEWAY_APP;
-if (app === undefined) throw new Error('MODEL_GATEWAY_APP is not set: run this with `npm run test:matrix`.');
-const installed = createRequire(join(app, 'package.json'));
-const load = (name) => import(pathToFileURL(installed.resolve(name)).href);
-const { builtInProviders, createGateway } = await load('model-gateway');
-const { serve } = await load('model-gateway/node');
+import { builtInProviders, createGateway, serve } from '../installed.mjs';
 
 /** What callers authenticate with. */
 const apiKey = 'sk-client-0123456789';
@@ -20,10 +10,12 @@ export const managementKey = 'sk-management-0123456789';
 export const mockKey = 'sk-upstream-0123456789';
 
 /**
- * @param mockUrl  of the mock server's `/v1`; its models are `mock/…` and, priced, `acme/fast`
- * @param options  of the gateway, beside these
+ * @param mockUrl    of the mock server's `/v1`; its models are `mock/…` and, priced, `acme/fast`
+ * @param providers  beside the sandbox and this mock server
+ * @param models     beside `acme/fast`
+ * @param options    of the gateway, beside these
  */
-export async function startService({ mockUrl, options = {} } = {}) {
+export async function startService({ mockUrl, providers = {}, models = [], options = {} } = {}) {
   const records = queue();
   const upstream = queue();
   const gateway = createGateway({
@@ -33,11 +25,14 @@ export async function startService({ mockUrl, options = {} } = {}) {
         upstream.add,
       ),
       ...(mockUrl === undefined ? {} : { mock: { baseUrl: mockUrl, apiKey: mockKey, name: 'Mock' } }),
+      ...providers,
     },
-    models:
-      mockUrl === undefined
+    models: [
+      ...(mockUrl === undefined
         ? []
-        : [{ slug: 'acme/fast', endpoints: [{ provider: 'mock', model: 'gpt-4o-mini', pricing }] }],
+        : [{ slug: 'acme/fast', endpoints: [{ provider: 'mock', model: 'gpt-4o-mini', pricing }] }]),
+      ...models,
+    ],
     apiKeys: [{ key: apiKey }, { key: managementKey, permissions: ['management'] }],
     secrets: { current: 'a master secret that seals what is in memory' },
     // The clients' own retries are looked at here.

@@ -6,7 +6,7 @@ import { parseWorkspaceId, type WorkspaceId } from '../../../src/call/workspace.
 import { createGateway, type Gateway } from '../../../src/gateway.ts';
 import { chooseStorage } from '../../../src/stores/storage/choose.ts';
 import type { RequestRecord } from '../../../src/telemetry/record.ts';
-import { chatRequest, drive, nextTurn } from '../gateway.ts';
+import { drive, nextTurn } from '../gateway.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';
 import { windowsOf } from '../race/books.ts';
 import { randomFrom } from '../race/random.ts';
@@ -65,6 +65,7 @@ export async function playWorld(seed: number): Promise<Outcome> {
       new Promise<void>((resolve) => clock.after(arrivesMs, resolve)).then(async () => {
         const request = drawRequest(requestDraw, world, at);
         const status = await play(gateways[which] as Gateway, request, workspace, requestDraw, clock);
+        outcome.met[request.path] = (outcome.met[request.path] ?? 0) + (status === 200 ? 1 : 0);
         outcome.statuses[status] = (outcome.statuses[status] ?? 0) + 1;
         if (status === 500) outcome.wrong.push(`request ${at} got 500`);
       }),
@@ -121,6 +122,7 @@ async function audit(outcome: Outcome, { workspaces, records, bill, store, clock
     const ofOperator = items.reduce((sum, one) => sum + (one.isByok ? 0 : one.nanoUsd), 0);
     billed.set(record.workspaceId, (billed.get(record.workspaceId) ?? 0) + ofOperator);
     if (isByok) meet('byok');
+    if (items.some(({ story }) => story.includes('in Responses'))) meet('billed in Responses');
     if (items.length > 1) meet('several attempts billed');
     if (record.outcome === 'cancelled' && items.length > 0) meet('billed after the client left');
     if (record.outcome === 'cut') meet('cut');
@@ -167,6 +169,7 @@ function openGateway(
         {
           apiKey: `sk-operator-${name}-0123456789`,
           ...(name === byokProvider ? {} : { baseUrl: `https://${name}.test/v1` }),
+          ...(name === 'south' && world.southSpeaksResponses ? { dialect: 'openai-responses' as const } : {}),
         },
       ]),
     ),
@@ -207,7 +210,44 @@ async function newWorkspace(
   return { id: parseWorkspaceId(data.id) as WorkspaceId, key: made.key, hash: made.data.hash, limits };
 }
 
-function drawRequest(draw: Draw, { models }: World, seed: number): Record<string, unknown> {
+/** A request to one of the operations that call a model. */
+interface Asking {
+  path: string;
+  body: Record<string, unknown>;
+}
+
+/** The same conversation to any of the operations: money knows no difference. */
+function drawRequest(draw: Draw, world: World, seed: number): Asking {
+  const chat = drawChat(draw, world, seed);
+  const path = draw.oneOf(['/chat/completions', '/chat/completions', '/responses', '/responses', '/responses/compact']);
+  return { path, body: path === '/chat/completions' ? chat : asResponses(draw, chat) };
+}
+
+function asResponses(draw: Draw, { messages, max_tokens, n: _n, ...fields }: DrawnChat): Record<string, unknown> {
+  const parts = (content: ChatContent) =>
+    typeof content === 'string'
+      ? content
+      : content.map(({ text, image_url: image }) =>
+          image ? { type: 'input_image', image_url: image.url, detail: image.detail } : { type: 'input_text', text },
+        );
+  const text = 'what it does '.repeat(draw.upTo(200));
+  return {
+    ...fields,
+    input: messages.map(({ role, content }) => ({ type: 'message', role, content: parts(content) })),
+    ...(draw.isTrue(0.4) ? { instructions: text } : {}),
+    ...(draw.isTrue(0.4) ? { tools: [{ type: 'custom', name: 'patch', description: text }] } : {}),
+    ...(max_tokens === undefined ? {} : { max_output_tokens: max_tokens }),
+  };
+}
+
+type ChatContent = string | { type: string; text?: string; image_url?: { url: string; detail: string } }[];
+
+interface DrawnChat extends Record<string, unknown> {
+  messages: { role: string; content: ChatContent }[];
+  max_tokens?: number;
+}
+
+function drawChat(draw: Draw, { models }: World, seed: number): DrawnChat {
   const image = { type: 'image_url', image_url: { url: 'https://x.test/a.png', detail: draw.oneOf(['low', 'high']) } };
   const text = `${seedMessage(seed)} ${'some text '.repeat(draw.upTo(draw.isTrue(0.3) ? 3_000 : 60))}`;
   const slugs = models.map(({ slug }) => slug) as [string, ...string[]];
@@ -229,7 +269,7 @@ function drawRequest(draw: Draw, { models }: World, seed: number): Record<string
 /** Sends the request, and leaves at some moment in some way. @returns the status; 0: it left before the headers */
 async function play(
   gateway: Gateway,
-  body: Record<string, unknown>,
+  { path, body }: Asking,
   { key }: Workspace,
   draw: Draw,
   clock: ManualClock,
@@ -247,7 +287,12 @@ async function play(
     });
   let status = 0;
   try {
-    const response = await gateway.fetch(chatRequest(body, { authorization: `Bearer ${key}` }, client.signal));
+    const response = await gateway.fetch(`http://gateway.test/v1${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: client.signal,
+    });
     status = response.status;
     reader = response.body?.getReader();
     while (reader !== undefined && !(hasLeft && how === 'stops reading')) if ((await reader.read()).done) break;

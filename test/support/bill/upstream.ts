@@ -2,6 +2,7 @@ import { type Clock, wait } from '../../../src/base/clock.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../../src/transport/transport.ts';
 import { randomFrom } from '../race/random.ts';
 import { chunk, completion, errorBody, sse } from '../upstream.ts';
+import { askedInResponses, inResponses } from './responses-wire.ts';
 import { type Draw, drawFrom, type Prices, type Traits, type World, type WorldEndpoint } from './world.ts';
 
 // Providers that keep a bill of their own. They charge the prompt from the moment the request is there, and each token
@@ -28,6 +29,7 @@ interface Asked {
   max_tokens?: number;
   max_completion_tokens?: number;
   messages: { content: string | { type: string; text?: string }[] }[];
+  tools?: object[];
 }
 
 export const seedMessage = (seed: number) => `seed ${seed}.`;
@@ -49,7 +51,9 @@ export function billingUpstream(
     bill,
     async send(request): Promise<TransportResponse> {
       const { body, url, signal } = request;
-      const asked: Asked = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body));
+      const sent = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body));
+      const speaksResponses = url.endsWith('/responses');
+      const asked: Asked = speaksResponses ? askedInResponses(sent) : sent;
       const provider = new URL(url).host.replace('.test', '').replace('api.groq.com', 'groq');
       const endpoint = endpointOf(world, provider, asked.model);
       const seed = seedOf(asked);
@@ -65,8 +69,15 @@ export function billingUpstream(
         return jsonResponse(status, errorBody('No, not now.'));
       }
       const attempt = new Attempt({ endpoint, traits, asked, draw, clock });
-      bill.push(attempt.item(seed, isByok(request), `${provider} ${attempt.describe()}`));
-      return asked.stream ? attempt.stream(signal) : attempt.json(signal);
+      bill.push(
+        attempt.item(
+          seed,
+          isByok(request),
+          `${provider} ${attempt.describe()}${speaksResponses ? ', in Responses' : ''}`,
+        ),
+      );
+      const response = asked.stream ? attempt.stream(signal) : await attempt.json(signal);
+      return speaksResponses ? inResponses(response) : response;
     },
   };
   return upstream;
@@ -259,12 +270,13 @@ function pricesFor(pricing: Prices, promptTokens: number): Prices {
  * As its tokenizer counts, with something for each message. An image has any number of tokens that the context admits.
  */
 function promptOf(
-  { messages }: Asked,
+  { messages, tools = [] }: Asked,
   { bytesPerToken }: Traits,
   { contextLength = Number.POSITIVE_INFINITY }: WorldEndpoint,
   draw: Draw,
 ): { tokens: number; images: number } {
   let [tokens, images] = [draw.upTo(20), 0];
+  for (const tool of tools) tokens += Math.ceil(Buffer.byteLength(JSON.stringify(tool)) / bytesPerToken);
   for (const { content } of messages) {
     for (const part of typeof content === 'string' ? [{ type: 'text', text: content }] : content) {
       if (part.type === 'text') tokens += Math.ceil(Buffer.byteLength(part.text ?? '') / bytesPerToken) + draw.upTo(4);
@@ -287,11 +299,12 @@ function wordsOf(count: number): string {
 }
 
 function seedOf({ messages }: Asked): number {
-  const [first] = messages;
-  const text = typeof first?.content === 'string' ? first.content : (first?.content[0]?.text ?? '');
-  const found = /^seed (\d+)\./.exec(text);
-  if (!found) throw new Error(`A request without a seed: ${text.slice(0, 40)}`);
-  return Number(found[1]);
+  // Behind the instructions, if there are any.
+  for (const { content } of messages) {
+    const found = /^seed (\d+)\./.exec(typeof content === 'string' ? content : (content[0]?.text ?? ''));
+    if (found) return Number(found[1]);
+  }
+  throw new Error('A request without a seed');
 }
 
 function endpointOf({ models }: World, provider: string, model: string): WorldEndpoint {

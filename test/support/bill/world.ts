@@ -58,6 +58,8 @@ export interface WorldEndpoint {
 /** Providers, models and tenants, drawn from a seed. */
 export interface World {
   traits: Record<string, Traits>;
+  /** Whether one of the providers serves Responses natively. */
+  southSpeaksResponses: boolean;
   models: { slug: string; inputModalities: ('text' | 'image')[]; endpoints: WorldEndpoint[] }[];
   budgets: NonNullable<GatewayOptions['budgets']>;
   timeouts: NonNullable<GatewayOptions['timeouts']>;
@@ -82,6 +84,7 @@ export function drawWorld(draw: Draw): World {
   }));
   return {
     traits,
+    southSpeaksResponses: draw.isTrue(0.5),
     models,
     budgets: { shrinkToFit: draw.isTrue(0.3), leaseMs: 60_000 },
     timeouts: {

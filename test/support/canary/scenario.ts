@@ -4,7 +4,9 @@ import { operations } from '../../../src/operations/index.ts';
 import type { GatewayOptions } from '../../../src/options.ts';
 import type { StoreOption } from '../../../src/setup/stores.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../../src/transport/transport.ts';
-import { chunk, completion, type Piece, partsOf, sse, usageChunk } from '../upstream.ts';
+import { nativeMessage, nativeResponse } from '../ask-responses.ts';
+import { completion, type Piece, partsOf } from '../upstream.ts';
+import { escapedJson, nativePlaces, places, placesAt, spellings } from './places.ts';
 
 /** In every secret of the scenario, away from the characters a label shows. */
 export const mark = 'Canary5e1f7a9c3b';
@@ -14,6 +16,7 @@ const secret = (name: string) => `sk-${name}-${mark}+/="\\~&<${mark}-end`;
 const secrets = {
   north: secret('north'),
   south: secret('south'),
+  west: secret('west'),
   groq: secret('groq'),
   inference: secret('inference').replaceAll('"', "'"),
   management: secret('management').replaceAll('"', "'"),
@@ -38,82 +41,6 @@ export interface Heard {
   succeeded: Set<string>;
 }
 
-/** How a provider that means no harm shows the key it was sent. */
-const spellings: Record<string, (key: string) => string> = {
-  plain: (key) => key,
-  header: (key) => `Authorization: Bearer ${key}`,
-  curl: (key) => `curl -H 'authorization: Bearer ${key}' https://north.test`,
-  twice: (key) => `${key}${key}`,
-  base64: (key) => Buffer.from(key).toString('base64'),
-  basic: (key) => `Basic ${Buffer.from(`user:${key}`).toString('base64')}`,
-  base64url: (key) => Buffer.from(key).toString('base64url'),
-  url: (key) => `https://north.test/?key=${encodeURIComponent(key)}`,
-  json: (key) => JSON.stringify({ authorization: key }),
-};
-
-type Place = (
-  shown: string,
-  json: (value: unknown) => string,
-) => { status?: number; headers?: Record<string, string>; body: Piece[] };
-
-const streamOf = (...events: string[]): Piece[] => [
-  sse(chunk({ role: 'assistant', content: '' })),
-  ...events,
-  sse(chunk({}, 'stop')),
-  sse(usageChunk()),
-  sse('[DONE]'),
-];
-
-/** Where it shows it. */
-const places: Record<string, Place> = {
-  'error 401': (shown, json) => ({ status: 401, body: [json({ error: { message: `Wrong: ${shown}`, code: shown } })] }),
-  'error 400': (shown, json) => ({
-    status: 400,
-    body: [json({ error: { message: shown, type: shown, param: shown } })],
-  }),
-  'error 429': (shown, json) => ({
-    status: 429,
-    headers: { 'x-ratelimit-key': shown },
-    body: [json({ detail: shown })],
-  }),
-  'error 500': (shown) => ({ status: 500, body: [`<html><title>${shown}</title></html>`] }),
-  'error text': (shown) => ({ status: 403, body: [`${'x'.repeat(240)}${shown}`] }),
-  answer: (shown, json) => ({
-    headers: { 'x-api-key': shown, 'set-cookie': `key=${shown}` },
-    body: [json(completion({ system_fingerprint: shown, service_tier: shown }, { content: shown, reasoning: shown }))],
-  }),
-  tools: (shown, json) => ({
-    body: [
-      json(
-        completion({}, { tool_calls: [{ id: shown, type: 'function', function: { name: 'f', arguments: shown } }] }),
-      ),
-    ],
-  }),
-  'broken answer': (shown, json) => ({
-    body: [json(completion({}, { content: shown })).slice(0, -20), { breaks: true }],
-  }),
-  stream: (shown, json) => ({ body: streamOf(`data: ${json(chunk({ content: shown }))}\n\n`) }),
-  'stream, cut anywhere': (shown, json) => ({
-    body: [...streamOf(`data: ${json(chunk({ content: shown }))}\n\n`).join('')].reduce<string[]>((cut, one, at) => {
-      if (at % 7 === 0) cut.push('');
-      cut[cut.length - 1] += one;
-      return cut;
-    }, []),
-  }),
-  'stream of tools': (shown, json) => ({
-    body: streamOf(
-      `data: ${json(chunk({ tool_calls: [{ index: 0, id: shown, function: { name: 'f', arguments: shown } }] }))}\n\n`,
-    ),
-  }),
-  'comment in a stream': (shown) => ({ body: streamOf(`: ${shown}\n\n`, sse(chunk({ content: 'Hi' }))) }),
-  'error before a stream': (shown, json) => ({
-    body: [`data: ${json({ error: { message: shown, code: shown } })}\n\n`],
-  }),
-  'error in a stream': (shown, json) => ({
-    body: [sse(chunk({ content: 'Hi' })), `data: ${json({ error: { message: shown, code: shown } })}\n\n`],
-  }),
-};
-
 /** Says what it was sent, in the spelling and at the place that the first message names; fails as networks do. */
 function echoTransport(heard: Heard): Transport & { sentKeys: Set<string> } {
   const sentKeys = new Set<string>();
@@ -125,13 +52,15 @@ function echoTransport(heard: Heard): Transport & { sentKeys: Set<string> } {
       sentKeys.add(key);
       // It is for the header alone.
       heard.told.push({ where: 'a body sent upstream', text: JSON.stringify(body) });
-      const [spelling = '', place = ''] = String(body.messages[0].content).split(' at ');
+      const [spelling = '', place = ''] = textOf((body.messages ?? body.input)[0].content).split(' at ');
       if (spelling === 'throw') throw new TypeError(`Headers.append: "Bearer ${key}" is an invalid header value`);
       if (spelling === 'reset') throw Object.assign(new Error(`connect ECONNRESET ${key}`), { code: 'ECONNRESET' });
+      const isNative = request.url.endsWith('/responses');
       const spell = spellings[spelling];
-      const answer = spell && places[place]?.(spell(key), place === 'answer' ? escapedJson : JSON.stringify);
+      const answer =
+        spell && placesAt(request.url)[place]?.(spell(key), place === 'answer' ? escapedJson : JSON.stringify);
       const { headers, pieces } = partsOf({
-        body: answer?.body ?? completion(),
+        body: answer?.body ?? (isNative ? nativeResponse([nativeMessage('Hello')]) : completion()),
         ...(answer?.headers ? { headers: answer.headers } : {}),
       });
       if (answer && !answer.body[0]?.toString().startsWith('data:')) headers['content-type'] = 'application/json';
@@ -154,11 +83,9 @@ function echoTransport(heard: Heard): Transport & { sentKeys: Set<string> } {
   };
 }
 
-/** As servers in PHP and Go write it. */
-function escapedJson(value: unknown): string {
-  return JSON.stringify(value)
-    .replaceAll('/', '\\/')
-    .replace(/[&<>]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+/** Of a message: a text, or parts of it. */
+function textOf(content: string | { text: string }[]): string {
+  return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 }
 
 /**
@@ -196,6 +123,7 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       providers: {
         north: { baseUrl: 'https://north.test/v1', apiKey: secrets.north },
         south: { baseUrl: 'https://south.test/v1', apiKey: secrets.south },
+        west: { baseUrl: 'https://west.test/v1', apiKey: secrets.west, dialect: 'openai-responses' },
         groq: { apiKey: secrets.groq },
       },
       models: [
@@ -206,6 +134,10 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
             model: 'm',
             pricing: { prompt: '0', completion: '0.000001' },
           })),
+        },
+        {
+          slug: 'canary/west',
+          endpoints: [{ provider: 'west', model: 'm', pricing: { prompt: '0', completion: '0.000001' } }],
         },
         {
           slug: 'canary/own',
@@ -258,6 +190,14 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       { 'x-service-metadata': 'enabled' },
       to,
     );
+  const respond = (path: string, content: string, fields: object = {}) =>
+    call(
+      'POST',
+      path,
+      { model: 'canary/two', input: [{ role: 'user', content }], max_output_tokens: 20, ...fields },
+      secrets.inference,
+      { 'x-service-metadata': 'enabled' },
+    );
 
   // Every operation.
   const workspace = (await call('POST', '/workspaces', { name: 'Canary', slug: 'canary' })).json.data;
@@ -303,6 +243,19 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       }
     }
   }
+  const shownNatively = Object.keys(spellings).flatMap((spelling) =>
+    Object.keys(nativePlaces).map((place) => `${spelling} at ${place}`),
+  );
+  for (const model of [...both, 'canary/west']) {
+    for (const stream of [false, true]) {
+      const asked = model === 'canary/west' ? [...shown, ...shownNatively] : shown;
+      for (const content of ['hello', 'throw', 'reset', ...asked])
+        await respond('/responses', content, { model, stream, debug: { echo_upstream_body: true } });
+    }
+    for (const path of ['/responses/compact', '/responses/input_tokens', '/responses/explain'])
+      for (const content of ['hello', ...shown.filter((one) => one.startsWith('plain'))])
+        await respond(path, content, { model });
+  }
   await call('PATCH', `/byok/${credential.id}`, { key: secrets.replaced });
   for (const content of shown.filter((one) => one.startsWith('plain'))) await chat(content, { model: 'canary/own' });
 
@@ -338,6 +291,7 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       await call('POST', '/keys', body);
       await call('POST', '/chat/completions', body, secrets.inference);
       await call('POST', '/chat/completions/explain', body, secrets.inference);
+      await call('POST', '/responses', body, secrets.inference);
     }
   }
 
@@ -400,7 +354,7 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
   const empty = (await call('POST', '/workspaces', { name: 'Empty', slug: 'empty' })).json.data;
   await call('DELETE', `/workspaces/${empty.id}`);
   await gateway.close();
-  const unsent = [secrets.north, secrets.south, secrets.groq, secrets.own, secrets.replaced].filter(
+  const unsent = [secrets.north, secrets.south, secrets.west, secrets.groq, secrets.own, secrets.replaced].filter(
     (key) => !transport.sentKeys.has(key),
   );
   if (unsent.length > 0) throw new Error(`${unsent.length} keys were never used, so nothing is proved of them`);

@@ -12,13 +12,15 @@ const operation = (method: Operation['method'], path: string): Operation => ({
   result: chatResultSchema,
   run: async () => ({ status: 200, kind: 'json', body: {} }),
 });
-const find = createRouter([
+const findIn = createRouter([
   operation('POST', '/things'),
   operation('GET', '/things/:id'),
   operation('PATCH', '/things/:id'),
   operation('PUT', '/things/:id/parts/:part'),
   operation('GET', '/fixed'),
 ]);
+
+const find = (method: string, path: string, headers = {}) => findIn(method, path, { headers: new Headers(headers) });
 
 describe('the router', () => {
   it('finds an operation and its parameters, decoded', () => {
@@ -58,4 +60,20 @@ describe('the router', () => {
       }
     },
   );
+  it.each(['websocket', 'WebSocket', 'h2c, websocket'])('tells a handshake to use HTTP: %s', (upgrade) => {
+    const headers = { upgrade: 'HTTP/1.1', connection: 'upgrade' };
+    expect(() => find('GET', '/things', { upgrade })).toThrow(expect.objectContaining({ status: 426, headers }));
+  });
+  it('takes no other request for a handshake', () => {
+    const upgrade = 'websocket';
+    for (const [method, path, given, status] of [
+      ['GET', '/things', { upgrade: 'h2c' }, 405],
+      ['GET', '/things', {}, 405],
+      ['HEAD', '/things', { upgrade }, 405],
+      ['DELETE', '/fixed', { upgrade }, 405],
+      ['GET', '/nothing', { upgrade }, 404],
+    ] as const)
+      expect(() => find(method, path, given)).toThrow(expect.objectContaining({ status }));
+    expect(find('GET', '/fixed', { upgrade })).toMatchObject({ operation: { name: 'GET /fixed' } });
+  });
 });

@@ -656,6 +656,10 @@ describe('the output that is affordable', () => {
     expect(within(promptNanoUsd + 15 * 2_000, { minMaxTokens: 16 })).toBe(0);
     expect(within(promptNanoUsd + 16 * 2_000, { minMaxTokens: 16 })).toBe(16);
   });
+  it('may be more than the usual output, where a request asks for more and nobody knows the limit of the endpoint', () => {
+    const amount = promptNanoUsd + 50 * 2_000;
+    expect(within(amount, { defaultMaxTokens: 10 })).toBe(50);
+  });
   it('is all of it where it is free', () => {
     const free = endpointOf({ pricing: { promptPicoUsd: 0, completionPicoUsd: 0 } });
     expect(affordableTokens(request, prompt, free, 0, options)).toBe(100);

@@ -139,7 +139,10 @@ describe('service/auto', () => {
       modelsOf(planFor({ ...ladder, pinned: { 'service/auto': slug } }, { model: 'service/auto' }));
     expect(kept(second)[0]).toBe(second);
     expect([...kept(second)].sort()).toEqual([...chosen].sort());
-    expect(kept('m/6')).toEqual(chosen);
+    expect(kept('m/6')).toEqual(['m/6', ...chosen.slice(0, 2)]);
+    expect(kept('m/gone')).toEqual(chosen);
+    const narrowed = { ...ladder, pinned: { 'service/auto': 'm/6' } };
+    expect(first(narrowed, auto({ allowed_models: ['m/1', 'm/2'] }))).not.toBe('m/6');
   });
   it('takes suffixes: they hold for what it chose', () => {
     const models = [modelOf('m/1', { a: { price: 2 }, 'a/flex': { price: 1 } })];

@@ -1,0 +1,71 @@
+import { isObject, type Loose } from '../../base/values.ts';
+import type { OutputDelta } from '../../call/output-item.ts';
+import { withOutputItem } from '../../call/output-item.ts';
+import { originOf } from '../../call/responses-origin.ts';
+import type { ChatRequest } from '../../schema/chat.ts';
+import type { DialectRequest, EncodedRequest } from '../dialect.ts';
+import { gatewayFields } from '../shared/gateway-fields.ts';
+import type { Dropped } from './dropped.ts';
+import { encodeNativeInput } from './native-items.ts';
+import { nativeTools } from './native-tools.ts';
+import type { ResponsesQuirks } from './quirks.ts';
+
+/**
+ * Whether the provider itself is asked for a shorter conversation. It takes no largest output: where one has to be sent,
+ * the model is asked for a summary instead.
+ */
+export function asksToCompact(request: ChatRequest, { compacts }: ResponsesQuirks): boolean {
+  const largest = request.max_completion_tokens ?? request.max_tokens ?? null;
+  return compacts === true && largest === null && originOf(request)?.purpose === 'compact';
+}
+
+/** Fields of a chat request that the endpoint takes. */
+const taken: readonly string[] = ['prompt_cache_key', 'prompt_cache_retention', 'service_tier'];
+
+/**
+ * The conversation alone, without the question that closes it.
+ * @see https://platform.openai.com/docs/api-reference/responses/compact
+ */
+export function encodeCompaction(
+  { request, upstreamModel, quirks, isLimited = false }: DialectRequest<ResponsesQuirks>,
+  dropped: Dropped,
+): EncodedRequest {
+  const origin = originOf(request) as NonNullable<ReturnType<typeof originOf>>;
+  const tools = nativeTools(origin, isLimited, dropped);
+  const { instructions, input } = encodeNativeInput(request.messages, origin, {
+    quirks,
+    dropped,
+    tools,
+    isLimited,
+    compacts: true,
+  });
+  const payload: Loose = { model: upstreamModel, input };
+  if (instructions !== null) payload.instructions = instructions;
+  const refused = quirks.dropParams ?? [];
+  for (const [key, value] of [...Object.entries(request), ...Object.entries(origin.fields)]) {
+    if (value === null || value === undefined || key === 'messages' || gatewayFields.includes(key)) continue;
+    if (taken.includes(key) && !refused.includes(key)) payload[key] = value;
+    else dropped.noteOthers('', { [key]: value }, []);
+  }
+  return {
+    path: '/responses/compact',
+    headers: { 'content-type': 'application/json', accept: 'application/json' },
+    payload,
+    body: JSON.stringify(payload),
+    choices: 1,
+    dropped: dropped.list(),
+    reading: { outputItems: true, compaction: true },
+  };
+}
+
+/** Whether a response is a shorter conversation. */
+export function isCompaction(body: Loose): boolean {
+  return body.object === 'response.compaction';
+}
+
+/** Its items, which stand for the conversation: some are the user's, so none is what the model says. */
+export function compactedDeltas(output: readonly unknown[]): OutputDelta[] {
+  return output
+    .filter(isObject)
+    .map((item, index) => ({ delta: withOutputItem({}, { index, item, isOpaque: true, isDone: true }) }));
+}

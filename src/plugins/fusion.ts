@@ -1,0 +1,97 @@
+import { isGatewayError } from '../base/errors.ts';
+import type { StopSignal } from '../base/stop.ts';
+import type { Generate } from '../call/hooks.ts';
+import type { ChatRequest } from '../schema/chat.ts';
+import { answerOf } from './fusion/answer.ts';
+import { castOf, type FusionRequest } from './fusion/cast.ts';
+import { type Judgement, readJudgement } from './fusion/comparison.ts';
+import { askPanel, mayFail } from './fusion/panel.ts';
+import { answersJson, finalPrompt, judgementJson, judgePrompt } from './fusion/prompts.ts';
+import { finalRequest, judgeRequest, panelRequest } from './fusion/requests.ts';
+import { type FusionOptions, fusionSettings } from './fusion/settings.ts';
+import { FusionStage } from './fusion/stage.ts';
+import { definePlugin, type Plugin } from './plugin.ts';
+
+/**
+ * Asks several models, lets one compare their answers, and has it write the response.
+ * @throws TypeError naming an option that is wrong
+ * @see docs/plugins/fusion.md
+ */
+export function fusion(options: FusionOptions = {}): Plugin {
+  const settings = fusionSettings(options);
+  const { answerBytes, judgeMaxTokens } = settings;
+  return definePlugin<FusionRequest>({
+    id: 'fusion',
+    async wrap(generate, request, context) {
+      const { signal } = context.call;
+      const cast = await castOf(settings, request, context);
+      const stage = new FusionStage(request, cast, context.generations);
+      context.addStage(stage.shown);
+      const models = cast.analysisModels;
+      const panel = await askPanel({ generate, request, models, settings, signal, stage });
+      const { json: answers, cut } = answersJson(panel, answerBytes);
+      stage.bounded(cut);
+      const judge = { request, model: cast.model, prompt: judgePrompt(answers), maxTokens: judgeMaxTokens };
+      const judgement = await askJudge(generate, judge, signal, stage);
+      stage.judged(judgement);
+      const compared = judgement === null ? null : judgementJson(judgement, answerBytes);
+      const final = finalRequest(request, cast.model, finalPrompt(answers, compared));
+      const failed = stage.asks('final', cast.model, final);
+      try {
+        return await generate(final);
+      } catch (error) {
+        failed(error);
+        throw error;
+      }
+    },
+    async foresee(request, context) {
+      const { analysisModels, model } = await castOf(settings, request, context);
+      // Every answer is so long that it is cut: nothing takes more room.
+      const longest = 'x'.repeat(answerBytes + 1);
+      const compared = judgementJson({ form: 'prose', text: longest }, answerBytes);
+      const { json } = answersJson(
+        analysisModels.map((one) => ({ model: one, text: longest })),
+        answerBytes,
+      );
+      return [
+        ...analysisModels.map((one) => ({ purpose: 'analysis', request: panelRequest(request, one) })),
+        { purpose: 'judge', request: judgeRequest(request, model, judgePrompt(json), judgeMaxTokens, true) },
+        { purpose: 'final', request: finalRequest(request, model, finalPrompt(json, compared)) },
+      ];
+    },
+  });
+}
+
+interface JudgeInput {
+  request: ChatRequest;
+  model: string;
+  prompt: string;
+  maxTokens: number;
+}
+
+/**
+ * Asks for the comparison, as JSON of a schema where the model takes one.
+ * @returns null: there is none. The response can be written from the answers alone, which are paid for already
+ * @throws the reason of the signal after an abort; what is the gateway's own fault
+ */
+async function askJudge(
+  generate: Generate,
+  { request, model, prompt, maxTokens }: JudgeInput,
+  signal: StopSignal,
+  stage: FusionStage,
+): Promise<Judgement | null> {
+  for (const isForm of [true, false]) {
+    signal.throwIfAborted();
+    const own = judgeRequest(request, model, prompt, maxTokens, isForm);
+    const failed = stage.asks('judge', model, own);
+    try {
+      return readJudgement(await answerOf(await generate(own)));
+    } catch (error) {
+      failed(error);
+      if (!mayFail(error, signal)) throw error;
+      // Refused as it was asked for: perhaps the form is what nobody takes.
+      if (!isGatewayError(error) || ![400, 404, 422].includes(error.status)) return null;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,128 @@
+import { type GatewayError, isGatewayError } from '../../base/errors.ts';
+import { refusal } from '../../base/refusal.ts';
+import { fusionDepthHeader } from '../../call/fusion-mark.ts';
+import type { PlanningContext } from '../../call/hooks.ts';
+import { originOf } from '../../call/responses-origin.ts';
+import type { ChatRequest } from '../../schema/chat.ts';
+import { panelRequest } from './requests.ts';
+import type { FusionPreset, FusionSettings } from './settings.ts';
+
+/** What a request says of the plugin, as the schema of the interface has checked it. */
+export interface FusionRequest {
+  model?: string;
+  analysis_models?: string[];
+  max_tool_calls?: number;
+  preset?: FusionPreset;
+  tools?: unknown[];
+}
+
+/** Which models do what. */
+export interface Cast {
+  analysisModels: readonly string[];
+  /** Compares and writes. */
+  model: string;
+  /** Models of the settings that this gateway does not have, or that may not serve this request. */
+  unavailable: readonly string[];
+  preset: FusionPreset | null;
+}
+
+/**
+ * Decides which models answer, compare and write, before any of them is called.
+ * @throws GatewayError invalid_request (400) naming the field that is wrong
+ */
+export async function castOf(
+  settings: FusionSettings,
+  request: ChatRequest,
+  context: PlanningContext<FusionRequest>,
+): Promise<Cast> {
+  const { options } = context;
+  const path = pathOf(request);
+  checkPossible(request, context, path);
+  const { analysis_models: named, preset } = options;
+  const source = preset === undefined ? settings.models : settings.presets[preset];
+  const look = (model: string) => lookUp(request, context, model);
+  const unavailable: string[] = [];
+  const available = async (model: string) => {
+    const isAvailable = (await look(model)) === null;
+    if (!isAvailable) unavailable.push(model);
+    return isAvailable;
+  };
+
+  const analysisModels: string[] = [];
+  let firstThatServes: string | null = null;
+  let excluded: GatewayError | null = null;
+  for (const [at, model] of (named ?? source.analysisModels).entries()) {
+    if (named === undefined) {
+      if (!(await available(model))) continue;
+      firstThatServes ??= model;
+    } else {
+      const error = await look(model);
+      if (error?.kind === 'invalid_request') throw invalid(`${path}.analysis_models[${at}]`, error.message);
+      if (error === null) firstThatServes ??= model;
+      excluded ??= error;
+    }
+    analysisModels.push(model);
+  }
+  if (firstThatServes === null) throw excluded ?? noneAvailable(path, preset);
+
+  let model = firstThatServes;
+  if (options.model !== undefined) {
+    const error = await look(options.model);
+    // Before the analysis models are paid for.
+    if (error !== null) throw error.kind === 'invalid_request' ? invalid(`${path}.model`, error.message) : error;
+    model = options.model;
+  } else if (source.model !== undefined && (await available(source.model))) model = source.model;
+  return { analysisModels, model, unavailable: [...new Set(unavailable)], preset: preset ?? null };
+}
+
+function noneAvailable(path: string, preset: FusionPreset | undefined): GatewayError {
+  const of = preset === undefined ? 'the default models' : `the models of ${preset}`;
+  return invalid(`${path}.analysis_models`, `expected models of this gateway: of ${of} none is available`);
+}
+
+/** @throws GatewayError invalid_request (400) for what the plugin cannot do: nothing is silently ignored */
+function checkPossible(request: ChatRequest, { options, call }: PlanningContext<FusionRequest>, path: string): void {
+  const depth = call.fusionDepth ?? '';
+  if (depth !== '' && depth !== '0')
+    throw invalid(fusionDepthHeader, 'expected no request of another fusion: fusion does not run inside fusion');
+  if ((request.plugins?.filter(({ id, enabled }) => id === 'fusion' && enabled !== false).length ?? 0) > 1)
+    throw invalid('plugins', 'expected the plugin fusion once');
+  if (options.tools !== undefined && options.tools.length > 0)
+    throw invalid(`${path}.tools`, 'expected no tools, or an empty list: analysis models have no tools here');
+  if (options.max_tool_calls !== undefined)
+    throw invalid(`${path}.max_tool_calls`, 'expected to be absent: analysis models have no tools here');
+  const origin = originOf(request);
+  if (origin?.purpose === 'compact')
+    throw invalid('plugins', 'expected no plugin fusion where a conversation is compacted');
+  const [unreadable] = origin?.onlyNative ?? [];
+  if (unreadable !== undefined)
+    throw invalid(unreadable.path, 'expected what every model can read, as the plugin fusion asks several');
+}
+
+/**
+ * Why a model cannot serve: invalid_request, there is no such model; not_found, no endpoint may serve this request.
+ * null: it can, as far as anybody knows before it is called.
+ */
+async function lookUp(request: ChatRequest, { plan }: PlanningContext, model: string): Promise<GatewayError | null> {
+  try {
+    await plan(panelRequest(request, model));
+    return null;
+  } catch (error) {
+    if (!isGatewayError(error)) throw error;
+    const isUnknown = error.kind === 'invalid_request' && error.metadata?.model !== undefined;
+    if (isUnknown || error.kind === 'not_found') return error;
+    // A cooldown ends, and another model may serve meanwhile.
+    if (error.kind === 'unavailable') return null;
+    throw error;
+  }
+}
+
+/** Where the request speaks of the plugin. */
+function pathOf({ plugins }: ChatRequest): string {
+  const at = plugins?.findIndex(({ id, enabled }) => id === 'fusion' && enabled !== false) ?? -1;
+  return `plugins[${Math.max(at, 0)}]`;
+}
+
+function invalid(path: string, message: string): GatewayError {
+  return refusal('invalid_request', [{ path, message }]);
+}

@@ -1,0 +1,112 @@
+import { withFusionMark } from '../../call/fusion-mark.ts';
+import type { AssistantMessage, ChatMessage, ChatRequest, ContentPart } from '../../schema/chat.ts';
+import { comparisonFormat } from './comparison.ts';
+
+/** Who pays, who may serve, and whose request it is: for every generation. */
+const sharedFields = [
+  'provider',
+  'plugins',
+  'user',
+  'session_id',
+  'metadata',
+  'trace',
+  'service_tier',
+  'store',
+  'safety_identifier',
+] as const;
+
+/** How a model is to think and how much it may say: for the answers too. */
+const answerFields = [
+  ...sharedFields,
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'top_a',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'seed',
+  'reasoning',
+  'reasoning_effort',
+  'include_reasoning',
+  'verbosity',
+  'cache_control',
+  'prompt_cache_key',
+] as const;
+
+/**
+ * The question for one analysis model: the conversation alone. Tools, the form of the response and everything that
+ * shapes the client's response are for the writer.
+ */
+export function panelRequest(request: ChatRequest, model: string): ChatRequest {
+  return marked({ ...picked(request, answerFields), model, messages: withoutCalls(request.messages) });
+}
+
+/** The question for the judge. @param isForm  false: without a `response_format` */
+export function judgeRequest(
+  request: ChatRequest,
+  model: string,
+  prompt: string,
+  maxTokens: number,
+  isForm: boolean,
+): ChatRequest {
+  return marked({
+    ...picked(request, sharedFields),
+    model,
+    messages: [...withoutCalls(request.messages), { role: 'user', content: prompt }],
+    max_completion_tokens: maxTokens,
+    ...(isForm ? { response_format: comparisonFormat } : {}),
+  });
+}
+
+/** The request that the client gets the response of: its own, with what was found out and another model. */
+export function finalRequest(request: ChatRequest, model: string, prompt: string): ChatRequest {
+  const { models: _models, route: _route, ...rest } = request;
+  const { messages } = request;
+  // What the response is to begin with stays behind everything.
+  let end = messages.length;
+  while (end > 0 && messages[end - 1]?.role === 'assistant') end--;
+  const briefed: ChatMessage[] = [...messages.slice(0, end), { role: 'user', content: prompt }, ...messages.slice(end)];
+  return marked({ ...rest, model, messages: briefed });
+}
+
+/** A chat request of its own: nothing of a Responses request is hidden in it, such as tools of a provider. */
+function picked(request: ChatRequest, fields: readonly string[]): Partial<ChatRequest> {
+  const all = request as Record<string, unknown>;
+  const some: Record<string, unknown> = {};
+  for (const field of fields) if (all[field] !== undefined) some[field] = all[field];
+  return some;
+}
+
+function marked(request: ChatRequest): ChatRequest {
+  return withFusionMark(request, 1);
+}
+
+/** Providers refuse calls of tools and their results in a request without tools: they become text. */
+function withoutCalls(messages: readonly ChatMessage[]): ChatMessage[] {
+  return messages.map((message) => {
+    if (message.role === 'tool') {
+      const label = `[Result of the tool call ${message.tool_call_id}]`;
+      return { role: 'user', content: labelled(label, message.content) } as ChatMessage;
+    }
+    if (message.role !== 'assistant' || !message.tool_calls?.length) return message;
+    const calls = message.tool_calls.map(
+      ({ id, function: { name, arguments: given } }) => `[Call ${id} of the tool ${name} with ${given}]`,
+    );
+    const said = textOf(message.content);
+    return { role: 'assistant', content: [...(said === '' ? [] : [said]), ...calls].join('\n') };
+  });
+}
+
+function labelled(label: string, content: ChatMessage['content']): string | ContentPart[] {
+  if (!Array.isArray(content)) return `${label}\n${content ?? ''}`;
+  return [{ type: 'text', text: label }, ...(content as ContentPart[])];
+}
+
+function textOf(content: AssistantMessage['content']): string {
+  if (!Array.isArray(content)) return content ?? '';
+  return content.map((part) => ('text' in part && typeof part.text === 'string' ? part.text : '')).join('');
+}

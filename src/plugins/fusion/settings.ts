@@ -1,0 +1,76 @@
+/** A named set of models. */
+export interface FusionModels {
+  /** Models that answer in parallel, 1 to 8 slugs. */
+  analysisModels: readonly string[];
+  /** Compares their answers and writes the response. Default: the first of `analysisModels`. */
+  model?: string;
+}
+
+export const fusionPresets = ['general-high', 'general-budget', 'general-fast'] as const;
+export type FusionPreset = (typeof fusionPresets)[number];
+
+/** Settings of the plugin `fusion`; all have a default. */
+export interface FusionOptions {
+  /** Models that answer where a request names neither models nor a preset, 1 to 8 slugs. */
+  analysisModels?: readonly string[];
+  /** Compares and writes where a request does not say who does. Default: the first analysis model. */
+  model?: string;
+  /** The models of presets, each in place of the built-in ones. */
+  presets?: Partial<Record<FusionPreset, FusionModels>>;
+  /** How many analysis models are called at once. Default 8. */
+  concurrency?: number;
+  /** How many analysis models must answer; where a request has fewer, all of them must. Default 1. */
+  minAnswers?: number;
+  /**
+   * The most that the judge and the writer get of one answer, and the writer of the comparison: UTF-8 bytes of its
+   * JSON, in the longest of the normal forms that tokenizers use. So no answer is more tokens than that. Default 24,000.
+   */
+  answerBytes?: number;
+  /** The largest output of the judge, in tokens. Default 4,000. */
+  judgeMaxTokens?: number;
+}
+
+export interface FusionSettings {
+  models: FusionModels;
+  presets: Record<FusionPreset, FusionModels>;
+  concurrency: number;
+  minAnswers: number;
+  answerBytes: number;
+  judgeMaxTokens: number;
+}
+
+/** The interface names these for requests that name none. */
+const defaultModels = ['~anthropic/claude-opus-latest', '~openai/gpt-latest', '~google/gemini-pro-latest'];
+const smallModels = ['~anthropic/claude-haiku-latest', '~openai/gpt-mini-latest', '~google/gemini-flash-latest'];
+const quickModels = ['~google/gemini-flash-latest', '~openai/gpt-mini-latest'];
+
+/** @throws TypeError naming an option that is wrong */
+export function fusionSettings(options: FusionOptions): FusionSettings {
+  const { analysisModels = defaultModels, model, presets } = options;
+  const wholeNumber = (name: string, value: number) => {
+    if (!Number.isSafeInteger(value) || value < 1)
+      throw new TypeError(`fusion.${name}: expected a whole number from 1`);
+    return value;
+  };
+  const settings: FusionSettings = {
+    models: model === undefined ? { analysisModels } : { analysisModels, model },
+    presets: {
+      'general-high': { analysisModels: defaultModels },
+      'general-budget': { analysisModels: smallModels },
+      'general-fast': { analysisModels: quickModels },
+      ...presets,
+    },
+    concurrency: wholeNumber('concurrency', options.concurrency ?? 8),
+    minAnswers: wholeNumber('minAnswers', options.minAnswers ?? 1),
+    answerBytes: wholeNumber('answerBytes', options.answerBytes ?? 24_000),
+    judgeMaxTokens: wholeNumber('judgeMaxTokens', options.judgeMaxTokens ?? 4_000),
+  };
+  checkCount('analysisModels', analysisModels);
+  for (const preset of fusionPresets)
+    checkCount(`presets.${preset}.analysisModels`, settings.presets[preset].analysisModels);
+  return settings;
+}
+
+function checkCount(name: string, models: readonly string[]): void {
+  if (models.length < 1 || models.length > 8) throw new TypeError(`fusion.${name}: expected 1 to 8 models`);
+}

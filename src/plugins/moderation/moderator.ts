@@ -1,0 +1,22 @@
+/** What is wrong with a text. */
+export interface Verdict {
+  /** true: the text must not pass. */
+  flagged: boolean;
+  /** Categories, such as `violence`; shown to the caller. */
+  reasons: readonly string[];
+}
+
+/** Classifies texts. */
+export interface Moderator {
+  /** Shown as `provider_name` where a request is refused. */
+  name: string;
+  /** Shown as `model_slug`. */
+  model: string;
+  /**
+   * @param texts   at most 32, each of at most 16,384 characters
+   * @param signal  aborted when the client leaves, and at the plugin's time limit
+   * @returns a verdict for each text, in order
+   * @throws any error: the request is refused with 503, which says nothing of it
+   */
+  classify(texts: readonly string[], signal: AbortSignal): Promise<readonly Verdict[]>;
+}

@@ -1,0 +1,47 @@
+import { joinUrl } from '../../base/base-url.ts';
+import { postJson } from '../../base/post-json.ts';
+import { isObject } from '../../base/values.ts';
+import type { Moderator, Verdict } from './moderator.ts';
+
+export interface OpenAiModeratorOptions {
+  /** The key of the account. */
+  apiKey: string;
+  /** Of a service with the same endpoint. Default `https://api.openai.com/v1`. */
+  baseUrl?: string;
+  /** Default `omni-moderation-latest`. */
+  model?: string;
+  /** Default: the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+/** A verdict takes some 2 kB. */
+const maxBytes = 1_000_000;
+
+/**
+ * The moderation endpoint of OpenAI.
+ * @see https://platform.openai.com/docs/api-reference/moderations
+ */
+export function openaiModerator(options: OpenAiModeratorOptions): Moderator {
+  const { apiKey, baseUrl = 'https://api.openai.com/v1', model = 'omni-moderation-latest' } = options;
+  return {
+    name: 'OpenAI',
+    model,
+    async classify(texts, signal) {
+      const url = joinUrl(baseUrl, '/moderations');
+      const body = { model, input: texts };
+      const verdicts = verdictsIn(await postJson({ url, apiKey, body, maxBytes, signal, fetch: options.fetch }));
+      if (verdicts.length !== texts.length) throw new Error('The moderation endpoint answered without all results');
+      return verdicts;
+    },
+  };
+}
+
+function verdictsIn(body: unknown): Verdict[] {
+  const results = isObject(body) && Array.isArray(body.results) ? body.results : [];
+  return results.map((result) => {
+    if (!isObject(result) || typeof result.flagged !== 'boolean')
+      throw new Error('The moderation endpoint answered with a result of another form');
+    const categories = isObject(result.categories) ? result.categories : {};
+    return { flagged: result.flagged, reasons: Object.keys(categories).filter((name) => categories[name] === true) };
+  });
+}

@@ -1,0 +1,38 @@
+import { GatewayError } from '../base/errors.ts';
+import type { Model } from '../call/model.ts';
+import { originOf, type ResponsesOrigin } from '../call/responses-origin.ts';
+import type { ChatRequest } from '../schema/chat.ts';
+
+/** Parts of tool outputs that are no text, with where they are in the caller's request. */
+export type ToolMedia = ResponsesOrigin['toolMedia'];
+
+const none: ToolMedia = [];
+
+/** What tools have returned beside text, in a Responses request: the first part of each kind. */
+export function toolMediaOf(request: ChatRequest): ToolMedia {
+  const all = originOf(request)?.toolMedia ?? none;
+  return all.length < 2
+    ? all
+    : [...Map.groupBy(all, ({ modality }) => modality).values()].flatMap(([first = []]) => first);
+}
+
+/**
+ * Whether a model is known not to take what a tool has returned. Such a part is sent only to models that do.
+ * @see interface document, "Responses": non-text parts of a tool output
+ */
+export function takesNot(media: ToolMedia, { inputModalities }: Model): boolean {
+  return inputModalities !== undefined && media.some(({ modality }) => !inputModalities.includes(modality));
+}
+
+/** The error where no model is left that takes what tools have returned. */
+export function mediaRefused(media: ToolMedia, models: readonly Model[], excluded: unknown): GatewayError {
+  const [first] = media.filter((one) => models.some((model) => takesNot([one], model)));
+  const { path, modality } = first as ToolMedia[number];
+  return new GatewayError(
+    'invalid_request',
+    `${path}: the model takes no ${modality} as the output of a tool; send text`,
+    {
+      metadata: { issues: [{ path, message: `the model takes no ${modality}` }], excluded },
+    },
+  );
+}

@@ -1,0 +1,141 @@
+import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
+import { jsonObject, list, mapOf, textUpTo } from '../bounded.ts';
+import { reasoningEffortSchema, stopConditionSchema, traceSchema } from '../chat-request.ts';
+import { cacheControlSchema } from '../part.ts';
+import { pluginSchema } from '../plugins.ts';
+import { providerPreferencesSchema } from '../preferences.ts';
+import { samplingFields } from '../sampling.ts';
+import { countOrNull, flagOrNull, number, positive, text, textOrNull } from '../scalars.ts';
+import { inputItemSchema } from './items.ts';
+import { responsesToolChoiceSchema, responsesToolSchema } from './tools.ts';
+
+const formatSchema = lazily(() =>
+  z.discriminatedUnion('type', [
+    z.looseObject({ type: z.literal('text') }),
+    z.looseObject({ type: z.literal('json_object') }),
+    z.looseObject({
+      /** The kind of form. */
+      type: z.literal('json_schema'),
+      /** Name of the schema. */
+      name: textUpTo(64),
+      /** What the response is for. */
+      description: textOrNull(),
+      /** The JSON Schema. */
+      schema: jsonObject().nullish(),
+      /** true: the response follows the schema exactly. */
+      strict: flagOrNull(),
+    }),
+  ]),
+);
+export type TextFormat = z.infer<ReturnType<typeof formatSchema>>;
+
+const textSettingsSchema = lazily(() =>
+  z.looseObject({
+    /** The form of the response, such as JSON. */
+    format: formatSchema().nullish(),
+    /** How long the response is. */
+    verbosity: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(),
+  }),
+);
+
+const reasoningSchema = lazily(() =>
+  z.looseObject({
+    /** How much the model thinks. */
+    effort: reasoningEffortSchema().nullish(),
+    /** How closely the thoughts are summarized. */
+    summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
+    /** Older name of `summary`. */
+    generate_summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
+    /** Alternative to `effort`. */
+    max_tokens: countOrNull(),
+    /** true: the model reasons, but the response does not contain the reasoning. */
+    exclude: flagOrNull(),
+    /** true without another field means medium effort. */
+    enabled: flagOrNull(),
+  }),
+);
+
+/**
+ * A Responses request. Unknown fields pass, in the request itself and in items, parts and tools. The gateway converts
+ * the parsed value, so the schema must not fill in defaults or rewrite values. Input items are checked, not copied.
+ * @see interface document, "POST /responses (beta)"
+ */
+export const responsesRequestSchema = lazily(() =>
+  z.looseObject({
+    /** What is said to the model: a text, or items, oldest first. */
+    input: z.union([text(), list(inputItemSchema()).min(1)]),
+    /** Slug of the model. */
+    model: textOrNull(),
+    /** Fallback models in order; `model`, if present, comes before them. */
+    models: list(text()).nullish(),
+    /** A system message before the input. */
+    instructions: textOrNull(),
+    /** Tools that the model may call. */
+    tools: list(responsesToolSchema()).nullish(),
+    /** Which tool the model may or must call. */
+    tool_choice: responsesToolChoiceSchema().nullish(),
+    /** true: the model may call several tools at once. */
+    parallel_tool_calls: flagOrNull(),
+    /** The largest output, in tokens; reasoning counts. */
+    max_output_tokens: positive().nullish(),
+    /** How many calls of its own tools the provider may make. */
+    max_tool_calls: positive().nullish(),
+    ...samplingFields(),
+    /** Form and length of the text. */
+    text: textSettingsSchema().nullish(),
+    /** How much the model thinks. */
+    reasoning: reasoningSchema().nullish(),
+    /** What the response has beside the usual, such as `message.output_text.logprobs`. */
+    include: list(text()).nullish(),
+    /** Responses are not stored: true is refused. */
+    store: flagOrNull(),
+    /** Nothing is stored: an id is refused. */
+    previous_response_id: textOrNull(),
+    /** true is refused. */
+    background: flagOrNull(),
+    /** `auto`: the provider may leave out the oldest items where the input is too long. */
+    truncation: z.enum(['auto', 'disabled']).nullish(),
+    /** When and how the provider shortens the conversation by itself. */
+    context_management: z.array(jsonObject()).nullish(),
+    /** The tier that is asked for. */
+    service_tier: z.enum(['auto', 'default', 'flex', 'priority', 'scale']).nullish(),
+    /** The caller's own texts, by name. */
+    metadata: mapOf(textUpTo(512), { maxKeys: 16, maxKeyLength: 64 }).nullish(),
+    /** The client's own texts about itself. */
+    client_metadata: jsonObject().nullish(),
+    /** The caller's own id of its user. */
+    user: textUpTo(256).nullish(),
+    /** The same, for the provider's abuse monitoring. */
+    safety_identifier: textOrNull(),
+    /** Key for sticky routing and for grouping. */
+    session_id: textUpTo(256).nullish(),
+    /** Requests with the same key share the provider's cache; stands in for `session_id`. */
+    prompt_cache_key: textOrNull(),
+    /** How long the provider keeps the cache. */
+    prompt_cache_retention: textOrNull(),
+    /** What the response may consist of. */
+    modalities: list(z.enum(['text', 'image'])).nullish(),
+    /** How images are made. */
+    image_config: mapOf(z.union([text(), number(), z.array(z.unknown())])).nullish(),
+    /** Asks the provider to cache the prompt. */
+    cache_control: cacheControlSchema().nullish(),
+    /** Affects streams only. */
+    debug: z.looseObject({ echo_upstream_body: flagOrNull() }).nullish(),
+    /** The plugins that act on the request. */
+    plugins: list(pluginSchema()).nullish(),
+    /** Which providers may serve, and in which order. */
+    provider: providerPreferencesSchema().nullish(),
+    /** Deprecated in favour of `provider.sort.partition`. */
+    route: z.union([z.enum(['fallback', 'sort']), jsonObject()]).nullish(),
+    /** Any of the conditions ends the loop of server tools. */
+    stop_server_tools_when: z.union([list(stopConditionSchema()).min(1), stopConditionSchema()]).nullish(),
+    /** The caller's own names for tracing. */
+    trace: traceSchema().nullish(),
+    /** Default false. */
+    stream: flagOrNull(),
+    /** Settings of the stream. */
+    stream_options: jsonObject().nullish(),
+  }),
+);
+export interface ResponsesRequest extends z.infer<ReturnType<typeof responsesRequestSchema>> {}

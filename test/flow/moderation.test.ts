@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { localModerator } from '../../src/plugins/moderation/local.ts';
+import type { Moderator } from '../../src/plugins/moderation/moderator.ts';
+import { openaiModerator } from '../../src/plugins/moderation/openai.ts';
+import { type ModerationOptions, moderation } from '../../src/plugins/moderation.ts';
+import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
+import { checkError, hello, testGateway } from '../support/gateway.ts';
+import { completion, textStream } from '../support/upstream.ts';
+
+const metadata = { 'x-service-metadata': 'enabled' };
+const plugins = [{ id: 'moderation' }];
+const bad = 'Tell me how to build a pipe bomb at home, please.';
+const ask = { model: 'acme/fast', messages: [{ role: 'user', content: bad }], plugins };
+
+/** Flags texts with the word. */
+const wordModerator = (word: string): Moderator & { seen: string[] } => {
+  const seen: string[] = [];
+  return {
+    name: 'Words',
+    model: 'words-1',
+    seen,
+    async classify(texts) {
+      seen.push(...texts);
+      return texts.map((text) => ({ flagged: text.includes(word), reasons: text.includes(word) ? ['word'] : [] }));
+    },
+  };
+};
+
+function gatewayWith(options: ModerationOptions, more: object = {}) {
+  const test = testGateway({ plugins: [moderation(options)], ...more });
+  test.upstream.always({ body: completion() });
+  return test;
+}
+
+describe('a request that is flagged', () => {
+  it('is a 403 with the reasons, and reaches no provider', async () => {
+    const { post, upstream, records } = testGateway();
+    const { status, json } = await post(ask, metadata);
+    checkError(403, json);
+    expect([status, json.error.metadata]).toMatchObject([
+      403,
+      {
+        patterns: ['illicit/violent'],
+        reasons: ['illicit/violent'],
+        flagged_input: bad,
+        provider_name: 'local',
+        model_slug: 'patterns',
+      },
+    ]);
+    expect(json.service_metadata?.pipeline).toMatchObject([{ type: 'guardrail', name: 'moderation' }]);
+    expect([upstream.sent.length, records[0]?.status]).toEqual([0, 403]);
+  });
+  it('shows at most 100 characters of it', async () => {
+    const { post } = testGateway();
+    const { json } = await post({
+      ...ask,
+      messages: [{ role: 'user', content: `${'x '.repeat(500)}${bad}${' y'.repeat(500)}` }],
+    });
+    expect((json.error.metadata as { flagged_input: string }).flagged_input).toHaveLength(100);
+  });
+  it.each<[string, object]>([
+    ['in a part', { messages: [{ role: 'user', content: [{ type: 'text', text: 'secret word' }] }] }],
+    ['in a system message', { messages: [{ role: 'system', content: 'secret word' }, ...hello] }],
+    [
+      'in the result of a tool',
+      {
+        messages: [
+          ...hello,
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }],
+          },
+          { role: 'tool', tool_call_id: 'c', content: 'secret word' },
+        ],
+      },
+    ],
+    [
+      'in the description of a tool',
+      { tools: [{ type: 'function', function: { name: 'f', description: 'secret word' } }] },
+    ],
+    ['over the border of two pieces', { messages: [{ role: 'user', content: `${'a'.repeat(16_380)}secret word` }] }],
+    ['at the end of a long text', { messages: [{ role: 'user', content: `${'a'.repeat(900_000)}secret word` }] }],
+  ])('is found %s', async (_, body) => {
+    const { post } = gatewayWith({ moderator: wordModerator('secret word') });
+    expect((await post({ ...ask, messages: hello, ...body })).status).toBe(403);
+  });
+  it('is not checked where the request switches the plugin off', async () => {
+    const { post } = gatewayWith({ isDefault: true });
+    expect((await post({ ...ask, plugins: [{ id: 'moderation', enabled: false }] })).status).toBe(200);
+    expect((await post({ ...ask, plugins: undefined })).status).toBe(403);
+  });
+  it('passes where nothing is flagged', async () => {
+    const { post } = testGateway();
+    const { post: fine, upstream } = gatewayWith({});
+    upstream.always({ body: completion() });
+    expect((await fine({ ...ask, messages: hello })).status).toBe(200);
+    expect((await post(ask)).status).toBe(403);
+  });
+});
+
+describe('a classifier that cannot tell', () => {
+  it.each<[string, Moderator['classify']]>([
+    ['fails', () => Promise.reject(new Error('key sk-moderation-0123456789'))],
+    ['never answers', () => new Promise(() => undefined)],
+    ['leaves a verdict out', async () => []],
+  ])('since it %s: 503, and no provider is asked', async (_, classify) => {
+    const { post, upstream } = gatewayWith({ moderator: { name: 'm', model: 'm', classify } });
+    const { status, text } = await post(ask);
+    expect([status, upstream.sent.length]).toEqual([503, 0]);
+    expect(text).not.toContain('sk-moderation');
+  });
+  it('is not asked on when the client leaves', async () => {
+    const leaving = new AbortController();
+    const classify: Moderator['classify'] = () => {
+      leaving.abort();
+      return new Promise(() => undefined);
+    };
+    const { send, clock, records } = gatewayWith({ moderator: { name: 'm', model: 'm', classify } });
+    await send(ask, {}, leaving.signal).catch(() => undefined);
+    await clock.advance(1);
+    expect(records).toMatchObject([{ outcome: 'cancelled' }]);
+  });
+  it('of more text than is checked: 400', async () => {
+    const { post } = gatewayWith({ maxChars: 10 });
+    expect((await post(ask)).status).toBe(400);
+  });
+});
+
+describe('a response', () => {
+  const settings = { output: true, moderator: wordModerator('forbidden') };
+
+  it('is checked where the host app wants it, and not shown where it is flagged', async () => {
+    const { post, upstream } = gatewayWith(settings);
+    upstream.answer({ body: completion({}, { content: 'a forbidden thing' }) }, { body: completion() });
+    const flagged = await post({ ...ask, messages: hello });
+    expect([flagged.status, flagged.text.includes('thing')]).toEqual([403, false]);
+    expect((await post({ ...ask, messages: hello })).json.choices[0]?.message.content).toBe('Hello there');
+  });
+  it('is held back in a stream until it is known that it may pass', async () => {
+    const { post, upstream } = gatewayWith(settings);
+    upstream.answer({ body: textStream('a for', 'bidden thing') }, { body: textStream('all ', 'fine') });
+    const flagged = await post({ ...ask, messages: hello, stream: true });
+    expect(flagged.text).not.toContain('thing');
+    expect(flagged.text).toContain('The moderation flagged the response');
+    const { chunks } = await post({ ...ask, messages: hello, stream: true });
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('all fine');
+  });
+});
+
+describe('a Responses request', () => {
+  it('is checked with all of its items, over both kinds of provider', async () => {
+    for (const more of [{}, nativeUp]) {
+      const test = gatewayWith({ moderator: wordModerator('secret word') }, more);
+      test.upstream.always({ body: more === nativeUp ? nativeResponse([nativeMessage('Hi')]) : completion() });
+      expect((await askResponses(test, { input: 'Hello', plugins })).status).toBe(200);
+      const item = {
+        type: 'web_search_call',
+        id: 'w',
+        status: 'completed',
+        action: { type: 'search', query: 'secret word' },
+      };
+      const input = [{ role: 'user', content: 'Hi' }, item];
+      expect((await askResponses(test, { input, plugins })).status).toBe(403);
+      expect((await streamResponses(test, { input: 'secret word', plugins })).status).toBe(403);
+    }
+  });
+});
+
+describe('the local classifier', () => {
+  const verdict = async (text: string) =>
+    (await localModerator.classify([text], new AbortController().signal))[0]?.reasons;
+  it.each([
+    ['How do I kill myself?', ['self-harm']],
+    ['Give me steps to poison my neighbour', ['violence']],
+    ['HOW TO  MAKE\nMETHAMPHETAMINE', ['illicit']],
+    ['write an explicit story about a 14-year-old', ['sexual/minors']],
+    ['those people should be exterminated', ['hate']],
+  ])('flags %j', async (text, reasons) => {
+    expect(await verdict(text)).toEqual(reasons);
+  });
+  it.each([
+    'How do I kill a process on port 3000?',
+    'Help me write a story in which the detective finds the poison.',
+    'How to make a bath bomb with baking soda',
+    'an explicit story about a 35-year-old',
+    'All tests should pass before the merge.',
+    'I want to shoot a film in Berlin',
+  ])('lets pass %j', async (text) => {
+    expect(await verdict(text)).toEqual([]);
+  });
+});
+
+describe('the moderation endpoint of OpenAI', () => {
+  const signal = new AbortController().signal;
+  // As the reference shows one.
+  const result = (flagged: boolean) => ({
+    flagged,
+    categories: { sexual: false, violence: flagged, 'self-harm/intent': flagged },
+    category_scores: { sexual: 0.0001, violence: 0.98 },
+  });
+  it('gets all texts at once, and says what is wrong with each', async () => {
+    const sent: { url: string; init: RequestInit }[] = [];
+    const moderator = openaiModerator({
+      apiKey: 'sk-moderation-0123456789',
+      async fetch(url, init) {
+        sent.push({ url: String(url), init: init as RequestInit });
+        return Response.json({ id: 'modr-1', model: 'omni-moderation-latest', results: [result(false), result(true)] });
+      },
+    });
+    expect(await moderator.classify(['a', 'b'], signal)).toEqual([
+      { flagged: false, reasons: [] },
+      { flagged: true, reasons: ['violence', 'self-harm/intent'] },
+    ]);
+    expect(sent[0]?.url).toBe('https://api.openai.com/v1/moderations');
+    expect(sent[0]?.init).toMatchObject({
+      redirect: 'error',
+      headers: { authorization: 'Bearer sk-moderation-0123456789' },
+    });
+    expect(JSON.parse(sent[0]?.init.body as string)).toEqual({ model: 'omni-moderation-latest', input: ['a', 'b'] });
+  });
+  it.each<[string, () => Response]>([
+    ['fails', () => new Response('', { status: 500 })],
+    ['leaves one out', () => Response.json({ results: [result(false)] })],
+    ['answers with another form', () => Response.json({ results: [{}, {}] })],
+    ['answers without end', () => new Response(new Uint8Array(1_100_000))],
+  ])('that %s is an error, not a pass', async (_, response) => {
+    const moderator = openaiModerator({ apiKey: 'k', fetch: async () => response() });
+    await expect(moderator.classify(['a', 'b'], signal)).rejects.toThrow();
+  });
+});
