@@ -20,11 +20,13 @@ export default defineConfig((flags) => ({
     bun: 'adapters/bun.ts',
     sqlite: 'adapters/sqlite.ts',
     cli: 'adapters/cli.ts',
+    connection: 'src/fetching/connection.ts',
+    'no-connection': 'src/fetching/no-connection.ts',
     'inflate-zlib': 'src/transport/inflate-zlib.ts',
     'inflate-web': 'src/transport/inflate-web.ts',
-    'pdf-inline': 'src/plugins/file-parser/pdf-inline.ts',
-    'pdf-thread': 'src/plugins/file-parser/pdf-thread.ts',
-    'pdf-threads': 'src/plugins/file-parser/pdf-threads.ts',
+    'document-thread': 'src/documents/thread.ts',
+    'documents-in-threads': 'src/documents/in-threads.ts',
+    'documents-inline': 'src/documents/inline.ts',
     'transport-undici': 'src/transport/undici.ts',
     'transport-fetch': 'src/transport/fetch.ts',
   },
@@ -41,7 +43,7 @@ export default defineConfig((flags) => ({
   removeNodeProtocol: false,
   noExternal: bundled,
   // Chosen where the package is used, by the import conditions of package.json.
-  external: ['#inflate', '#pdf', '#transport', /^node:/],
+  external: ['#connection', '#documents', '#inflate', '#transport', /^node:/],
   dts: flags.dts === false ? false : { entry: declarations },
 }));
 

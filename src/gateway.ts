@@ -7,6 +7,7 @@ import { sha256Hex } from './base/secrets.ts';
 import { createHealth } from './catalog/health.ts';
 import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
+import { defaultFetchUrl } from './fetching/fetch-url.ts';
 import { guardrails } from './guardrails/index.ts';
 import { type Authenticate, createAuthenticate } from './http/authenticate.ts';
 import type { HandleContext } from './http/context.ts';
@@ -215,6 +216,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     streams: resolved.streams,
     plugins: asOptions(() => allPlugins(resolved.plugins)),
     serverTools: asOptions(() => allServerTools(resolved.serverTools)),
+    fetchUrl: resolved.fetchUrl ?? defaultFetchUrl(resolved.fetching, clock),
     guardrails: [...guardrails, ...resolved.guardrails],
   };
   const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth, values: limits.jsonValues };

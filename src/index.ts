@@ -2,6 +2,13 @@ export type { ByteSource } from './base/bytes.ts';
 export type { Clock } from './base/clock.ts';
 export { type ErrorKind, GatewayError, isGatewayError } from './base/errors.ts';
 export type { Caller, Permission } from './call/call.ts';
+export {
+  type FetchedFile,
+  type FetchFault,
+  FetchRefused,
+  type FetchUrl,
+  type FetchUrlOptions,
+} from './call/fetch-url.ts';
 export type {
   CompleteResponse,
   Generation,

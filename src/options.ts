@@ -4,6 +4,7 @@ import { GatewayError } from './base/errors.ts';
 import type { Ids } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
 import { issueText } from './base/refusal.ts';
+import type { FetchUrl } from './call/fetch-url.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
 import type { Guardrail } from './guardrails/guardrail.ts';
 import type { HostCaller } from './http/host-caller.ts';
@@ -19,6 +20,7 @@ import {
   budgetSettingsSchema,
   cooldownSettingsSchema,
   corsSettingsSchema,
+  fetchingSettingsSchema,
   hedgeSettingsSchema,
   keepAliveSettingsSchema,
   limitSettingsSchema,
@@ -221,6 +223,14 @@ export const optionsSchema = lazily(() =>
        * docs/plugins.md#guardrails.
        */
       guardrails: z.array(withId<Guardrail>('a guardrail: an object with an id')).default([]),
+      /** How URLs are fetched that requests and models name; see docs/fetching.md. */
+      fetching: sectionDefault(fetchingSettingsSchema()),
+      /**
+       * `(url, { maxBytes, mediaTypes, isAllowed, signal }) => Promise<FetchedFile>`: fetches these URLs instead. It
+       * must refuse addresses that callers must not reach.
+       * @default the gateway's own, on Node
+       */
+      fetchUrl: func<FetchUrl>('(url, options) => promise of a file').optional(),
       /** Your server tools, made by `defineServerTool`; see docs/server-tools.md. */
       serverTools: z
         .array(objectWith<ServerTool>(['run'], 'a server tool: name, description, parameters and run'))

@@ -13,7 +13,7 @@ const floors = [
   ['base'],
   ['schema'],
   ['call'],
-  ['convert', 'dialects', 'transport', 'stores', 'pricing'],
+  ['convert', 'dialects', 'transport', 'stores', 'pricing', 'documents', 'fetching'],
   ['providers', 'catalog', 'telemetry'],
   ['routing', 'plugins', 'guardrails', 'server-tools'],
   ['pipeline'],
@@ -54,13 +54,14 @@ const mayNameProviders: Record<string, string> = {
 
 /** What the imports of package.json stand for: the first needs Node's modules, the second runs everywhere. */
 const byRuntime: Record<string, readonly [string, string]> = {
+  '#connection': ['src/fetching/connection.ts', 'src/fetching/no-connection.ts'],
   '#transport': ['src/transport/undici.ts', 'src/transport/fetch.ts'],
-  '#pdf': ['src/plugins/file-parser/pdf-threads.ts', 'src/plugins/file-parser/pdf-inline.ts'],
+  '#documents': ['src/documents/in-threads.ts', 'src/documents/inline.ts'],
   '#inflate': ['src/transport/inflate-zlib.ts', 'src/transport/inflate-web.ts'],
 };
 /** Threads, by the file that starts them. */
 const threads: Record<string, string> = {
-  'src/plugins/file-parser/pdf-threads.ts': 'src/plugins/file-parser/pdf-thread.ts',
+  'src/documents/in-threads.ts': 'src/documents/thread.ts',
 };
 /** Of a file that needs Node's modules, the name under which it is imported. */
 const nodeOnly = new Map(Object.entries(byRuntime).map(([name, [path]]) => [path, name]));

@@ -3,6 +3,7 @@ import type { ChatRequest } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
 import type { Call } from './call.ts';
+import type { FetchUrl } from './fetch-url.ts';
 import type { Generation, GenerationLog, ModelResponse, ResponseEnd } from './generation.ts';
 import type { Plan, Target } from './plan.ts';
 
@@ -85,6 +86,11 @@ export interface PluginContext<Options = unknown> extends PlanningContext<Option
    * @throws GatewayError unavailable (503): the catalogue cannot be read
    */
   models(request: ChatRequest): Promise<readonly (NamedModel | null)[]>;
+  /**
+   * Fetches a URL that the request or a model names; see docs/fetching.md.
+   * @throws FetchRefused, whose message may be shown; the reason of the signal
+   */
+  readonly fetchUrl: FetchUrl;
   /**
    * Holds money against the budgets of the workspace before the plugin spends it.
    * @param nanoUsd  the most it can cost, integer

@@ -149,6 +149,7 @@ export class CallRun {
       addStage: (stage) => void this.stages.push(stage),
       addAnnotations: (annotations) => void this.annotations.push(...annotations),
       clock: this.deps.clock,
+      fetchUrl: this.deps.fetchUrl,
       models: (request) => namedModels(this.deps, this.call, request),
       hold: (nanoUsd) => this.#holdExpense(nanoUsd),
     };

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { ByokCredential } from '../call/facts.ts';
+import type { FetchUrl } from '../call/fetch-url.ts';
 import type { CredentialRef } from '../call/plan.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import type { Catalog } from '../catalog/catalog.ts';
@@ -128,6 +129,8 @@ export interface PipelineDeps extends GenerateDeps, DeliverDeps {
   plugins: readonly Plugin[];
   /** Built in, and the host app's own. */
   serverTools: readonly ServerTool[];
+  /** Fetches URLs that requests and models name. */
+  fetchUrl: FetchUrl;
   /** Built in, and the host app's own. */
   guardrails: readonly Guardrail[];
 }

@@ -1,15 +1,16 @@
-import { pdfReader as ofRuntime } from '#pdf';
+import { pdfReader as ofRuntime } from '#documents';
 import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
 import { refusal } from '../base/refusal.ts';
 import { withSignal } from '../base/within.ts';
+import { FetchRefused } from '../call/fetch-url.ts';
 import type { PluginContext } from '../call/hooks.ts';
 import { originOf, withOrigin } from '../call/responses-origin.ts';
+import type { PdfReader } from '../documents/pdf.ts';
 import type { ChatMessage, ChatRequest, ContentPart } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
 import { echoedFiles, type FileContent, fileAnnotation, hashOf } from './file-parser/annotations.ts';
 import type { OcrEngine } from './file-parser/ocr.ts';
-import type { PdfReader } from './file-parser/pdf.ts';
 import { isPdf, type PdfPart, pdfsIn } from './file-parser/pdf-parts.ts';
 import { definePlugin, type Plugin } from './plugin.ts';
 
@@ -19,11 +20,6 @@ export interface FileParserOptions {
   isDefault?: boolean;
   /** The service for the engine `mistral-ocr`, such as `mistralOcr({ apiKey })`. Default: none, and a request for it is a 400. */
   ocr?: OcrEngine;
-  /**
-   * Fetches a PDF that a request names by its URL. Callers choose the URL: it must refuse addresses that they must not
-   * reach. Default: URLs are a 400.
-   */
-  fetchFile?: (url: string, limits: { maxBytes: number; signal: AbortSignal }) => Promise<Uint8Array>;
   /** The most PDFs of a request. Default 20. */
   maxFiles?: number;
   /** The largest PDF, in bytes. Default 32 MiB. */
@@ -47,7 +43,7 @@ export const fileParserDefaults = {
   timeoutMs: 30_000,
 } as const;
 
-type Settings = Required<Omit<FileParserOptions, 'ocr' | 'fetchFile' | 'isDefault'>> & FileParserOptions;
+type Settings = Required<Omit<FileParserOptions, 'ocr' | 'isDefault'>> & FileParserOptions;
 
 interface FileParserRequest {
   pdf?: { engine?: 'mistral-ocr' | 'native' | 'cloudflare-ai' | 'pdf-text' };
@@ -109,7 +105,7 @@ async function parseAll(
   return withSignal(clock, limits, async (signal) => {
     const parsed: Parsed[] = [];
     for (const pdf of pdfs) {
-      const bytes = await bytesOf(pdf, settings, signal);
+      const bytes = await bytesOf(pdf, settings, context, signal);
       const hash = await hashOf(bytes);
       const earlier = echoed.get(hash) ?? parsed.find((one) => one.hash === hash)?.content;
       if (earlier !== undefined) parsed.push({ hash, name: pdf.name, content: earlier, pages: null, isCut: false });
@@ -122,13 +118,22 @@ async function parseAll(
   });
 }
 
-async function bytesOf({ path, content }: PdfPart, settings: Settings, signal: AbortSignal): Promise<Uint8Array> {
-  const { maxBytes, fetchFile } = settings;
+async function bytesOf(
+  { path, content }: PdfPart,
+  { maxBytes }: Settings,
+  { fetchUrl }: PluginContext,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   let bytes: Uint8Array;
   if ('bytes' in content) bytes = content.bytes;
-  else if (fetchFile === undefined)
-    throw invalid(path, 'expected the PDF as a data URL: this gateway fetches no files');
-  else bytes = await fetchFile(content.url, { maxBytes, signal });
+  else {
+    const fetched = fetchUrl(content.url, { maxBytes, signal });
+    bytes = (
+      await fetched.catch((error: unknown) => {
+        throw error instanceof FetchRefused ? invalid(path, error.message) : error;
+      })
+    ).bytes;
+  }
   if (bytes.length > maxBytes) throw invalid(path, `expected a PDF of at most ${maxBytes} bytes`);
   if (!isPdf(bytes)) throw invalid(path, 'expected a PDF');
   return bytes;

@@ -225,6 +225,29 @@ export const timeoutSettingsSchema = lazily(() =>
 );
 export interface TimeoutSettings extends z.infer<ReturnType<typeof timeoutSettingsSchema>> {}
 
+const addressOrRange = lazily(() => z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]));
+
+/** Option `fetching`. */
+export const fetchingSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** Redirects of one URL that are followed. */
+    maxRedirects: z.int().min(0).max(20).default(5),
+    /** One URL with all its redirects. */
+    timeoutMs: milliseconds().default(15_000),
+    /** Ports that a URL may name. */
+    ports: z.array(z.int().min(1).max(65_535)).default([80, 443, 8080, 8443]),
+    /** Addresses that may be reached although they are not public: single ones, and ranges such as `10.1.0.0/16`. */
+    allowedAddresses: z
+      .array(
+        z.string().refine((text) => addressOrRange().safeParse(text).success, {
+          error: expectation('expected an IP address, or a range such as 10.1.0.0/16'),
+        }),
+      )
+      .default([]),
+  }),
+);
+export interface FetchingSettings extends z.infer<ReturnType<typeof fetchingSettingsSchema>> {}
+
 /** Option `retry`. */
 export const retrySettingsSchema = lazily(() =>
   z.strictObject({

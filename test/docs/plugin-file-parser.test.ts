@@ -12,7 +12,6 @@ it(`${path} shows a gateway that reads PDFs, and every setting with its default`
   expect(settingsIn(path)).toEqual([
     ['isDefault', 'false'],
     ['ocr', undefined],
-    ['fetchFile', undefined],
     ...settingsOf(fileParserDefaults),
     ['reader', undefined],
   ]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import type { PdfReader } from '../../src/documents/pdf.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import type { OcrEngine } from '../../src/plugins/file-parser/ocr.ts';
-import type { PdfReader } from '../../src/plugins/file-parser/pdf.ts';
 import { type FileParserOptions, fileParser } from '../../src/plugins/file-parser.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { ledgerOf, withBudget } from '../support/booked.ts';
@@ -182,12 +182,6 @@ describe('a PDF that cannot be read', () => {
       { reader: readerOf(async () => ({ pages: ['', ' '], total: 2, isCut: false })).reader },
       'messages[0].content[1]: expected a PDF with text',
     ],
-    [
-      'is at a URL, which nobody here fetches',
-      asked(filePart('https://files.test/paper.pdf')),
-      {},
-      'messages[0].content[1]: expected the PDF as a data URL',
-    ],
   ])('since it %s is a 400 that names its place', async (_, messages, settings, message) => {
     const { post, upstream } = gatewayWith(settings);
     const { status, json } = await post({ ...ask, messages });
@@ -234,21 +228,35 @@ describe('a PDF that cannot be read', () => {
 });
 
 describe('a PDF at a URL', () => {
-  it('is fetched by what the operator gave, within the limit', async () => {
+  const atUrl = asked({ type: 'file', file: { file_data: 'https://files.test/papers/one%20paper.pdf?x=1' } });
+
+  it('is fetched, within the limit', async () => {
     const fetched: unknown[] = [];
-    const { post, upstream } = gatewayWith({
-      maxBytes: 5_000,
-      async fetchFile(url, { maxBytes }) {
-        fetched.push([url, maxBytes]);
-        return paper;
+    const { post, upstream } = gatewayWith(
+      { maxBytes: 5_000 },
+      {
+        async fetchUrl(url, { maxBytes }) {
+          fetched.push([url, maxBytes]);
+          return { url, mediaType: 'application/pdf', charset: null, bytes: paper };
+        },
       },
-    });
-    await post({
-      ...ask,
-      messages: asked({ type: 'file', file: { file_data: 'https://files.test/papers/one%20paper.pdf?x=1' } }),
-    });
+    );
+    await post({ ...ask, messages: atUrl });
     expect(fetched).toEqual([['https://files.test/papers/one%20paper.pdf?x=1', 5_000]]);
     expect(upstream.sent[0]?.text).toContain('<file name=\\"one%20paper.pdf\\">');
+  });
+  it.each([
+    [
+      'of an address that is not public',
+      'http://169.254.169.254/a.pdf',
+      'expected a URL whose host has public addresses',
+    ],
+    ['of another port', 'https://example.com:22/a.pdf', 'expected a URL with http or https, a usual port'],
+  ])('%s is a 400 that names its place', async (_, file_data, message) => {
+    const { post, upstream } = gatewayWith();
+    const { status, json } = await post({ ...ask, messages: asked({ type: 'file', file: { file_data } }) });
+    expect([status, json.error.message]).toEqual([400, expect.stringContaining(`messages[0].content[1]: ${message}`)]);
+    expect(upstream.sent).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { pdfReader as inline } from '../../../../src/plugins/file-parser/pdf-inline.ts';
-import { pdfReader as threads } from '../../../../src/plugins/file-parser/pdf-threads.ts';
-import { pdfBomb, pdfOf } from '../../../support/pdf.ts';
+import { pdfReader as threads } from '../../../src/documents/in-threads.ts';
+import { pdfReader as inline } from '../../../src/documents/inline.ts';
+import { pdfBomb, pdfOf } from '../../support/pdf.ts';
 
 const never = new AbortController().signal;
 const limits = { pages: 100, chars: 10_000 };

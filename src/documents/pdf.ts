@@ -19,7 +19,7 @@ export interface PdfText {
 /** Why there is no text: the file is no PDF, is damaged, or needs a password; or reading it took too much. */
 export type PdfFault = 'unreadable' | 'too_costly';
 
-/** Reads PDFs. It is chosen by the runtime: see `#pdf` in package.json. */
+/** Reads PDFs. It is chosen by the runtime: see `#documents` in package.json. */
 export interface PdfReader {
   /**
    * @param bytes   the file; may be taken over, and must not be used afterwards
