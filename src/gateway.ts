@@ -28,7 +28,7 @@ import type { Explanation } from './schema/explanation.ts';
 import { configureCatalog } from './setup/catalog.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
-import { allOperations, allPlugins, allServerTools } from './setup/extensions.ts';
+import { allOperations, allPlugins, allServerTools, searchEnginesOf } from './setup/extensions.ts';
 import { type HostApiKeys, withHostApiKeys } from './setup/host-api-keys.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
 import { missingKeys } from './setup/missing-keys.ts';
@@ -215,8 +215,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record))),
     streams: resolved.streams,
     plugins: asOptions(() => allPlugins(resolved.plugins)),
-    serverTools: asOptions(() => allServerTools(resolved.serverTools)),
+    serverTools: asOptions(() => allServerTools(resolved.serverTools, resolved.searchEngines.length > 0)),
     fetchUrl: resolved.fetchUrl ?? defaultFetchUrl(resolved.fetching, clock),
+    searchEngines: asOptions(() => searchEnginesOf(resolved.searchEngines)),
     guardrails: [...guardrails, ...resolved.guardrails],
   };
   const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth, values: limits.jsonValues };

@@ -28,6 +28,14 @@ export type {
   Step,
 } from './call/hooks.ts';
 export type { Reply, ReplyStream } from './call/reply.ts';
+export type {
+  FoundPages,
+  SearchAnswer,
+  SearchEngine,
+  SearchQuery,
+  SearchRequest,
+  SearchResult,
+} from './call/search.ts';
 export { CatalogError } from './catalog/document.ts';
 export type { AiSdkQuirks } from './dialects/ai-sdk/quirks.ts';
 export { aiSdk } from './dialects/ai-sdk.ts';
@@ -64,6 +72,7 @@ export {
 } from './plugins/moderation.ts';
 export { definePlugin, type Plugin } from './plugins/plugin.ts';
 export { type ResponseHealingOptions, responseHealing } from './plugins/response-healing.ts';
+export { type WebOptions, web } from './plugins/web.ts';
 export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk } from './providers/ai-sdk.ts';
 export { type BuiltInSlug, builtInProviders, type ProviderSlug } from './providers/index.ts';
 export {
@@ -83,6 +92,14 @@ export type { ChatRequest, ChatResult, Usage } from './schema/chat.ts';
 export type { ChatChunk } from './schema/chunk.ts';
 export type { ErrorBody, ServiceMetadata } from './schema/envelope.ts';
 export type { Explanation } from './schema/explanation.ts';
+export { braveSearch } from './search/brave.ts';
+export type { KeyedEngineOptions, SearchEngineOptions } from './search/engine.ts';
+export { exaSearch } from './search/exa.ts';
+export { firecrawlSearch } from './search/firecrawl.ts';
+export { parallelSearch } from './search/parallel.ts';
+export { perplexitySearch } from './search/perplexity.ts';
+export { type SearxngOptions, searxngSearch } from './search/searxng.ts';
+export { tavilySearch } from './search/tavily.ts';
 export { defineServerTool, type ServerTool, type ServerToolContext } from './server-tools/server-tool.ts';
 export type { Explain, ExplainFor } from './setup/explainer.ts';
 export type { HostApiKeys } from './setup/host-api-keys.ts';

@@ -5,6 +5,7 @@ import type { Ids } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
 import { issueText } from './base/refusal.ts';
 import type { FetchUrl } from './call/fetch-url.ts';
+import type { SearchEngine } from './call/search.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
 import type { Guardrail } from './guardrails/guardrail.ts';
 import type { HostCaller } from './http/host-caller.ts';
@@ -231,6 +232,13 @@ export const optionsSchema = lazily(() =>
        * @default the gateway's own, on Node
        */
       fetchUrl: func<FetchUrl>('(url, options) => promise of a file').optional(),
+      /**
+       * The search engines, such as `exaSearch({ apiKey })`, for the plugin `web` and the tool `service:web_search`; the
+       * first is used where a request names none. See docs/plugins/web.md.
+       */
+      searchEngines: z
+        .array(objectWith<SearchEngine>(['search', 'priceOf'], 'a search engine: name, priceOf and search'))
+        .default([]),
       /** Your server tools, made by `defineServerTool`; see docs/server-tools.md. */
       serverTools: z
         .array(objectWith<ServerTool>(['run'], 'a server tool: name, description, parameters and run'))

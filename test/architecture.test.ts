@@ -13,7 +13,7 @@ const floors = [
   ['base'],
   ['schema'],
   ['call'],
-  ['convert', 'dialects', 'transport', 'stores', 'pricing', 'documents', 'fetching'],
+  ['convert', 'dialects', 'transport', 'stores', 'pricing', 'documents', 'fetching', 'search'],
   ['providers', 'catalog', 'telemetry'],
   ['routing', 'plugins', 'guardrails', 'server-tools'],
   ['pipeline'],
@@ -47,6 +47,7 @@ const slugs: ReadonlySet<string> = new Set(byokProviders.filter((slug) => slug !
 const mayNameProviders: Record<string, string> = {
   'src/schema/byok-providers.ts': 'the closed list itself',
   'src/schema/plugins.ts': 'names of search engines that a plugin may use',
+  'src/search/perplexity.ts': 'the name of its search engine',
   'src/pricing/list-prices.ts': 'which entries of the list of prices are of which provider',
   'src/dialects/bedrock-converse/model.ts': 'makers of models, as the ids of models at Bedrock name them',
   'src/dialects/anthropic-messages/quirks.ts': 'whose service speaks the dialect: a value of a quirk',

@@ -6,6 +6,7 @@ import type { Call } from './call.ts';
 import type { FetchUrl } from './fetch-url.ts';
 import type { Generation, GenerationLog, ModelResponse, ResponseEnd } from './generation.ts';
 import type { Plan, Target } from './plan.ts';
+import type { FoundPages, SearchRequest } from './search.ts';
 
 /**
  * Calls a model: plans a route, holds the money, calls the targets. The generation is settled exactly once, however it
@@ -60,6 +61,16 @@ export interface PlanningContext<Options = unknown> {
    *         exist, not_found (404) where no endpoint may serve, unavailable (503)
    */
   plan(request: ChatRequest): Promise<Plan>;
+  /**
+   * What `search` would cost at most, integer nano-USD.
+   * @throws GatewayError invalid_request (400) as `search` would
+   */
+  priceOfSearch(request: SearchRequest): number;
+  /**
+   * Shows a stage in `service_metadata.pipeline` and in the record. In `foresee`: what the plugin would do, with the
+   * highest price as `cost_usd`, for `pipeline` of the explanation.
+   */
+  addStage(stage: PipelineStage): void;
 }
 
 /** A generation that a plugin would ask for. */
@@ -74,8 +85,6 @@ export interface ForeseenGeneration {
 export interface PluginContext<Options = unknown> extends PlanningContext<Options> {
   /** Every generation of the call so far, in the order they began; those that failed too. */
   readonly generations: readonly GenerationLog[];
-  /** Shows a stage in `service_metadata.pipeline` and in the record. */
-  addStage(stage: PipelineStage): void;
   /** Adds annotations, such as `url_citation`, to the message of the first choice, before its end. */
   addAnnotations(annotations: readonly { type: string; [field: string]: unknown }[]): void;
   /** The time. */
@@ -91,6 +100,11 @@ export interface PluginContext<Options = unknown> extends PlanningContext<Option
    * @throws FetchRefused, whose message may be shown; the reason of the signal
    */
   readonly fetchUrl: FetchUrl;
+  /**
+   * Searches the web with an engine of the host app, within its time limit, and pays for it; see docs/plugins/web.md.
+   * @throws GatewayError invalid_request (400), payment_required (402), upstream_failed (502)
+   */
+  search(request: SearchRequest): Promise<FoundPages>;
   /**
    * Holds money against the budgets of the workspace before the plugin spends it.
    * @param nanoUsd  the most it can cost, integer

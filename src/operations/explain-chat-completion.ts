@@ -58,7 +58,7 @@ export async function explainCall(deps: PipelineDeps, call: Call): Promise<Reply
 }
 
 function show(deps: PipelineDeps, explained: Explained): Explanation {
-  const { request, plan, refusal, holdNanoUsd, defaultModel, generations } = explained;
+  const { request, plan, refusal, holdNanoUsd, defaultModel, generations, stages } = explained;
   const slugs = namedSlugs(request, defaultModel);
   return {
     requested: plan?.requested ?? cleanName(slugs[0] ?? ''),
@@ -69,6 +69,7 @@ function show(deps: PipelineDeps, explained: Explained): Explanation {
     excluded: [...explained.excluded],
     error: refusal && showRefusal(refusal),
     ...(generations === null ? {} : showGenerations(generations)),
+    ...(stages.length === 0 ? {} : { pipeline: [...stages] }),
     hold_usd: holdNanoUsd === null ? null : nanoToUsd(holdNanoUsd),
     budgets: explained.windows.map((window) => ({
       scope: window.account.startsWith('key:') ? 'key' : 'workspace',

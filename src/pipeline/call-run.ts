@@ -3,6 +3,7 @@ import type { StopSignal } from '../base/stop.ts';
 import { StopSwitch } from '../base/stop.ts';
 import type { Call } from '../call/call.ts';
 import type { Expense, PluginContext, PluginHooks } from '../call/hooks.ts';
+import type { FoundPages, SearchRequest, SearchResult } from '../call/search.ts';
 import { sumUsage } from '../pricing/sum-usage.ts';
 import { describeRoute } from '../routing/describe.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
@@ -10,6 +11,7 @@ import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
 import type { Admission } from '../stores/rates/limiter.ts';
 import { activeHooks } from './active-hooks.ts';
 import { tokensUsed } from './admission.ts';
+import type { Annotation } from './annotate.ts';
 import { CallHold } from './call-hold.ts';
 import type { PipelineDeps } from './deps.ts';
 import { gather } from './gather.ts';
@@ -18,6 +20,7 @@ import { spentOnFailures } from './hold-share.ts';
 import { namedModels } from './named-models.ts';
 import { planOf } from './plan-of.ts';
 import { type CallEnd, recordOf } from './record-of.ts';
+import { priceOfSearch, searchWeb } from './search.ts';
 import { offersServerTools } from './server-tools/offer.ts';
 
 /** A plugin or guardrail that acts on a call, with what it knows of it. */
@@ -26,8 +29,6 @@ export interface BoundHook {
   isGuardrail: boolean;
   context: PluginContext;
 }
-
-type Annotation = { type: string; [field: string]: unknown };
 
 const none: readonly BoundHook[] = [];
 
@@ -52,6 +53,10 @@ export class CallRun {
   readonly sentBodies: Record<string, unknown>[] = [];
   /** Calls of server tools: those that models made, and those that were run. */
   readonly toolCalls = { requested: 0, executed: 0 };
+  /** What searches of this call have found. */
+  readonly foundPages: SearchResult[] = [];
+  /** Searches that the gateway has made. */
+  webSearches = 0;
   /** Aborted when the call is, and when it ends with generations left over. */
   readonly signal: StopSignal;
   /** Of its own where plugins may leave generations over. */
@@ -116,6 +121,8 @@ export class CallRun {
         ...noTokens,
         server_tool_use_details: { tool_calls_requested: requested, tool_calls_executed: executed },
       });
+    if (this.webSearches > 0)
+      usages.push({ ...noTokens, server_tool_use_details: { web_search_requests: this.webSearches } });
     return sumUsage(usages);
   }
 
@@ -151,8 +158,19 @@ export class CallRun {
       clock: this.deps.clock,
       fetchUrl: this.deps.fetchUrl,
       models: (request) => namedModels(this.deps, this.call, request),
+      priceOfSearch: (request) => priceOfSearch(request, this.deps.searchEngines),
+      search: (request) => this.#search(request),
       hold: (nanoUsd) => this.#holdExpense(nanoUsd),
     };
+  }
+
+  async #search(request: SearchRequest): Promise<FoundPages> {
+    const { searchEngines: engines, clock, timeouts } = this.deps;
+    const hold = (nanoUsd: number) => this.#holdExpense(nanoUsd);
+    const found = await searchWeb(request, { engines, clock, timeoutMs: timeouts.searchMs, signal: this.signal, hold });
+    this.webSearches++;
+    this.foundPages.push(...found.results);
+    return found;
   }
 
   async #holdExpense(nanoUsd: number): Promise<Expense> {

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { ByokCredential } from '../call/facts.ts';
 import type { FetchUrl } from '../call/fetch-url.ts';
 import type { CredentialRef } from '../call/plan.ts';
+import type { SearchEngine } from '../call/search.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Health } from '../catalog/health.ts';
@@ -131,6 +132,8 @@ export interface PipelineDeps extends GenerateDeps, DeliverDeps {
   serverTools: readonly ServerTool[];
   /** Fetches URLs that requests and models name. */
   fetchUrl: FetchUrl;
+  /** The first is the usual one. */
+  searchEngines: readonly SearchEngine[];
   /** Built in, and the host app's own. */
   guardrails: readonly Guardrail[];
 }

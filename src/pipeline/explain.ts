@@ -7,8 +7,9 @@ import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { standingOfTarget } from '../routing/plan.ts';
 import type { Standing } from '../routing/rank.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import type { PipelineStage } from '../schema/envelope.ts';
 import type { Preview } from '../stores/spending/spending.ts';
-import { type ActiveHook, activeHooks } from './active-hooks.ts';
+import { type ActiveHook, activeHooks, withOnlineServed } from './active-hooks.ts';
 import {
   afford,
   amountsFor,
@@ -23,6 +24,7 @@ import type { GenerateDeps, PipelineDeps } from './deps.ts';
 import { type Gathered, gather } from './gather.ts';
 import { planOf } from './plan-of.ts';
 import { checkAvailable } from './screen.ts';
+import { priceOfSearch } from './search.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
 
 /** How a call would be routed and paid for at this moment. */
@@ -44,6 +46,8 @@ export interface Explained {
   windows: readonly (Preview['windows'][number] & { holdNanoUsd: number })[];
   /** All generations, in order, where a plugin says what it would generate; null: there is one. */
   generations: readonly ExplainedGeneration[] | null;
+  /** What plugins would do. */
+  stages: readonly PipelineStage[];
 }
 
 /** One of several generations of a call, by itself: whether there is money for all of them is another question. */
@@ -67,18 +71,40 @@ export interface ExplainedTarget {
  */
 export async function explain(deps: PipelineDeps, call: Call): Promise<Explained> {
   checkAvailable(deps, call.request);
-  const foreseeing = activeHooks(deps, call).find(({ hooks }) => hooks.foresee !== undefined);
-  return foreseeing === undefined ? explainOne(deps, call) : explainSeveral(deps, call, foreseeing);
-}
-
-async function explainSeveral(deps: PipelineDeps, call: Call, { hooks, options }: ActiveHook): Promise<Explained> {
-  const plan = async (request: ChatRequest) => planOf(deps, request, await gather(deps, call, request));
-  let foreseen: readonly ForeseenGeneration[];
+  const stages: PipelineStage[] = [];
   try {
-    foreseen = (await hooks.foresee?.(call.request, { options, call, plan })) ?? [];
+    for (const hook of activeHooks(deps, call)) {
+      const foreseen = await foreseenBy(hook, deps, call, stages);
+      if (foreseen.length > 0) return { ...(await explainSeveral(deps, call, foreseen)), stages };
+    }
   } catch (error) {
     return refusedBy(error, call.request, null);
   }
+  return { ...(await explainOne(deps, call)), stages };
+}
+
+/** @throws what the plugin refuses the request with */
+async function foreseenBy(
+  { hooks, options }: ActiveHook,
+  deps: PipelineDeps,
+  call: Call,
+  stages: PipelineStage[],
+): Promise<readonly ForeseenGeneration[]> {
+  if (hooks.foresee === undefined) return [];
+  return hooks.foresee(call.request, {
+    options,
+    call,
+    plan: async (request) => planOf(deps, request, await gather(deps, call, request)),
+    priceOfSearch: (request) => priceOfSearch(request, deps.searchEngines),
+    addStage: (stage) => void stages.push(stage),
+  });
+}
+
+async function explainSeveral(
+  deps: PipelineDeps,
+  call: Call,
+  foreseen: readonly ForeseenGeneration[],
+): Promise<Explained> {
   const generations: ExplainedGeneration[] = [];
   for (const { purpose, request } of foreseen)
     generations.push({ purpose, explained: await explainOne(deps, { ...call, request }) });
@@ -108,9 +134,11 @@ function together(generations: readonly ExplainedGeneration[]): Explained | null
 }
 
 async function explainOne(deps: PipelineDeps, asked: Call): Promise<Explained> {
-  const call = offersServerTools(asked.request)
-    ? { ...asked, request: offerServerTools(asked.request, deps.serverTools).request }
-    : asked;
+  const request = withOnlineServed(asked.request);
+  const call = {
+    ...asked,
+    request: offersServerTools(request) ? offerServerTools(request, deps.serverTools).request : request,
+  };
   const gathered = await gather(deps, call, call.request);
   const { defaultModel } = gathered;
   let plan: Plan;
@@ -152,6 +180,7 @@ const nothing = {
   holdNanoUsd: null,
   windows: [],
   generations: null,
+  stages: [],
 };
 
 async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gathered): Promise<Explained> {

@@ -4,7 +4,8 @@ import { outputItemOf } from '../call/output-item.ts';
 import { chunkFolder, toChunks } from '../convert/chunks.ts';
 import { hidesReasoning, reasoningFilter } from '../convert/reasoning.ts';
 import type { ChatRequest, ChatResult } from '../schema/chat.ts';
-import type { ChatChunk, ChunkDelta } from '../schema/chunk.ts';
+import type { ChatChunk } from '../schema/chunk.ts';
+import { annotate } from './annotate.ts';
 import type { CallRun } from './call-run.ts';
 import { offersServerTools } from './server-tools/offer.ts';
 
@@ -14,7 +15,7 @@ const none: readonly Step[] = [];
  * The steps that a response goes through on its way to the client. Hooks that were asked first come last, so that
  * guardrails judge what the client would get.
  */
-export function stepsOf({ hooks, annotations }: CallRun, request: ChatRequest): readonly Step[] {
+export function stepsOf({ hooks, annotations, foundPages }: CallRun, request: ChatRequest): readonly Step[] {
   const hides = hidesReasoning(request);
   const mayUseTools = offersServerTools(request);
   if (hooks.length === 0 && !mayUseTools) return hides ? [withoutReasoning()] : none;
@@ -25,10 +26,13 @@ export function stepsOf({ hooks, annotations }: CallRun, request: ChatRequest): 
     );
   const guarding = stepsFor(true);
   const mayAnnotate =
-    mayUseTools || annotations.length > 0 || hooks.some(({ hooks: { wrap, steps } }) => wrap || steps);
+    mayUseTools ||
+    annotations.length > 0 ||
+    foundPages.length > 0 ||
+    hooks.some(({ hooks: { wrap, steps } }) => wrap || steps);
   return [
     ...stepsFor(false),
-    ...(mayAnnotate ? [annotate(annotations)] : []),
+    ...(mayAnnotate ? [annotate(annotations, foundPages, mayUseTools)] : []),
     ...(hides ? [withoutReasoning()] : []),
     ...guarding,
     ...(guarding.length > 0 ? [withoutUnseen] : []),
@@ -58,18 +62,6 @@ function withoutReasoning(): Step {
     push(chunk) {
       const left = filter.without(chunk);
       return left === null ? [] : [left];
-    },
-  };
-}
-
-/** Adds what plugins have annotated to the first choice, before it ends. */
-function annotate(annotations: CallRun['annotations']): Step {
-  return {
-    push(chunk) {
-      const ends = chunk.choices.some(({ index, finish_reason }) => index === 0 && finish_reason !== null);
-      if (!ends || annotations.length === 0) return [chunk];
-      const delta: ChunkDelta = { annotations: annotations.splice(0) };
-      return [{ ...chunk, choices: [{ index: 0, delta, finish_reason: null }] }, chunk];
     },
   };
 }

@@ -3,6 +3,8 @@ import { fusion } from './fusion.ts';
 import { moderation } from './moderation.ts';
 import type { Plugin } from './plugin.ts';
 import { responseHealing } from './response-healing.ts';
+import { web } from './web.ts';
+import { webFetch } from './web-fetch.ts';
 
 /**
  * Every plugin that is built in.
@@ -16,4 +18,6 @@ export const plugins: readonly Plugin[] = [
   fusion(),
   moderation(),
   responseHealing(),
+  web(),
+  webFetch(),
 ];

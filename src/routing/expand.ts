@@ -111,9 +111,11 @@ function expandOne(
   throw unknownModel(slug, input);
 }
 
-function withSuffixes(found: Expanded, suffixes: readonly string[], { facts }: ExpandInput): Expanded {
+/** @throws GatewayError invalid_request (400) for `:online` where nobody searches the web */
+function withSuffixes(found: Expanded, suffixes: readonly string[], { facts, request }: ExpandInput): Expanded {
   const plugin = variantOf([], suffixes).find((variant) => variant.plugin)?.plugin;
-  if (plugin) throw new GatewayError('invalid_request', `plugin not available: ${plugin}`, { metadata: { plugin } });
+  if (plugin && !request.plugins?.some(({ id }) => id === plugin))
+    throw new GatewayError('invalid_request', `plugin not available: ${plugin}`, { metadata: { plugin } });
   const chosen = found.chosen.map(({ model, variants }) => ({
     model,
     variants: [...variants, ...variantOf(reachable(model, facts), suffixes)],

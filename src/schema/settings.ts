@@ -221,6 +221,8 @@ export const timeoutSettingsSchema = lazily(() =>
     totalMs: milliseconds().default(600_000),
     /** One call of a server tool; then the model is told that it failed. */
     serverToolMs: milliseconds().default(30_000),
+    /** One search of the web; then it has failed: 502, or the model is told so. */
+    searchMs: milliseconds().default(15_000),
   }),
 );
 export interface TimeoutSettings extends z.infer<ReturnType<typeof timeoutSettingsSchema>> {}

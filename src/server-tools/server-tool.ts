@@ -5,7 +5,7 @@ import type { Schema } from '../schema/schema.ts';
 
 /** What a server tool knows of the client call, and what it may add to it. */
 export interface ServerToolContext<Settings = unknown>
-  extends Pick<PluginContext, 'addAnnotations' | 'fetchUrl' | 'hold'> {
+  extends Pick<PluginContext, 'addAnnotations' | 'fetchUrl' | 'hold' | 'search'> {
   /** `parameters` of the tool in the request, checked by `settings`; `{}` where the request has none. */
   readonly settings: Settings;
   /** The client call. */

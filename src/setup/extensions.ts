@@ -1,3 +1,4 @@
+import type { SearchEngine } from '../call/search.ts';
 import type { Operation } from '../operations/operation.ts';
 import { plugins as builtIn } from '../plugins/index.ts';
 import type { Plugin } from '../plugins/plugin.ts';
@@ -20,9 +21,10 @@ export function allPlugins(own: readonly Plugin[]): readonly Plugin[] {
 
 /**
  * The server tools that are built in, and the host app's, which take the place of those with the same name.
+ * @param searches  whether the host app has set up a search engine
  * @throws SettingsError for a name that occurs twice, or that no provider takes
  */
-export function allServerTools(own: readonly ServerTool[]): readonly ServerTool[] {
+export function allServerTools(own: readonly ServerTool[], searches: boolean): readonly ServerTool[] {
   const names = new Set<string>();
   for (const [at, { name }] of own.entries()) {
     if (!/^[\w-]{1,48}$/.test(name))
@@ -30,7 +32,22 @@ export function allServerTools(own: readonly ServerTool[]): readonly ServerTool[
     if (names.has(name)) throw new SettingsError(`serverTools[${at}].name`, 'expected a name that no other tool has');
     names.add(name);
   }
-  return [...builtInTools.filter(({ name }) => !names.has(name)), ...own];
+  const usable = builtInTools.filter(({ name }) => !names.has(name) && (searches || name !== 'web_search'));
+  return [...usable, ...own];
+}
+
+/** @throws SettingsError for a name that occurs twice, or that no request can have */
+export function searchEnginesOf(own: readonly SearchEngine[]): readonly SearchEngine[] {
+  const names = new Set<string>(['native']);
+  for (const [at, { name }] of own.entries()) {
+    if (typeof name !== 'string' || name === '' || names.has(name))
+      throw new SettingsError(
+        `searchEngines[${at}].name`,
+        'expected a name that no other engine has, and not "native"',
+      );
+    names.add(name);
+  }
+  return own;
 }
 
 /** The operations of the interface, and the host app's. @throws SettingsError for a method and path that occur twice */

@@ -51,8 +51,8 @@ export async function resolveModel(
   throw new GatewayError('not_found', 'There is no such model here, or nothing that serves it');
 }
 
-/** A request that asks for nothing in particular. */
-const anyRequest: ChatRequest = { messages: [] };
+/** A request that asks for nothing in particular; with `:online`, a search of the web is part of it. */
+const anyRequest: ChatRequest = { messages: [], plugins: [{ id: 'web' }] };
 
 /** null: there is none by this name; nor is a router one, which chooses anew for every request. */
 function chosenModel(slug: string, view: CatalogView, { brand, isConfigured }: ListingDeps, facts: Facts) {

@@ -79,7 +79,7 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
 }
 
 function settingsOf(tool: ServerTool, one: ChatTool, at: number): unknown {
-  const parameters = (one as { parameters?: unknown }).parameters ?? {};
+  const parameters = parametersOf(one);
   if (tool.settings === undefined) return parameters;
   const checked = checkBy(tool.settings(), parameters);
   if (checked.issues === null) return checked.value;
@@ -88,6 +88,12 @@ function settingsOf(tool: ServerTool, one: ChatTool, at: number): unknown {
     'invalid_request',
     checked.issues.map(({ path, message }) => ({ path: path === '' ? place : `${place}.${path}`, message })),
   );
+}
+
+/** The short form of web search has its parameters at the top level. */
+function parametersOf(one: ChatTool): unknown {
+  const { type, parameters, ...fields } = one as { type: string; parameters?: object };
+  return isWebSearch(type) ? { ...fields, ...parameters } : (parameters ?? {});
 }
 
 /** A choice of a server tool, as that of its function. */

@@ -1,6 +1,6 @@
 import { joinUrl } from '../../base/base-url.ts';
 import { toBase64 } from '../../base/base64.ts';
-import { postJson } from '../../base/post-json.ts';
+import { bearerHeader, requestJson } from '../../base/request-json.ts';
 import { isObject } from '../../base/values.ts';
 import type { FileContent } from './annotations.ts';
 
@@ -64,7 +64,16 @@ export function mistralOcr(options: MistralOcrOptions): OcrEngine {
         image_limit: mostImages,
       };
       const url = joinUrl(baseUrl, '/ocr');
-      return resultOf(await postJson({ url, apiKey, body, maxBytes: maxResponseBytes, signal, fetch: options.fetch }));
+      return resultOf(
+        await requestJson({
+          url,
+          headers: bearerHeader(apiKey),
+          body,
+          maxBytes: maxResponseBytes,
+          signal,
+          fetch: options.fetch,
+        }),
+      );
     },
   };
 }

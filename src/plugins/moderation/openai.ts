@@ -1,5 +1,5 @@
 import { joinUrl } from '../../base/base-url.ts';
-import { postJson } from '../../base/post-json.ts';
+import { bearerHeader, requestJson } from '../../base/request-json.ts';
 import { isObject } from '../../base/values.ts';
 import type { Moderator, Verdict } from './moderator.ts';
 
@@ -29,7 +29,9 @@ export function openaiModerator(options: OpenAiModeratorOptions): Moderator {
     async classify(texts, signal) {
       const url = joinUrl(baseUrl, '/moderations');
       const body = { model, input: texts };
-      const verdicts = verdictsIn(await postJson({ url, apiKey, body, maxBytes, signal, fetch: options.fetch }));
+      const verdicts = verdictsIn(
+        await requestJson({ url, headers: bearerHeader(apiKey), body, maxBytes, signal, fetch: options.fetch }),
+      );
       if (verdicts.length !== texts.length) throw new Error('The moderation endpoint answered without all results');
       return verdicts;
     },

@@ -295,9 +295,15 @@ describe('what is decided of routing', () => {
     ]);
   });
   it('`:online`', async () => {
-    const { post, upstream } = testGateway();
+    const { post, upstream } = testGateway({ aliases: { looking: 'acme/fast:online' } });
     const { status, json } = await post({ model: 'acme/fast:online', messages: hello });
-    expect([status, json.error.message, upstream.sent.length]).toEqual([400, 'plugin not available: web', 0]);
+    expect([status, json.error.message]).toEqual([
+      400,
+      'Web search is not set up in this gateway: it has no search engine',
+    ]);
+    const alias = await post({ model: 'looking', messages: hello });
+    expect([alias.status, alias.json.error.message]).toEqual([400, 'plugin not available: web']);
+    expect(upstream.sent).toEqual([]);
   });
   it('Which models', async () => {
     const at = (slug: string, created?: number, where = 'a', family?: string) =>

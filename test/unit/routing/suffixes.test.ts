@@ -63,7 +63,7 @@ describe('a suffix', () => {
     expect([error.status, error.metadata]).toEqual([400, { model: 'm/9:nitro:free', did_you_mean: ['m/1'] }]);
   });
   it.each(['m/1:online', 'm/1:free:online', 'm/1:online:nitro', 'service/auto:online', 'service/free:online'])(
-    '%s asks for the web, as the plugin does, which is not here',
+    '%s asks for the web: without its plugin it is refused',
     (model) => {
       const error = refusalOf(world, { model });
       expect([error.status, error.metadata]).toEqual([400, { plugin: 'web' }]);
@@ -71,6 +71,12 @@ describe('a suffix', () => {
       if (model.startsWith('service')) expect(refusalOf({ models: [] }, { model }).status).toBe(400);
     },
   );
+  it('that asks for the web means nothing more where the plugin is there', () => {
+    const plugins = [{ id: 'web' as const }];
+    expect(order(planFor(world, { model: 'm/1:online:nitro', plugins }))).toEqual(
+      order(planFor(world, { model: 'm/1:nitro' })),
+    );
+  });
   it('asks the model to reason', () => {
     expect(planFor(world, { model: 'm/1:thinking' }).targets.map(({ reasons }) => reasons)).toEqual([true]);
     expect(planFor(world, { model: 'm/1' }).targets.map(({ reasons }) => reasons)).toEqual(all.map(() => undefined));

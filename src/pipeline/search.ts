@@ -1,0 +1,140 @@
+import { cleanName } from '../base/clean-text.ts';
+import type { Clock } from '../base/clock.ts';
+import { GatewayError } from '../base/errors.ts';
+import type { StopSignal } from '../base/stop.ts';
+import { withSignal } from '../base/within.ts';
+import type { Expense } from '../call/hooks.ts';
+import type {
+  FoundPages,
+  SearchAnswer,
+  SearchEngine,
+  SearchQuery,
+  SearchRequest,
+  SearchResult,
+} from '../call/search.ts';
+import { isOfDomains } from '../search/domains.ts';
+
+/** What a search needs of its call. */
+export interface SearchDeps {
+  engines: readonly SearchEngine[];
+  clock: Clock;
+  timeoutMs: number;
+  signal: StopSignal;
+  hold: (nanoUsd: number) => Promise<Expense>;
+}
+
+const usualResults = 5;
+const mostResults = 20;
+const usualCharacters = 2000;
+const mostCharacters = 20_000;
+/** Longer ones are refused by engines; the first words of a long prompt seldom matter more than the rest. */
+const queryCharacters = 400;
+const domainForm = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\/[\w.~%/+-]*)?$/i;
+const mostDomains = 100;
+
+/** A search that can be made. */
+interface Checked {
+  engine: SearchEngine;
+  query: Omit<SearchQuery, 'signal'>;
+  /** Integer nano-USD. */
+  price: number;
+}
+
+/**
+ * What a search may cost at most, integer nano-USD.
+ * @throws GatewayError invalid_request (400) where there is no such engine, or it cannot do what is asked
+ */
+export function priceOfSearch(asked: SearchRequest, engines: readonly SearchEngine[]): number {
+  return checked(asked, engines).price;
+}
+
+/**
+ * Searches the web and pays for it.
+ * @throws GatewayError invalid_request (400) as `priceOfSearch`; payment_required (402); upstream_failed (502) where the
+ *         engine fails; the reason of the signal
+ */
+export async function searchWeb(asked: SearchRequest, deps: SearchDeps): Promise<FoundPages> {
+  const { engine, query, price } = checked(asked, deps.engines);
+  const ignored = query.country === null || engine.takesCountry === true ? [] : (['country'] as const);
+  if (query.query === '') return { engine: engine.name, results: [], ignored };
+  const expense = await deps.hold(price);
+  const limits = { timeoutMs: deps.timeoutMs, signals: [deps.signal], late: () => new Error('too slow') };
+  const answer = await withSignal(deps.clock, limits, (signal) => engine.search({ ...query, signal })).catch(
+    (error: unknown): SearchAnswer => {
+      deps.signal.throwIfAborted();
+      // What was held stays booked: the engine may have charged for it.
+      throw new GatewayError('upstream_failed', 'The web search failed; try again later', { cause: error });
+    },
+  );
+  expense.settle(answer.nanoUsd ?? price);
+  return { engine: engine.name, results: usable(answer, query), ignored };
+}
+
+function checked(asked: SearchRequest, engines: readonly SearchEngine[]): Checked {
+  const engine = engineOf(asked.engine, engines);
+  const { includeDomains = [], excludeDomains = [], country = null } = asked;
+  checkDomains(includeDomains, excludeDomains, engine);
+  const maxResults = bounded(asked.maxResults ?? usualResults, mostResults);
+  const maxCharacters = bounded(asked.maxCharacters ?? usualCharacters, mostCharacters);
+  const query = asked.query.replace(/\s+/g, ' ').trim().slice(0, queryCharacters);
+  return {
+    engine,
+    query: { query, maxResults, maxCharacters, includeDomains, excludeDomains, country },
+    price: engine.priceOf(maxResults),
+  };
+}
+
+/** @throws GatewayError invalid_request (400) */
+function engineOf(name: string | undefined, engines: readonly SearchEngine[]): SearchEngine {
+  const found = name === undefined ? engines[0] : engines.find((engine) => engine.name === name);
+  if (found !== undefined) return found;
+  const known = engines.map((engine) => engine.name).join(', ');
+  throw new GatewayError(
+    'invalid_request',
+    engines.length === 0
+      ? 'Web search is not set up in this gateway: it has no search engine'
+      : `The search engine ${cleanName(name ?? '', 40)} is not set up in this gateway; expected one of ${known}`,
+    { metadata: { plugin: 'web' } },
+  );
+}
+
+/** @throws GatewayError invalid_request (400) */
+function checkDomains(included: readonly string[], excluded: readonly string[], engine: SearchEngine): void {
+  const wrong = [...included, ...excluded].find((domain) => domain.length > 300 || !domainForm.test(domain));
+  if (wrong !== undefined)
+    throw new GatewayError(
+      'invalid_request',
+      `${cleanName(wrong, 80)} is no domain; expected one such as "example.com", "*.example.com" or "example.com/blog"`,
+    );
+  if (included.length + excluded.length > mostDomains)
+    throw new GatewayError('invalid_request', `A search takes at most ${mostDomains} domains`);
+  if (engine.takesOneDomainList === true && included.length > 0 && excluded.length > 0)
+    throw new GatewayError(
+      'invalid_request',
+      `The search engine ${engine.name} takes either domains to include or domains to exclude, not both`,
+    );
+}
+
+/** Engines do not always keep to what they are asked for. */
+function usable(
+  { results }: SearchAnswer,
+  { maxResults, maxCharacters, includeDomains, excludeDomains }: Checked['query'],
+): SearchResult[] {
+  const seen = new Set<string>();
+  const wanted = results.filter(({ url }) => {
+    if (seen.has(url) || !URL.canParse(url)) return false;
+    seen.add(url);
+    const parsed = new URL(url);
+    const isIncluded = includeDomains.length === 0 || isOfDomains(parsed, includeDomains);
+    return isIncluded && !isOfDomains(parsed, excludeDomains);
+  });
+  return wanted.slice(0, maxResults).map((result) => ({
+    ...result,
+    title: result.title.slice(0, 300),
+    text: result.text.slice(0, maxCharacters),
+  }));
+}
+
+function bounded(value: number, most: number): number {
+  return Math.max(1, Math.min(Math.floor(value), most));
+}

@@ -1,0 +1,23 @@
+import { joinUrl } from '../base/base-url.ts';
+import type { SearchEngine } from '../call/search.ts';
+import { jsonEngine, resultsIn, type SearchEngineOptions, textIn, withSiteOperators } from './engine.ts';
+
+/** A SearXNG of your own. */
+export interface SearxngOptions extends SearchEngineOptions {
+  /** Where it is, such as `http://127.0.0.1:8888`. Its settings must allow the format `json`. */
+  baseUrl: string;
+}
+
+/** @see https://docs.searxng.org/dev/search_api.html */
+export function searxngSearch({ baseUrl, nanoUsdPerSearch = 0, fetch }: SearxngOptions): SearchEngine {
+  return jsonEngine({
+    name: 'searxng',
+    fetch,
+    priceOf: () => nanoUsdPerSearch,
+    request(query) {
+      const parameters = new URLSearchParams({ q: withSiteOperators(query), format: 'json' });
+      return { url: `${joinUrl(baseUrl, '/search')}?${parameters}`, headers: {} };
+    },
+    answer: ({ results }) => ({ results: resultsIn(results, 'publishedDate', ({ content }) => textIn(content)) }),
+  });
+}
