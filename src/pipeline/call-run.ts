@@ -21,6 +21,7 @@ import { namedModels } from './named-models.ts';
 import { planOf } from './plan-of.ts';
 import { type CallEnd, recordOf } from './record-of.ts';
 import { priceOfSearch, searchWeb } from './search.ts';
+import { mayNeedSearch } from './server-tools/hosted-search.ts';
 import { offersServerTools } from './server-tools/offer.ts';
 
 /** A plugin or guardrail that acts on a call, with what it knows of it. */
@@ -76,7 +77,8 @@ export class CallRun {
     const active = activeHooks(deps, call);
     this.hooks = active.length === 0 ? none : active.map((one) => ({ ...one, context: this.contextOf(one.options) }));
     const mayLeaveOver = this.hooks.some(({ hooks }) => hooks.wrap !== undefined);
-    this.hold = new CallHold(deps, call, this.hooks.length > 0 || offersServerTools(call.request));
+    const mayUseTools = offersServerTools(call.request) || mayNeedSearch(deps, call.request);
+    this.hold = new CallHold(deps, call, this.hooks.length > 0 || mayUseTools);
     this.#ownSwitch = mayLeaveOver ? linkedSwitch(call.signal) : null;
     this.signal = this.#ownSwitch ?? call.signal;
   }

@@ -14,6 +14,7 @@ import type { PipelineDeps } from './deps.ts';
 import { generate } from './generate.ts';
 import { hasLeft } from './generation.ts';
 import { screen } from './screen.ts';
+import { mayNeedSearch, withOwnSearch } from './server-tools/hosted-search.ts';
 import { respondWithServerTools } from './server-tools/loop.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
 
@@ -41,10 +42,12 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
 
 /** Generates, with the plugins that wrap it around: the first that is asked is the outermost. */
 function respond(run: CallRun, request: ChatRequest): Promise<ModelResponse> {
-  let respondTo: (request: ChatRequest) => Promise<ModelResponse> = (one) =>
+  const withTools = (one: ChatRequest) =>
     offersServerTools(one)
       ? respondWithServerTools(run, offerServerTools(one, run.deps.serverTools))
       : generate(run, one);
+  let respondTo: (request: ChatRequest) => Promise<ModelResponse> = (one) =>
+    mayNeedSearch(run.deps, one) ? withOwnSearch(run.deps, run.call, one).then(withTools) : withTools(one);
   for (const { hooks, context } of run.hooks.toReversed()) {
     const inner = respondTo as Generate;
     if (hooks.wrap) respondTo = async (one) => (await hooks.wrap?.(inner, one, context)) as ModelResponse;

@@ -7,6 +7,7 @@ import type { ChatRequest, ChatResult } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 import { annotate } from './annotate.ts';
 import type { CallRun } from './call-run.ts';
+import { mayNeedSearch } from './server-tools/hosted-search.ts';
 import { offersServerTools } from './server-tools/offer.ts';
 
 const none: readonly Step[] = [];
@@ -15,9 +16,9 @@ const none: readonly Step[] = [];
  * The steps that a response goes through on its way to the client. Hooks that were asked first come last, so that
  * guardrails judge what the client would get.
  */
-export function stepsOf({ hooks, annotations, foundPages }: CallRun, request: ChatRequest): readonly Step[] {
+export function stepsOf({ deps, hooks, annotations, foundPages }: CallRun, request: ChatRequest): readonly Step[] {
   const hides = hidesReasoning(request);
-  const mayUseTools = offersServerTools(request);
+  const mayUseTools = offersServerTools(request) || mayNeedSearch(deps, request);
   if (hooks.length === 0 && !mayUseTools) return hides ? [withoutReasoning()] : none;
   const reversed = hooks.toReversed();
   const stepsFor = (guardrails: boolean) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type FetchFault, FetchRefused, type FetchUrl } from '../../src/call/fetch-url.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { askResponses, streamResponses } from '../support/ask-responses.ts';
+import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { ledgerOf, withBudget } from '../support/booked.ts';
 import { checkResponsesResult, checkResponsesStream } from '../support/check-responses.ts';
 import { checkError, hello, testGateway } from '../support/gateway.ts';
@@ -182,6 +182,39 @@ describe('the tool service:web_search', () => {
     test.upstream.answer({ body: calling('web_search', { query: 'b' }) }, { body: textStream(...said) });
     const { text } = await streamResponses(test, body);
     expect(JSON.stringify(checkResponsesStream(text).final)).toContain('"url":"https://fruit.example/page"');
+  });
+});
+
+describe('the web search of a Responses request', () => {
+  const body = { input: 'Bananas?', tools: [{ type: 'web_search', filters: { allowed_domains: ['example'] } }] };
+
+  it('is done by the gateway where the provider speaks chat completions', async () => {
+    const test = searchGateway();
+    test.upstream.answer({ body: calling('web_search', { query: 'b' }) }, { body: completion({}, { content: said }) });
+    const { json } = await askResponses(test, body, metadata);
+    expect(test.engine.asked).toMatchObject([{ query: 'b', includeDomains: ['example'] }]);
+    expect(json.output[0].content[0].annotations).toHaveLength(2);
+    expect(json.service_metadata.dropped).toBeUndefined();
+  });
+  it('is done by the provider where it speaks Responses', async () => {
+    const test = searchGateway(engineOf(pages), nativeUp);
+    test.upstream.answer({ body: nativeResponse([nativeMessage('Found.')]) });
+    await askResponses(test, body);
+    expect(test.upstream.sent[0]?.body.tools).toEqual(body.tools);
+    expect(test.engine.asked).toEqual([]);
+  });
+  it.each<[string, object, object]>([
+    ['where the host app has no search engine', {}, body.tools[0] as object],
+    [
+      'where the client wants nothing new',
+      { searchEngines: [engineOf(pages)] },
+      { type: 'web_search', external_web_access: false },
+    ],
+  ])('is left out, and listed, %s', async (_, options, tool) => {
+    const test = testGateway(options);
+    test.upstream.always({ body: completion() });
+    const { status, json } = await askResponses(test, { ...body, tools: [tool] }, metadata);
+    expect([status, json.service_metadata.dropped]).toEqual([200, ['tools[].web_search']]);
   });
 });
 

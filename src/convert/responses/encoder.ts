@@ -75,9 +75,13 @@ function newBuilder(sink: EventSink, { request, callForms }: ResponsesEncoderOpt
   return new OutputBuilder(sink, { ids: itemIds(head.id), callForms, mayCiteLate: mayCiteLate(request) });
 }
 
-/** Whether a plugin may add citations when the text has ended. */
-function mayCiteLate({ plugins, model }: ResponsesBody): boolean {
-  return (Array.isArray(plugins) && plugins.length > 0) || (typeof model === 'string' && model.endsWith(':online'));
+/** Whether a plugin, or the gateway's web search, may add citations when the text has ended. */
+function mayCiteLate({ plugins, model, tools }: ResponsesBody): boolean {
+  return (
+    (Array.isArray(plugins) && plugins.length > 0) ||
+    (typeof model === 'string' && model.includes(':online')) ||
+    (Array.isArray(tools) && tools.some(({ type }) => typeof type === 'string' && type.includes('web_search')))
+  );
 }
 
 /** @param error  of the choice, where the provider reported one after partial output */
