@@ -19,6 +19,7 @@ import {
   isLimited,
   withTargets,
 } from './afford.ts';
+import { AskedHook } from './asked-hook.ts';
 import type { GenerateDeps, PipelineDeps } from './deps.ts';
 import { type Gathered, gather } from './gather.ts';
 import { planOf } from './plan-of.ts';
@@ -71,13 +72,18 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
   return foreseeing === undefined ? explainOne(deps, call) : explainSeveral(deps, call, foreseeing);
 }
 
-async function explainSeveral(deps: PipelineDeps, call: Call, { hooks, options }: ActiveHook): Promise<Explained> {
+async function explainSeveral(deps: PipelineDeps, call: Call, hook: ActiveHook): Promise<Explained> {
+  const { hooks, options } = hook;
   const plan = async (request: ChatRequest) => planOf(deps, request, await gather(deps, call, request));
+  const asked = new AskedHook(deps, call, hook, 'foresee');
   let foreseen: readonly ForeseenGeneration[];
   try {
-    foreseen = (await hooks.foresee?.(call.request, { options, call, plan })) ?? [];
+    const context = { options, call, plan, signal: asked.signal };
+    foreseen = (await asked.inTime(() => hooks.foresee?.(call.request, context))) ?? [];
   } catch (error) {
-    return refusedBy(error, call.request, null);
+    if (isGatewayError(error) && error.metadata?.excluded !== undefined) return refusedBy(error, call.request, null);
+    asked.skipAfter(error);
+    foreseen = [];
   }
   const generations: ExplainedGeneration[] = [];
   for (const { purpose, request } of foreseen)

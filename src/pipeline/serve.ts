@@ -3,7 +3,6 @@ import { idHeader } from '../base/ids.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
 import type { ModelResponse } from '../call/generation.ts';
-import type { Generate } from '../call/hooks.ts';
 import type { Reply } from '../call/reply.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { admit } from './admission.ts';
@@ -16,6 +15,7 @@ import { hasLeft } from './generation.ts';
 import { screen } from './screen.ts';
 import { respondWithServerTools } from './server-tools/loop.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
+import { wrapped } from './wrapped.ts';
 
 /**
  * The path of a client call: admit, screen, generate (once, or as often as plugins do), deliver.
@@ -45,9 +45,9 @@ function respond(run: CallRun, request: ChatRequest): Promise<ModelResponse> {
     offersServerTools(one)
       ? respondWithServerTools(run, offerServerTools(one, run.deps.serverTools))
       : generate(run, one);
-  for (const { hooks, context } of run.hooks.toReversed()) {
-    const inner = respondTo as Generate;
-    if (hooks.wrap) respondTo = async (one) => (await hooks.wrap?.(inner, one, context)) as ModelResponse;
+  for (const hook of run.hooks.toReversed()) {
+    const inner = respondTo;
+    if (hook.hooks.wrap) respondTo = (one) => wrapped(run, hook, inner, one);
   }
   return respondTo(request);
 }

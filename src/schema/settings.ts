@@ -221,6 +221,11 @@ export const timeoutSettingsSchema = lazily(() =>
     totalMs: milliseconds().default(600_000),
     /** One call of a server tool; then the model is told that it failed. */
     serverToolMs: milliseconds().default(30_000),
+    /**
+     * One call of a hook of a plugin or guardrail: `before`, `prepare`, `foresee`, and `push` or `end` of an asynchronous
+     * step. Not `wrap`, whose time is that of its generations. Then 504, or what the plugin's `onError` says.
+     */
+    pluginMs: milliseconds().default(60_000),
   }),
 );
 export interface TimeoutSettings extends z.infer<ReturnType<typeof timeoutSettingsSchema>> {}
