@@ -198,6 +198,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ),
     reportAuthFailure: (provider, reason) =>
       writeLog(logger, 'warn', { provider, reason }, 'The auth of a provider failed'),
+    reportPluginFailure: (plugin, hook, error) =>
+      writeLog(logger, 'warn', { plugin, hook, error }, 'A plugin failed and was skipped'),
     transportOf: (provider) => scripted?.(provider) ?? inProcess.get(provider.slug) ?? network(),
     limits: {
       bodyBytes: limits.upstreamBodyBytes,

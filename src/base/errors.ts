@@ -20,6 +20,7 @@ const kinds = {
   internal: { status: 500, errorType: 'server' },
   upstream_failed: { status: 502, errorType: 'provider_unavailable' },
   unavailable: { status: 503, errorType: 'provider_overloaded' },
+  plugin_timeout: { status: 504, errorType: 'timeout' },
   upstream_timeout: { status: 524, errorType: 'timeout' },
   overloaded: { status: 529, errorType: 'provider_overloaded' },
 } as const satisfies Record<string, { status: number; errorType: string }>;

@@ -71,6 +71,8 @@ export interface PlanningContext<Options = unknown> {
    * highest price as `cost_usd`, for `pipeline` of the explanation.
    */
   addStage(stage: PipelineStage): void;
+  /** Aborted when the client leaves, when the call's time is up, and when the hook has had its own time. */
+  readonly signal: AbortSignal;
 }
 
 /** A generation that a plugin would ask for. */
@@ -113,7 +115,10 @@ export interface PluginContext<Options = unknown> extends PlanningContext<Option
   hold(nanoUsd: number): Promise<Expense>;
 }
 
-/** All hooks are optional. A hook that throws fails the call: a GatewayError as it is, anything else with 500. */
+/**
+ * All hooks are optional. A hook that throws fails the call: a GatewayError as it is, anything else with 500. A hook that
+ * takes longer than `timeouts.pluginMs` fails it with 504. `onError` of a plugin may say otherwise.
+ */
 export interface PluginHooks<Options = unknown> {
   /** Changes the request before it is routed, or refuses it by throwing a GatewayError. Returns a new request. */
   before?(request: ChatRequest, context: PluginContext<Options>): ChatRequest | Promise<ChatRequest>;

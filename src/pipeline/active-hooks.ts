@@ -1,12 +1,16 @@
 import type { Call } from '../call/call.ts';
 import type { PluginHooks } from '../call/hooks.ts';
+import type { Plugin } from '../plugins/plugin.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { PipelineDeps } from './deps.ts';
 
 /** A plugin or guardrail that acts on a call. */
 export interface ActiveHook {
+  id: string;
   hooks: PluginHooks;
   isGuardrail: boolean;
+  /** What becomes of the call where a hook fails; a guardrail that fails always ends it. */
+  onError: 'fail' | 'skip';
   /** What the request says of it. */
   options: Record<string, unknown>;
 }
@@ -27,18 +31,22 @@ export function activeHooks(
     return none;
   const active: ActiveHook[] = [];
   for (const hooks of guardrails)
-    if (hooks.appliesTo?.(caller) !== false) active.push({ hooks, isGuardrail: true, options: {} });
+    if (hooks.appliesTo?.(caller) !== false)
+      active.push({ id: hooks.id, hooks, isGuardrail: true, onError: 'fail', options: {} });
   for (const options of requested ?? []) {
     const hooks = plugins.find(({ id }) => id === options.id);
-    if (hooks && options.enabled !== false) active.push({ hooks, isGuardrail: false, options });
+    if (hooks && options.enabled !== false) active.push(ofPlugin(hooks, options));
   }
   for (const hooks of plugins) {
     const isNamed = requested?.some(({ id }) => id === hooks.id) === true;
-    if ((hooks.isDefault === true || (online && hooks.id === 'web')) && !isNamed)
-      active.push({ hooks, isGuardrail: false, options: {} });
+    if ((hooks.isDefault === true || (online && hooks.id === 'web')) && !isNamed) active.push(ofPlugin(hooks, {}));
   }
   // A plugin without hooks is a name that another part of the gateway reads.
   return active.filter(({ hooks: { before, prepare, wrap, steps } }) => before || prepare || wrap || steps);
+}
+
+function ofPlugin(plugin: Plugin, options: Record<string, unknown>): ActiveHook {
+  return { id: plugin.id, hooks: plugin, isGuardrail: false, onError: plugin.onError ?? 'fail', options };
 }
 
 const online = ':online';

@@ -2,14 +2,14 @@ import { nanoToUsd } from '../base/money.ts';
 import type { StopSignal } from '../base/stop.ts';
 import { StopSwitch } from '../base/stop.ts';
 import type { Call } from '../call/call.ts';
-import type { Expense, PluginContext, PluginHooks } from '../call/hooks.ts';
+import type { Expense, PluginContext } from '../call/hooks.ts';
 import type { FoundPages, SearchRequest, SearchResult } from '../call/search.ts';
 import { sumUsage } from '../pricing/sum-usage.ts';
 import { describeRoute } from '../routing/describe.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
 import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
 import type { Admission } from '../stores/rates/limiter.ts';
-import { activeHooks } from './active-hooks.ts';
+import { type ActiveHook, activeHooks } from './active-hooks.ts';
 import { tokensUsed } from './admission.ts';
 import type { Annotation } from './annotate.ts';
 import { CallHold } from './call-hold.ts';
@@ -24,15 +24,6 @@ import { priceOfSearch, searchWeb } from './search.ts';
 import { mayNeedSearch } from './server-tools/hosted-search.ts';
 import { offersServerTools } from './server-tools/offer.ts';
 
-/** A plugin or guardrail that acts on a call, with what it knows of it. */
-export interface BoundHook {
-  hooks: PluginHooks;
-  isGuardrail: boolean;
-  context: PluginContext;
-}
-
-const none: readonly BoundHook[] = [];
-
 /**
  * One client call on its way through the pipeline: its hold, its generations, what plugins did, and one record at its
  * end. The call is over when it was finished and the last of its generations is settled.
@@ -45,7 +36,7 @@ export class CallRun {
   admission: Admission | null = null;
   /** In the order they began. */
   readonly generations: GenerationState[] = [];
-  readonly hooks: readonly BoundHook[];
+  readonly hooks: readonly ActiveHook[];
   /** Annotations that plugins have added and nobody has delivered yet. */
   readonly annotations: Annotation[] = [];
   /** What plugins and guardrails did. */
@@ -74,8 +65,7 @@ export class CallRun {
   constructor(deps: PipelineDeps, call: Call) {
     this.deps = deps;
     this.call = call;
-    const active = activeHooks(deps, call);
-    this.hooks = active.length === 0 ? none : active.map((one) => ({ ...one, context: this.contextOf(one.options) }));
+    this.hooks = activeHooks(deps, call);
     const mayLeaveOver = this.hooks.some(({ hooks }) => hooks.wrap !== undefined);
     const mayUseTools = offersServerTools(call.request) || mayNeedSearch(deps, call.request);
     this.hold = new CallHold(deps, call, this.hooks.length > 0 || mayUseTools);
@@ -149,7 +139,7 @@ export class CallRun {
   }
 
   /** @param options  what the request says of a plugin */
-  contextOf(options: Record<string, unknown>): PluginContext {
+  contextOf(options: Record<string, unknown>): Omit<PluginContext, 'signal'> {
     return {
       options,
       call: this.call,

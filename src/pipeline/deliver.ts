@@ -12,7 +12,8 @@ import type { ErrorBody } from '../schema/envelope.ts';
 import type { CallRun } from './call-run.ts';
 import { toGatewayError } from './failure.ts';
 import { hasLeft } from './generation.ts';
-import { StepChain, stepsOf, throughSteps } from './steps.ts';
+import { StepChain } from './step-chain.ts';
+import { stepsOf, throughSteps } from './steps.ts';
 
 const encoder = new TextEncoder();
 

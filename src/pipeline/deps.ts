@@ -27,6 +27,7 @@ import type { Transport } from '../transport/transport.ts';
 import type { RateDeps } from './admission.ts';
 import type { ReportAuthFailure } from './attempt/authenticate.ts';
 import type { Hedging } from './hedging.ts';
+import type { ReportPluginFailure } from './hook-failure.ts';
 
 /** What a workspace uses where a request names nothing. null: it names nothing either. */
 export interface WorkspaceDefaults {
@@ -125,6 +126,8 @@ export interface DeliverDeps {
 
 /** Everything the pipeline is given. Nothing in it belongs to one request. A stage takes the part that it needs. */
 export interface PipelineDeps extends GenerateDeps, DeliverDeps {
+  /** Is told why a plugin was left out; the client is told that it was. */
+  reportPluginFailure?: ReportPluginFailure | undefined;
   rates: RateDeps;
   /** Built in, and the host app's own. */
   plugins: readonly Plugin[];

@@ -2,6 +2,7 @@ import { type GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { ForeseenGeneration } from '../call/hooks.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
+import type { SearchRequest } from '../call/search.ts';
 import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { standingOfTarget } from '../routing/plan.ts';
@@ -20,6 +21,7 @@ import {
   isLimited,
   withTargets,
 } from './afford.ts';
+import { AskedHook } from './asked-hook.ts';
 import type { GenerateDeps, PipelineDeps } from './deps.ts';
 import { type Gathered, gather } from './gather.ts';
 import { planOf } from './plan-of.ts';
@@ -85,19 +87,28 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
 
 /** @throws what the plugin refuses the request with */
 async function foreseenBy(
-  { hooks, options }: ActiveHook,
+  hook: ActiveHook,
   deps: PipelineDeps,
   call: Call,
   stages: PipelineStage[],
 ): Promise<readonly ForeseenGeneration[]> {
+  const { hooks, options } = hook;
   if (hooks.foresee === undefined) return [];
-  return hooks.foresee(call.request, {
+  const asked = new AskedHook(deps, call, hook, 'foresee');
+  const context = {
     options,
     call,
-    plan: async (request) => planOf(deps, request, await gather(deps, call, request)),
-    priceOfSearch: (request) => priceOfSearch(request, deps.searchEngines),
-    addStage: (stage) => void stages.push(stage),
-  });
+    plan: async (request: ChatRequest) => planOf(deps, request, await gather(deps, call, request)),
+    priceOfSearch: (request: SearchRequest) => priceOfSearch(request, deps.searchEngines),
+    addStage: (stage: PipelineStage) => void stages.push(stage),
+    signal: asked.signal,
+  };
+  try {
+    return (await asked.inTime(() => hooks.foresee?.(call.request, context))) ?? [];
+  } catch (error) {
+    stages.push(asked.skipAfter(error));
+    return [];
+  }
 }
 
 async function explainSeveral(

@@ -20,6 +20,7 @@ import { gather } from './gather.ts';
 import type { GenerationState } from './generation.ts';
 import { GenerationStream } from './generation-stream.ts';
 import type { HoldShare } from './hold-share.ts';
+import { HookOfCall } from './hook-context.ts';
 import { planOf } from './plan-of.ts';
 
 /**
@@ -82,8 +83,11 @@ function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { att
   return async (target: Target): Promise<Prepared | null> => {
     const own = withDefaults(request, target.endpoint);
     let prepared = own;
-    for (const { hooks, context } of preparing)
-      prepared = (await hooks.prepare?.(prepared, target, context)) ?? prepared;
+    for (const hook of preparing) {
+      const asked = new HookOfCall(run, hook, 'prepare');
+      const given = prepared;
+      prepared = await asked.outcome(given, () => hook.hooks.prepare?.(given, target, asked.context));
+    }
     if (prepared === own || !target.ceilingNanoUsd) return { request: prepared, target };
     // A plugin may have made the prompt longer: the attempt must still fit into what is held.
     const ceiling = ceilingFor(run.deps, prepared, boundPrompt(prepared), target);

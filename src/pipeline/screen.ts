@@ -3,6 +3,7 @@ import { GatewayError } from '../base/errors.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { CallRun } from './call-run.ts';
 import type { PipelineDeps } from './deps.ts';
+import { HookOfCall } from './hook-context.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
 
 /**
@@ -16,9 +17,14 @@ export function screen(run: CallRun): ChatRequest | Promise<ChatRequest> {
   return hooks.length === 0 ? call.request : askedHooks(run);
 }
 
-async function askedHooks({ call, hooks }: CallRun): Promise<ChatRequest> {
-  let { request } = call;
-  for (const { hooks: hook, context } of hooks) request = (await hook.before?.(request, context)) ?? request;
+async function askedHooks(run: CallRun): Promise<ChatRequest> {
+  let { request } = run.call;
+  for (const hook of run.hooks) {
+    if (hook.hooks.before === undefined) continue;
+    const asked = new HookOfCall(run, hook, 'before');
+    const given = request;
+    request = await asked.outcome(given, () => hook.hooks.before?.(given, asked.context));
+  }
   return request;
 }
 

@@ -3,7 +3,6 @@ import { idHeader } from '../base/ids.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
 import type { ModelResponse } from '../call/generation.ts';
-import type { Generate } from '../call/hooks.ts';
 import type { Reply } from '../call/reply.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { admit } from './admission.ts';
@@ -17,6 +16,7 @@ import { screen } from './screen.ts';
 import { mayNeedSearch, withOwnSearch } from './server-tools/hosted-search.ts';
 import { respondWithServerTools } from './server-tools/loop.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
+import { wrapped } from './wrapped.ts';
 
 /**
  * The path of a client call: admit, screen, generate (once, or as often as plugins do), deliver.
@@ -48,9 +48,9 @@ function respond(run: CallRun, request: ChatRequest): Promise<ModelResponse> {
       : generate(run, one);
   let respondTo: (request: ChatRequest) => Promise<ModelResponse> = (one) =>
     mayNeedSearch(run.deps, one) ? withOwnSearch(run.deps, run.call, one).then(withTools) : withTools(one);
-  for (const { hooks, context } of run.hooks.toReversed()) {
-    const inner = respondTo as Generate;
-    if (hooks.wrap) respondTo = async (one) => (await hooks.wrap?.(inner, one, context)) as ModelResponse;
+  for (const hook of run.hooks.toReversed()) {
+    const inner = respondTo;
+    if (hook.hooks.wrap) respondTo = (one) => wrapped(run, hook, inner, one);
   }
   return respondTo(request);
 }

@@ -1,4 +1,3 @@
-import type { ResponseEnd } from '../call/generation.ts';
 import type { Step } from '../call/hooks.ts';
 import { outputItemOf } from '../call/output-item.ts';
 import { chunkFolder, toChunks } from '../convert/chunks.ts';
@@ -7,8 +6,10 @@ import type { ChatRequest, ChatResult } from '../schema/chat.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 import { annotate } from './annotate.ts';
 import type { CallRun } from './call-run.ts';
+import { guardedSteps } from './plugin-steps.ts';
 import { mayNeedSearch } from './server-tools/hosted-search.ts';
 import { offersServerTools } from './server-tools/offer.ts';
+import type { StepChain } from './step-chain.ts';
 
 const none: readonly Step[] = [];
 
@@ -16,15 +17,14 @@ const none: readonly Step[] = [];
  * The steps that a response goes through on its way to the client. Hooks that were asked first come last, so that
  * guardrails judge what the client would get.
  */
-export function stepsOf({ deps, hooks, annotations, foundPages }: CallRun, request: ChatRequest): readonly Step[] {
+export function stepsOf(run: CallRun, request: ChatRequest): readonly Step[] {
+  const { deps, hooks, annotations, foundPages } = run;
   const hides = hidesReasoning(request);
   const mayUseTools = offersServerTools(request) || mayNeedSearch(deps, request);
   if (hooks.length === 0 && !mayUseTools) return hides ? [withoutReasoning()] : none;
   const reversed = hooks.toReversed();
   const stepsFor = (guardrails: boolean) =>
-    reversed.flatMap(({ isGuardrail, hooks: { steps }, context }) =>
-      isGuardrail === guardrails && steps ? steps(context) : [],
-    );
+    reversed.flatMap((hook) => (hook.isGuardrail === guardrails && hook.hooks.steps ? guardedSteps(run, hook) : none));
   const guarding = stepsFor(true);
   const mayAnnotate =
     mayUseTools ||
@@ -66,60 +66,6 @@ function withoutReasoning(): Step {
     },
   };
 }
-
-/** Several steps as one. */
-export class StepChain {
-  readonly #steps: readonly Step[];
-  #hasEnded = false;
-
-  constructor(steps: readonly Step[]) {
-    this.#steps = steps;
-  }
-
-  get isEmpty(): boolean {
-    return this.#steps.length === 0;
-  }
-
-  /** @throws what a step throws */
-  async push(chunks: readonly ChatChunk[]): Promise<readonly ChatChunk[]> {
-    return this.#through(chunks, 0);
-  }
-
-  /** After the last chunk: what the steps have held back, each through those behind it. */
-  async end(end: ResponseEnd): Promise<readonly ChatChunk[]> {
-    if (this.#hasEnded) return nothing;
-    this.#hasEnded = true;
-    const released: ChatChunk[] = [];
-    for (const [at, step] of this.#steps.entries()) {
-      const held = step.end?.(end) ?? nothing;
-      const chunks = step.isAsync === true ? await held : (held as readonly ChatChunk[]);
-      released.push(...(chunks.length === 0 ? nothing : await this.#through(chunks, at + 1)));
-    }
-    return released;
-  }
-
-  /** Nobody gets what the steps still hold: they learn of the end all the same. */
-  abandon(end: ResponseEnd): void {
-    // What a step throws now, it throws to nobody.
-    this.end(end).catch(() => undefined);
-  }
-
-  async #through(chunks: readonly ChatChunk[], from: number): Promise<readonly ChatChunk[]> {
-    let current = chunks;
-    for (let at = from; at < this.#steps.length && current.length > 0; at++) {
-      const step = this.#steps[at] as Step;
-      const next: ChatChunk[] = [];
-      for (const chunk of current) {
-        const pushed = step.push(chunk);
-        next.push(...(step.isAsync === true ? await pushed : (pushed as readonly ChatChunk[])));
-      }
-      current = next;
-    }
-    return current;
-  }
-}
-
-const nothing: readonly ChatChunk[] = [];
 
 /**
  * A complete response through the steps.

@@ -9,6 +9,12 @@ export interface Plugin<Options = unknown> extends PluginHooks<Options> {
   options?: () => Schema<Options>;
   /** true: acts on every request that does not switch it off with `enabled: false`. Default: on those that name it. */
   isDefault?: boolean;
+  /**
+   * What becomes of the call where a hook throws something that is no GatewayError, or takes longer than
+   * `timeouts.pluginMs`. `fail`: it fails, with 500 or 504. `skip`: it goes on as if the hook were not there, where that
+   * is possible. Default `fail`.
+   */
+  onError?: 'fail' | 'skip';
 }
 
 /** Keeps the types of a plugin's options together. */

@@ -223,6 +223,11 @@ export const timeoutSettingsSchema = lazily(() =>
     serverToolMs: milliseconds().default(30_000),
     /** One search of the web; then it has failed: 502, or the model is told so. */
     searchMs: milliseconds().default(15_000),
+    /**
+     * One call of a hook of a plugin or guardrail: `before`, `prepare`, `foresee`, and `push` or `end` of an asynchronous
+     * step. Not `wrap`, whose time is that of its generations. Then 504, or what the plugin's `onError` says.
+     */
+    pluginMs: milliseconds().default(60_000),
   }),
 );
 export interface TimeoutSettings extends z.infer<ReturnType<typeof timeoutSettingsSchema>> {}

@@ -8,13 +8,17 @@ import { SettingsError } from './providers.ts';
 
 /**
  * The plugins that are built in, and the host app's, which take the place of those with the same id.
- * @throws SettingsError for an id that occurs twice
+ * @throws SettingsError for an id that occurs twice, and for an `onError` that is none
  */
 export function allPlugins(own: readonly Plugin[]): readonly Plugin[] {
   const ids = new Set<string>();
-  for (const [at, { id }] of own.entries()) {
+  for (const [at, { id, onError }] of own.entries()) {
     if (ids.has(id)) throw new SettingsError(`plugins[${at}].id`, 'expected an id that no other plugin has');
     ids.add(id);
+    if (onError !== undefined && onError !== 'fail' && onError !== 'skip')
+      throw new SettingsError(`plugins[${at}].onError`, 'expected "fail" or "skip"');
+    if (onError === 'skip' && id === 'moderation')
+      throw new SettingsError(`plugins[${at}].onError`, 'expected "fail": what could not be checked must not pass');
   }
   return [...builtIn.filter(({ id }) => !ids.has(id)), ...own];
 }

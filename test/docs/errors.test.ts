@@ -100,6 +100,11 @@ const cases: Case[] = [
   },
   { status: 502, when: "the gateway's own credentials", upstream: answered(401), metadata: ['provider_name'] },
   {
+    status: 504,
+    when: 'took longer than',
+    options: { guardrails: [{ id: 'slow', before: () => new Promise(() => undefined) }] },
+  },
+  {
     status: 524,
     when: 'did not respond in time',
     upstream: { instead: 'hang' },

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+// Loaded beforehand: loading takes time that a manual clock knows nothing of.
+import '../../src/plugins/response-healing/heal.ts';
 import { type ResponseHealingOptions, responseHealing } from '../../src/plugins/response-healing.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { checkResponsesStream } from '../support/check-responses.ts';

@@ -1,0 +1,70 @@
+import type { ResponseEnd } from '../call/generation.ts';
+import type { Step } from '../call/hooks.ts';
+import type { ChatChunk } from '../schema/chunk.ts';
+
+const nothing: readonly ChatChunk[] = [];
+
+/** Several steps as one. */
+export class StepChain {
+  readonly #steps: readonly Step[];
+  #hasEnded = false;
+
+  constructor(steps: readonly Step[]) {
+    this.#steps = steps;
+  }
+
+  get isEmpty(): boolean {
+    return this.#steps.length === 0;
+  }
+
+  /** @throws what a step throws */
+  async push(chunks: readonly ChatChunk[]): Promise<readonly ChatChunk[]> {
+    return this.#through(chunks, 0);
+  }
+
+  /** After the last chunk: what the steps have held back, each through those behind it. */
+  async end(end: ResponseEnd): Promise<readonly ChatChunk[]> {
+    if (this.#hasEnded) return nothing;
+    this.#hasEnded = true;
+    const released: ChatChunk[] = [];
+    for (let at = 0; at < this.#steps.length; at++) released.push(...(await this.#endOf(at, end)));
+    return released;
+  }
+
+  async #endOf(at: number, end: ResponseEnd): Promise<readonly ChatChunk[]> {
+    const step = this.#steps[at] as Step;
+    const held = step.end?.(end) ?? nothing;
+    const chunks = step.isAsync === true ? await held : (held as readonly ChatChunk[]);
+    return chunks.length === 0 ? nothing : this.#through(chunks, at + 1);
+  }
+
+  /** Nobody gets what the steps still hold: they learn of the end all the same. */
+  abandon(end: ResponseEnd): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    void this.#tellAll(end);
+  }
+
+  /** What a step throws now, it throws to nobody: the steps behind it learn of the end all the same. */
+  async #tellAll(end: ResponseEnd): Promise<void> {
+    for (let at = 0; at < this.#steps.length; at++) {
+      try {
+        await this.#endOf(at, end);
+      } catch {}
+    }
+  }
+
+  async #through(chunks: readonly ChatChunk[], from: number): Promise<readonly ChatChunk[]> {
+    let current = chunks;
+    for (let at = from; at < this.#steps.length && current.length > 0; at++) {
+      const step = this.#steps[at] as Step;
+      const next: ChatChunk[] = [];
+      for (const chunk of current) {
+        const pushed = step.push(chunk);
+        next.push(...(step.isAsync === true ? await pushed : (pushed as readonly ChatChunk[])));
+      }
+      current = next;
+    }
+    return current;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Generation, ModelResponse } from '../call/generation.ts';
+import type { ChatRequest } from '../schema/chat.ts';
+import type { ActiveHook } from './active-hooks.ts';
+import type { CallRun } from './call-run.ts';
+import { HookOfCall } from './hook-context.ts';
+
+/**
+ * Asks a plugin for a response. Where it fails before it has generated anything, and may be skipped, what it would have
+ * gone around is asked instead, once.
+ * @throws GatewayError; what the plugin throws; the reason of the call's signal, without waiting for the plugin
+ */
+export async function wrapped(
+  run: CallRun,
+  hook: ActiveHook,
+  inner: (request: ChatRequest) => Promise<ModelResponse>,
+  request: ChatRequest,
+): Promise<ModelResponse> {
+  const asked = new HookOfCall(run, hook, 'wrap');
+  let hasGenerated = false;
+  const generate = async (one: ChatRequest): Promise<Generation> => {
+    asked.throwIfGivenUp();
+    hasGenerated = true;
+    return (await inner(one)) as Generation;
+  };
+  try {
+    const response = await asked.whileWanted(() => hook.hooks.wrap?.(generate, request, asked.context));
+    asked.hasSucceeded();
+    return response as ModelResponse;
+  } catch (error) {
+    // Another generation would be paid for twice.
+    if (hasGenerated) throw error;
+    asked.skip(error);
+    return inner(request);
+  }
+}
