@@ -7,6 +7,7 @@ import { nanoToUsd } from '../base/money.ts';
 import type { Call } from '../call/call.ts';
 import { healthKey } from '../call/facts.ts';
 import type { Reply } from '../call/reply.ts';
+import { namesFusion } from '../pipeline/active-hooks.ts';
 import type { PipelineDeps } from '../pipeline/deps.ts';
 import { type Explained, type ExplainedGeneration, type ExplainedTarget, explain } from '../pipeline/explain.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
@@ -54,7 +55,10 @@ export function explainChatCompletion({
 
 /** How a call would be routed and paid for at this moment, whatever wire format it came in. */
 export async function explainCall(deps: PipelineDeps, call: Call): Promise<Reply> {
-  return jsonReply({ data: show(deps, await explain(deps, call)) });
+  const data = show(deps, await explain(deps, call));
+  const { request } = call;
+  const isFusion = namesFusion(request, deps.brand);
+  return jsonReply({ data: isFusion ? { ...data, requested: request.model as string, strategy: 'fusion' } : data });
 }
 
 function show(deps: PipelineDeps, explained: Explained): Explanation {

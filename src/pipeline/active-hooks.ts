@@ -22,13 +22,12 @@ const none: readonly ActiveHook[] = [];
  * of the request, then the plugins that act by default.
  */
 export function activeHooks(
-  { plugins, guardrails }: Pick<PipelineDeps, 'plugins' | 'guardrails'>,
+  { plugins, guardrails, brand }: Pick<PipelineDeps, 'plugins' | 'guardrails' | 'brand'>,
   { request, caller }: Call,
 ): readonly ActiveHook[] {
   const requested = request.plugins;
-  const online = mayBeOnline(request);
-  if (requested === undefined && !online && guardrails.length === 0 && !plugins.some(({ isDefault }) => isDefault))
-    return none;
+  const byModel = pluginOf(request, brand);
+  if (requested === undefined && byModel === null && guardrails.length === 0 && !plugins.some(isDefault)) return none;
   const active: ActiveHook[] = [];
   for (const hooks of guardrails)
     if (hooks.appliesTo?.(caller) !== false)
@@ -39,7 +38,7 @@ export function activeHooks(
   }
   for (const hooks of plugins) {
     const isNamed = requested?.some(({ id }) => id === hooks.id) === true;
-    if ((hooks.isDefault === true || (online && hooks.id === 'web')) && !isNamed) active.push(ofPlugin(hooks, {}));
+    if ((isDefault(hooks) || hooks.id === byModel) && !isNamed) active.push(ofPlugin(hooks, {}));
   }
   // A plugin without hooks is a name that another part of the gateway reads.
   return active.filter(({ hooks: { before, prepare, wrap, steps } }) => before || prepare || wrap || steps);
@@ -47,6 +46,21 @@ export function activeHooks(
 
 function ofPlugin(plugin: Plugin, options: Record<string, unknown>): ActiveHook {
   return { id: plugin.id, hooks: plugin, isGuardrail: false, onError: plugin.onError ?? 'fail', options };
+}
+
+function isDefault(plugin: Plugin): boolean {
+  return plugin.isDefault === true;
+}
+
+/** The plugin that the model of a request asks for. */
+function pluginOf(request: ChatRequest, brand: string): 'fusion' | 'web' | null {
+  if (namesFusion(request, brand)) return 'fusion';
+  return mayBeOnline(request) ? 'web' : null;
+}
+
+/** Whether the model is `service/fusion`: the plugin then chooses the models. */
+export function namesFusion({ model }: ChatRequest, brand: string): boolean {
+  return model === 'service/fusion' || model === `${brand}/fusion`;
 }
 
 const online = ':online';

@@ -9,7 +9,7 @@ import { describeRoute } from '../routing/describe.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
 import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
 import type { Admission } from '../stores/rates/limiter.ts';
-import { type ActiveHook, activeHooks } from './active-hooks.ts';
+import { type ActiveHook, activeHooks, namesFusion } from './active-hooks.ts';
 import { tokensUsed } from './admission.ts';
 import type { Annotation } from './annotate.ts';
 import { CallHold } from './call-hold.ts';
@@ -121,9 +121,15 @@ export class CallRun {
   /** How the call was routed; undefined: the caller did not ask for it. */
   metadata(): ServiceMetadata | undefined {
     if (!this.call.wantsMetadata) return undefined;
-    const described = describeRoute(this.generations, this.stages, this.deps.region);
+    const described = { ...describeRoute(this.generations, this.stages, this.deps.region), ...this.#fusionNames() };
     const idle = idlePlugins(this.call.request, this.stages);
     return idle.length === 0 ? described : { ...described, dropped: [...(described.dropped ?? []), ...idle] };
+  }
+
+  /** Where `service/fusion` was asked for, no single route says so. */
+  #fusionNames(): Partial<ServiceMetadata> {
+    const { request } = this.call;
+    return namesFusion(request, this.deps.brand) ? { requested: request.model as string, strategy: 'fusion' } : {};
   }
 
   /** Settles the hold and writes the record, once the last generation is settled. */

@@ -179,7 +179,7 @@ describe('docs/plugins.md', () => {
     expect(named('Hook').sort()).toEqual([...hooks].sort());
     expect(named('Member')).toEqual(membersOf('src/call/hooks.ts', 'PluginContext'));
     expect(named('Field of a plugin').slice(0, 4)).toEqual(['id', 'options', 'isDefault', 'onError']);
-    expect(named('Field of a plugin').slice(3)).toEqual(hooks);
+    expect(named('Field of a plugin').slice(4)).toEqual(hooks);
   });
   it('is right about when bytes pass through untouched', async () => {
     const decoding = vi.spyOn(GenerationStream.prototype, 'pull');

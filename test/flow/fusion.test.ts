@@ -424,3 +424,45 @@ describe('fusion over Responses', () => {
     expect(tested.upstream.sent).toHaveLength(0);
   });
 });
+
+describe('the model service/fusion', () => {
+  const models = { plugins: [fusion({ analysisModels: panel })] };
+
+  it("asks for the plugin, by `service` and by the operator's brand", async () => {
+    for (const [model, brand] of [
+      ['service/fusion', undefined],
+      ['acme/fusion', 'acme'],
+    ] as const) {
+      const tested = fusionGateway(wellDone, brand ? { ...models, brand } : models);
+      const { status, json } = await tested.post(
+        { model, messages: hello, max_tokens: 100 },
+        { [`x-${brand ?? 'service'}-metadata`]: 'enabled' },
+      );
+      expect([status, json.choices[0]?.message.content]).toEqual([200, 'The sky is blue']);
+      expect(sentFor(tested, 'analysis').map((body) => body.model)).toEqual(['a', 'b', 'c']);
+      const told = (json as Record<string, unknown>)[`${brand ?? 'service'}_metadata`];
+      expect(told).toMatchObject({ requested: model, strategy: 'fusion' });
+      expect(JSON.stringify(told)).not.toContain('dropped');
+    }
+  });
+  it('takes the settings of the request, in a stream too, and is explained', async () => {
+    const tested = fusionGateway(wellDone, models);
+    const asked = { model: 'service/fusion', messages: hello, max_tokens: 100 };
+    const plugins = [{ id: 'fusion', analysis_models: ['acme/b'] }];
+    const { chunks } = await tested.post({ ...asked, plugins, stream: true });
+    expect([textOf(chunks), sentFor(tested, 'analysis').length]).toEqual(['The sky is blue', 1]);
+    const { json } = await tested.call('POST', '/chat/completions/explain', asked);
+    expect([json.data.requested, json.data.strategy, json.data.generations.length]).toEqual([
+      'service/fusion',
+      'fusion',
+      5,
+    ]);
+  });
+  it('is no model where the plugin is switched off, nor as a fallback', async () => {
+    const tested = fusionGateway(wellDone, models);
+    const off = { model: 'service/fusion', messages: hello, plugins: [{ id: 'fusion', enabled: false }] };
+    expect((await tested.post(off)).status).toBe(400);
+    expect((await tested.post({ model: 'acme/a', models: ['service/fusion'], messages: hello })).status).toBe(400);
+    expect(tested.upstream.sent).toEqual([]);
+  });
+});

@@ -45,7 +45,6 @@ describe('a slug', () => {
     // Of what is built in nothing is free.
     ['service/free', 404],
     ['openai/gpt-6.1-sol:online', 400],
-    ['service/fusion', 400],
   ])('%s is %i', async (slug, status) => {
     expect((await answered(slug)).status).toBe(status);
   });

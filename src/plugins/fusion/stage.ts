@@ -86,7 +86,10 @@ export class FusionStage {
 
   #data(): Record<string, unknown> {
     const { analysisModels, model, unavailable, preset } = this.#cast;
-    const dropped = ['model', 'models', 'route'].filter((name) => (this.#request as Record<string, unknown>)[name]);
+    const given = this.#request as Record<string, unknown>;
+    // `service/fusion` is no model that is left out: it asks for the plugin.
+    const asksForIt = this.#request.model?.endsWith('/fusion') === true;
+    const dropped = ['model', 'models', 'route'].filter((name) => given[name] && !(name === 'model' && asksForIt));
     const failed = this.#asked.filter(({ purpose, failure }) => purpose === 'analysis' && failure !== null);
     return {
       ...(preset === null ? {} : { preset }),
