@@ -1,4 +1,6 @@
 import type { Guardrail } from './guardrail.ts';
 
+export { textGuardrail } from './text-guardrail.ts';
+
 /** Every guardrail that is built in. */
 export const guardrails: readonly Guardrail[] = [];

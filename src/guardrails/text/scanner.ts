@@ -54,8 +54,9 @@ export class Scanner<Pattern extends ScannedPattern> {
     return this.#search(false);
   }
 
-  /** No more text comes. @returns all that was held back */
-  end(): string {
+  /** The last text comes. @returns it, with all that was held back */
+  end(text = ''): string {
+    this.#text += text;
     return this.#search(true);
   }
 
