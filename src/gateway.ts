@@ -166,6 +166,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   });
   const rates = rateDeps(resolved.rateLimits, stores.rateLimiter);
+  const plugins = asOptions(() => allPlugins(resolved.plugins));
   const pipeline: PipelineDeps = {
     clock,
     random,
@@ -215,7 +216,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     defaultModel: resolved.defaultModel ?? null,
     record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record))),
     streams: resolved.streams,
-    plugins: asOptions(() => allPlugins(resolved.plugins)),
+    plugins,
+    shortener: plugins.find(({ shortener }) => shortener !== undefined)?.shortener ?? null,
     serverTools: asOptions(() => allServerTools(resolved.serverTools)),
     guardrails: [...guardrails, ...resolved.guardrails],
   };

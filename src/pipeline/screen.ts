@@ -29,11 +29,12 @@ async function askedHooks(run: CallRun): Promise<ChatRequest> {
 }
 
 /**
- * Refuses a plugin or a tool that would run here and is not available: nothing is silently ignored.
+ * Refuses a plugin or a tool that would run here and is not available, and a transform that there is not: nothing is
+ * silently ignored.
  * @throws GatewayError invalid_request (400)
  */
 export function checkAvailable(
-  { plugins, serverTools }: Pick<PipelineDeps, 'plugins' | 'serverTools'>,
+  { plugins, serverTools, shortener }: Pick<PipelineDeps, 'plugins' | 'serverTools' | 'shortener'>,
   request: ChatRequest,
 ): void {
   for (const plugin of request.plugins ?? []) {
@@ -44,4 +45,5 @@ export function checkAvailable(
     }
   }
   if (offersServerTools(request)) offerServerTools(request, serverTools);
+  shortener?.asked(request);
 }

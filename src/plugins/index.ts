@@ -1,3 +1,4 @@
+import { contextCompression } from './context-compression.ts';
 import { fileParser } from './file-parser.ts';
 import { fusion } from './fusion.ts';
 import { moderation } from './moderation.ts';
@@ -12,6 +13,7 @@ import { responseHealing } from './response-healing.ts';
 export const plugins: readonly Plugin[] = [
   { id: 'auto-router' },
   { id: 'pareto-router' },
+  contextCompression(),
   fileParser(),
   fusion(),
   moderation(),

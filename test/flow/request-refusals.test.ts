@@ -195,7 +195,7 @@ describe('a request that contradicts itself is refused with 422', () => {
 });
 
 describe('what this gateway cannot do is refused, never ignored', () => {
-  it.each(['web', 'web-fetch', 'context-compression'])('the plugin %s, unless it is switched off', async (id) => {
+  it.each(['web', 'web-fetch'])('the plugin %s, unless it is switched off', async (id) => {
     const { status, message } = await ask({ plugins: [{ id }] });
     expect([status, message]).toEqual([400, `plugin not available: ${id}`]);
     const off = await refusal({ model: 'nobody/none', messages: hello, plugins: [{ id, enabled: false }] });
