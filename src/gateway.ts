@@ -167,6 +167,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
   });
   const rates = rateDeps(resolved.rateLimits, stores.rateLimiter);
+  const plugins = asOptions(() => allPlugins(resolved.plugins));
   const pipeline: PipelineDeps = {
     clock,
     random,
@@ -216,7 +217,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     defaultModel: resolved.defaultModel ?? null,
     record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record))),
     streams: resolved.streams,
-    plugins: asOptions(() => allPlugins(resolved.plugins)),
+    plugins,
+    shortener: plugins.find(({ shortener }) => shortener !== undefined)?.shortener ?? null,
     serverTools: asOptions(() => allServerTools(resolved.serverTools, resolved.searchEngines.length > 0)),
     fetchUrl: resolved.fetchUrl ?? defaultFetchUrl(resolved.fetching, clock),
     searchEngines: asOptions(() => searchEnginesOf(resolved.searchEngines)),

@@ -61,6 +61,7 @@ export type { HandleContext } from './http/context.ts';
 export type { FindHostCaller, HostCaller } from './http/host-caller.ts';
 export { defineOperation, type Operation, type OperationInput } from './operations/operation.ts';
 export { type ApiKeyOptions, type GatewayOptions, OptionsError } from './options.ts';
+export { type ContextCompressionOptions, contextCompression } from './plugins/context-compression.ts';
 export { type MistralOcrOptions, mistralOcr, type OcrEngine } from './plugins/file-parser/ocr.ts';
 export { type FileParserOptions, fileParser } from './plugins/file-parser.ts';
 export type { FusionModels, FusionOptions, FusionPreset } from './plugins/fusion/settings.ts';

@@ -61,7 +61,17 @@ export interface Facts {
   difficulty?: number;
   /** Whether the caller may use a model, by its slug; null: all of them. */
   mayUseModel?: ((modelSlug: string) => boolean) | null;
+  /** Of a prompt that is too long; absent: it is sent as it is. */
+  shortening?: Shortening;
   nowMs: number;
+}
+
+/** Which endpoints get a prompt that is too long in a shorter form. */
+export interface Shortening {
+  /** The request asks for it: a context that holds half of the prompt will do. */
+  isAsked: boolean;
+  /** Whether an endpoint does. */
+  isFor(endpoint: Endpoint): boolean;
 }
 
 /** Which providers a workspace may use with the operator's credentials. */

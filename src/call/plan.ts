@@ -51,6 +51,8 @@ export interface Target extends Candidate {
   maxTokens?: number;
   /** The model is to reason, though the request does not say so (`:thinking`). */
   reasons?: true;
+  /** A prompt that is too long for its context is made shorter. */
+  shortens?: true;
 }
 
 /** All that can be decided without I/O. Routing metadata and logs are this, printed. */

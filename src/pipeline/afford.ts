@@ -4,11 +4,11 @@ import type { Call } from '../call/call.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import { affordableTokens, type Ceiling, type CeilingOptions, ceilingOf, unknownPart } from '../pricing/ceiling.ts';
 import { boundPrompt, type PromptBound } from '../pricing/prompt-bound.ts';
-import { withDefaults } from '../routing/model-defaults.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { BudgetLimit, HoldScope, Refusal } from '../stores/spending/spending.ts';
 import type { MoneyDeps } from './deps.ts';
 import { holdOf, withExpectedCost } from './expected-cost.ts';
+import { sentTo } from './shortening.ts';
 
 /** Limits that count the same targets. Those of the workspace and of the api key may differ on BYOK credentials. */
 export interface BudgetScope {
@@ -63,15 +63,10 @@ export function afford<T>(
       if (fitting.length === 0) {
         // The error names what the cheapest target lacks, not what the dearest would have needed.
         const costs = targets.map((target) => costIn(budgetScope, withCap(deps, request, target, prompt)));
-        const maxTokens = targets.map((target) =>
-          affordableTokens(
-            withDefaults(request, target.endpoint),
-            prompt,
-            target.endpoint,
-            availableNanoUsd,
-            boundsOf(deps, target),
-          ),
-        );
+        const maxTokens = targets.map((target) => {
+          const sent = sentTo(deps, request, prompt, target);
+          return affordableTokens(sent.own, sent.prompt, target.endpoint, availableNanoUsd, boundsOf(deps, target));
+        });
         throw refusal.errorFor(Math.min(...costs), Math.max(...maxTokens));
       }
       if (round === maxRounds) throw refusal.error;
@@ -99,8 +94,8 @@ function fittingTargets(
  */
 function withCap(deps: MoneyDeps, request: ChatRequest, target: Target, prompt: PromptBound): Target {
   if (target.maxTokens !== undefined || !target.ceilingNanoUsd) return target;
-  const own = withDefaults(request, target.endpoint);
-  const ceiling = ceilingOf(own, prompt, target.endpoint, { ...boundsOf(deps, target), alwaysSend: true });
+  const sent = sentTo(deps, request, prompt, target);
+  const ceiling = ceilingOf(sent.own, sent.prompt, target.endpoint, { ...boundsOf(deps, target), alwaysSend: true });
   return ceiling?.mustSend && ceiling.nanoUsd < target.ceilingNanoUsd ? atMost(target, ceiling, true) : target;
 }
 
@@ -192,7 +187,8 @@ function unknownFieldsError({ unknownFields }: PromptBound): GatewayError {
 /** The most a target can cost; null: its price, or that of the tier it is asked in, is not known. */
 export function ceilingFor(deps: MoneyDeps, request: ChatRequest, prompt: PromptBound, target: Target): Ceiling | null {
   if (isDearTier(request, target)) return null;
-  return ceilingOf(withDefaults(request, target.endpoint), prompt, target.endpoint, boundsOf(deps, target));
+  const sent = sentTo(deps, request, prompt, target);
+  return ceilingOf(sent.own, sent.prompt, target.endpoint, boundsOf(deps, target));
 }
 
 /**
@@ -246,12 +242,12 @@ function shrunk(
   return targets.flatMap((target) => {
     if (costIn(budgetScope, target) <= amountNanoUsd) return [target];
     const bounds = boundsOf(deps, target);
-    const own = withDefaults(request, target.endpoint);
-    const maxTokens = affordableTokens(own, prompt, target.endpoint, amountNanoUsd, bounds);
+    const { own, prompt: bound } = sentTo(deps, request, prompt, target);
+    const maxTokens = affordableTokens(own, bound, target.endpoint, amountNanoUsd, bounds);
     if (maxTokens < 1) return [];
     const ceiling = ceilingOf(
       { ...own, max_tokens: null, max_completion_tokens: maxTokens },
-      prompt,
+      bound,
       target.endpoint,
       bounds,
     );

@@ -3,6 +3,7 @@ import type { ByokCredential } from '../call/facts.ts';
 import type { FetchUrl } from '../call/fetch-url.ts';
 import type { CredentialRef } from '../call/plan.ts';
 import type { SearchEngine } from '../call/search.ts';
+import type { Shortener } from '../call/shortener.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Health } from '../catalog/health.ts';
@@ -69,10 +70,14 @@ export interface RoutingDeps {
   defaultsOf: (workspaceId: WorkspaceId) => WorkspaceDefaults | Promise<WorkspaceDefaults>;
   /** For requests that name no model; null for none. */
   defaultModel: string | null;
+  /** Makes prompts fit; null: none does. */
+  shortener: Shortener | null;
 }
 
 /** For the money of a call. */
 export interface MoneyDeps {
+  /** Makes prompts fit; null: none does. */
+  shortener: Shortener | null;
   /** A configured provider; null for any other. */
   provider: (slug: string) => Provider | null;
   spending: Spending;

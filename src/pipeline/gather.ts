@@ -7,6 +7,7 @@ import type { ChatRequest } from '../schema/chat.ts';
 import type { BudgetLimit } from '../stores/spending/spending.ts';
 import { Conversation } from './conversation.ts';
 import type { MoneyDeps, RoutingDeps, WorkspaceDefaults } from './deps.ts';
+import { shorteningOf } from './shortening.ts';
 
 /** What is read of a workspace. */
 type Read = readonly [readonly ByokCredential[], readonly BudgetLimit[], WorkspaceDefaults];
@@ -57,6 +58,10 @@ export async function gather(
     mayUseModel: models?.allows ?? null,
     nowMs,
   };
+  if (deps.shortener !== null) {
+    const shortening = shorteningOf(deps, deps.shortener, call);
+    if (shortening !== null) facts.shortening = shortening;
+  }
   if (deps.difficulty !== undefined && asksAuto(requestedSlugs(request, defaultModel), { view, brand: deps.brand }))
     facts.difficulty = within(await deps.difficulty(request));
   return { facts, view, budgets, defaultModel, conversation };

@@ -22,6 +22,7 @@ import { GenerationStream } from './generation-stream.ts';
 import type { HoldShare } from './hold-share.ts';
 import { HookOfCall } from './hook-context.ts';
 import { planOf } from './plan-of.ts';
+import { shortenedFor } from './shortening.ts';
 
 /**
  * Makes one generation: reads what the plan needs, plans, holds the money, calls the targets. The generation settles
@@ -77,9 +78,10 @@ function unplanned({ brand }: RoutingDeps, request: ChatRequest, defaultModel: s
 
 /** The request of one attempt, as plugins prepare it; null: none of them does. */
 function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { attempts, plan }: GenerationState) {
-  if (run.hooks.length === 0) return null;
+  const mayShorten = plan?.targets.some(({ shortens }) => shortens) === true;
+  if (run.hooks.length === 0 && !mayShorten) return null;
   const preparing = run.hooks.filter(({ hooks }) => hooks.prepare !== undefined);
-  if (preparing.length === 0) return null;
+  if (preparing.length === 0 && !mayShorten) return null;
   return async (target: Target): Promise<Prepared | null> => {
     const own = withDefaults(request, target.endpoint);
     let prepared = own;
@@ -88,6 +90,8 @@ function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { att
       const given = prepared;
       prepared = await asked.outcome(given, () => hook.hooks.prepare?.(given, target, asked.context));
     }
+    // Last: other plugins may have made the prompt longer.
+    prepared = sentShortened(run, prepared, target);
     if (prepared === own || !target.ceilingNanoUsd) return { request: prepared, target };
     // A plugin may have made the prompt longer: the attempt must still fit into what is held.
     const ceiling = ceilingFor(run.deps, prepared, boundPrompt(prepared), target);
@@ -101,6 +105,15 @@ function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { att
       ? { request: { ...prepared, max_tokens: null, max_completion_tokens: ceiling.maxTokens }, target: costed }
       : { request: prepared, target: costed };
   };
+}
+
+/** The request that fits a target: where it was made shorter, the client is told, but not of a retry that is no shorter. */
+function sentShortened({ deps, stages }: CallRun, request: ChatRequest, target: Target): ChatRequest {
+  const shortened = shortenedFor(deps, request, target);
+  if (shortened === null) return request;
+  const { stage } = shortened;
+  if (!stages.some(({ type, summary }) => type === stage.type && summary === stage.summary)) stages.push(stage);
+  return shortened.request;
 }
 
 /** What becomes of a target whose prompt a plugin has made longer. */

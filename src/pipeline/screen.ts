@@ -1,5 +1,3 @@
-import { cleanName } from '../base/clean-text.ts';
-import { GatewayError } from '../base/errors.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { CallRun } from './call-run.ts';
 import type { PipelineDeps } from './deps.ts';
@@ -29,19 +27,14 @@ async function askedHooks(run: CallRun): Promise<ChatRequest> {
 }
 
 /**
- * Refuses a plugin or a tool that would run here and is not available: nothing is silently ignored.
+ * Refuses a tool that would run here and is not available, and a transform that there is not: nothing is silently
+ * ignored.
  * @throws GatewayError invalid_request (400)
  */
 export function checkAvailable(
-  { plugins, serverTools }: Pick<PipelineDeps, 'plugins' | 'serverTools'>,
+  { serverTools, shortener }: Pick<PipelineDeps, 'serverTools' | 'shortener'>,
   request: ChatRequest,
 ): void {
-  for (const plugin of request.plugins ?? []) {
-    if (plugin.enabled !== false && !plugins.some(({ id }) => id === plugin.id)) {
-      throw new GatewayError('invalid_request', `plugin not available: ${cleanName(plugin.id, 80)}`, {
-        metadata: { plugin: plugin.id },
-      });
-    }
-  }
   if (offersServerTools(request)) offerServerTools(request, serverTools);
+  shortener?.asked(request);
 }

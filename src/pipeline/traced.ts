@@ -117,7 +117,7 @@ class Observer implements AttemptObserver {
 }
 
 /** Fields that are not for providers, and that nothing in the gateway acts on where no plugin has taken them out. */
-const unheeded = ['stop_server_tools_when', 'transforms'];
+const unheeded = ['stop_server_tools_when'];
 
 /** How many are noted: a dialect may name fields that the caller has made up. */
 const maxDropped = 50;
@@ -126,7 +126,7 @@ const maxDropped = 50;
 function withUnheeded(request: ChatRequest, dropped: readonly string[]): readonly string[] {
   const found = unheeded.filter((name) => {
     const value = request[name] ?? null;
-    // `transforms: []` asks for nothing.
+    // An empty list asks for nothing.
     return value !== null && !(Array.isArray(value) && value.length === 0);
   });
   const all = found.length === 0 ? dropped : [...dropped, ...found];

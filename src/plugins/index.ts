@@ -1,3 +1,4 @@
+import { contextCompression } from './context-compression.ts';
 import { fileParser } from './file-parser.ts';
 import { fusion } from './fusion.ts';
 import { moderation } from './moderation.ts';
@@ -14,6 +15,7 @@ import { webFetch } from './web-fetch.ts';
 export const plugins: readonly Plugin[] = [
   { id: 'auto-router' },
   { id: 'pareto-router' },
+  contextCompression(),
   fileParser(),
   fusion(),
   moderation(),

@@ -1,4 +1,5 @@
 import type { PluginHooks } from '../call/hooks.ts';
+import type { Shortener } from '../call/shortener.ts';
 import type { Schema } from '../schema/schema.ts';
 
 /** Something a request may ask for by id. The ids of the interface, or one of the host app's own. */
@@ -15,6 +16,8 @@ export interface Plugin<Options = unknown> extends PluginHooks<Options> {
    * is possible. Default `fail`.
    */
   onError?: 'fail' | 'skip';
+  /** Makes prompts fit the context of an endpoint. Of several plugins that have one, the first is asked. */
+  shortener?: Shortener;
 }
 
 /** Keeps the types of a plugin's options together. */

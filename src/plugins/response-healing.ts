@@ -1,5 +1,5 @@
 import type { ResponseEnd } from '../call/generation.ts';
-import type { PluginContext, Step } from '../call/hooks.ts';
+import type { Generate, PluginContext, Step } from '../call/hooks.ts';
 import type { ChatRequest, FinishReason } from '../schema/chat.ts';
 import type { ChatChunk, ChunkChoice } from '../schema/chunk.ts';
 import { definePlugin, type Plugin } from './plugin.ts';
@@ -14,6 +14,11 @@ export interface ResponseHealingOptions {
    * as they are.
    */
   streams?: boolean;
+  /**
+   * true: where a response cannot be healed to what was asked for, the model is asked once more, with its response and
+   * what is wrong with it. Both generations are held and booked. Of streams only where `streams` is set. Default false.
+   */
+  reask?: boolean;
   /** Characters of a response; a longer one stays as it is. Default 200,000. */
   maxChars?: number;
   /**
@@ -24,7 +29,12 @@ export interface ResponseHealingOptions {
 }
 
 /** The limits, where the host app sets none. */
-export const responseHealingDefaults = { streams: false, maxChars: 200_000, maxRepairChars: 32_000 } as const;
+export const responseHealingDefaults = {
+  streams: false,
+  reask: false,
+  maxChars: 200_000,
+  maxRepairChars: 32_000,
+} as const;
 
 type Mode = 'json_schema' | 'json_object';
 
@@ -37,6 +47,17 @@ export function responseHealing(options: ResponseHealingOptions = {}): Plugin {
   return definePlugin({
     id: 'response-healing',
     ...(options.isDefault === true ? { isDefault: true } : {}),
+    ...(settings.reask
+      ? {
+          async wrap(generate: Generate, request: ChatRequest, context: PluginContext) {
+            const asked = formOf(request);
+            if (asked === null || (request.stream === true && !settings.streams)) return generate(request);
+            // Loaded when the first response needs it.
+            const { generateTwice } = await import('./response-healing/reask.ts');
+            return generateTwice(generate, request, asked, settings, context);
+          },
+        }
+      : {}),
     steps(context) {
       const { request } = context.call;
       const asked = formOf(request);

@@ -3,6 +3,9 @@ import { mediaTokens } from './media-tokens.ts';
 import { silentFields } from './silent-fields.ts';
 import { TextCounter } from './text-counter.ts';
 
+/** Counts the tokens of texts, and of values written as JSON. */
+export type Counter = Pick<TextCounter, 'tokensOf' | 'tokensOfJson'>;
+
 /** The tokens of a message in addition to its text, in the formats of the common models. */
 const tokensPerMessage = 4;
 
@@ -28,9 +31,15 @@ export function estimateOutput(output: number | string, counter = new TextCounte
   return typeof output === 'string' ? counter.tokensOf(output) : Math.ceil(output / 3);
 }
 
-export function estimatePrompt(request: ChatRequest, counter = new TextCounter()): number {
-  let tokens = 3;
+export function estimatePrompt(request: ChatRequest, counter: Counter = new TextCounter()): number {
+  let tokens = 0;
   for (const message of request.messages) tokens += estimateMessage(message, counter);
+  return tokens + estimateBeside(request, counter);
+}
+
+/** What of the prompt is not in its messages, such as tools. */
+export function estimateBeside(request: ChatRequest, counter: Counter): number {
+  let tokens = 3;
   if (request.tools) tokens += counter.tokensOfJson(request.tools);
   if (request.response_format) tokens += counter.tokensOfJson(request.response_format);
   // The model may read fields that we do not know, such as documents.
@@ -39,7 +48,7 @@ export function estimatePrompt(request: ChatRequest, counter = new TextCounter()
   return tokens;
 }
 
-function estimateMessage(message: ChatMessage, counter: TextCounter): number {
+export function estimateMessage(message: ChatMessage, counter: Counter): number {
   let tokens = tokensPerMessage;
   const { content } = message;
   if (typeof content === 'string') tokens += counter.tokensOf(content);

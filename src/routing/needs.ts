@@ -11,6 +11,8 @@ export interface Needs {
   promptTokens: number;
   /** The largest output the request allows; null: the request sets no limit. */
   maxTokens: number | null;
+  /** A prompt that is too long is made shorter: a context that holds half of it will do. */
+  isShortened: boolean;
 }
 
 const modalityOf: Readonly<Record<string, string>> = {
@@ -24,7 +26,7 @@ const modalityOf: Readonly<Record<string, string>> = {
 /** Rather too few tokens than too many: English has about four characters per token, other scripts have fewer. */
 const charsPerToken = 4;
 
-export function needsOf(request: ChatRequest): Needs {
+export function needsOf(request: ChatRequest, isShortened = false): Needs {
   const parameters: string[] = [];
   if (request.tools && request.tools.length > 0) parameters.push('tools');
   const format = request.response_format?.type;
@@ -49,6 +51,7 @@ export function needsOf(request: ChatRequest): Needs {
     modalities,
     promptTokens: Math.floor(chars / charsPerToken),
     maxTokens: request.max_completion_tokens ?? request.max_tokens ?? null,
+    isShortened,
   };
 }
 
@@ -60,9 +63,15 @@ export function lacks(needs: Needs, { inputModalities }: Model, endpoint: Endpoi
     for (const parameter of parameters) if (unsupportedParameters.includes(parameter)) return true;
   if (supportedParameters !== null && !supportsAll(supportedParameters, parameters)) return true;
   if (inputModalities) for (const modality of modalities) if (!inputModalities.includes(modality)) return true;
-  if (contextLength !== null && needs.promptTokens > contextLength) return true;
-  if (maxPromptTokens !== undefined && needs.promptTokens > maxPromptTokens) return true;
+  const promptTokens = leastPrompt(needs);
+  if (contextLength !== null && promptTokens > contextLength) return true;
+  if (maxPromptTokens !== undefined && promptTokens > maxPromptTokens) return true;
   return maxCompletionTokens !== null && needs.maxTokens !== null && needs.maxTokens > maxCompletionTokens;
+}
+
+/** What an endpoint must have room for. */
+export function leastPrompt({ promptTokens, isShortened }: Needs): number {
+  return isShortened ? promptTokens / 2 : promptTokens;
 }
 
 /** Other names for the same parameter in lists of supported parameters. */

@@ -48,7 +48,7 @@ export interface PlanInput {
 export function planRoute(input: PlanInput): Plan {
   const { request, facts, providerName } = input;
   const slugs = requestedSlugs(request, input.defaultModel);
-  const needs = needsOf(request);
+  const needs = needsOf(request, facts.shortening?.isAsked);
   const { chosen, ofFirstSlug, strategy, params, router, unknownFallbacks, stages } = expandModels(slugs, {
     request,
     view: input.view,
@@ -90,7 +90,9 @@ export function planRoute(input: PlanInput): Plan {
       workspaceId: facts.workspaceId,
       modelIndex,
     };
-    targets.push(reasons(entry) ? { ...target, reasons: true } : target);
+    if (reasons(entry)) target.reasons = true;
+    if (facts.shortening?.isFor(endpoint) && writesText(entry.model)) target.shortens = true;
+    targets.push(target);
   };
   const fits: Fits = (one, { modelSlug: model }) =>
     credentialFits(one, { model, user: request.user ?? null, apiKeyHash: facts.apiKeyHash });
@@ -213,6 +215,11 @@ function reasons({ variants }: RankedEndpoint): boolean {
   return false;
 }
 
+/** A model that only makes images needs no conversation that was cut. */
+function writesText({ outputModalities }: Model): boolean {
+  return outputModalities === undefined || outputModalities.includes('text');
+}
+
 /** Shows how a target was judged when it was planned. */
 export function standingOfTarget(
   { request, view, facts }: Pick<PlanInput, 'request' | 'view' | 'facts'>,
@@ -221,7 +228,7 @@ export function standingOfTarget(
   const model = view.model(endpoint.modelSlug) as Model;
   const entry = rankedEndpoint(endpoint, model, modelIndex, []);
   const sort = requestedSort(request).by ?? knownSort(facts.defaultSort);
-  return standingOf(entry, sort, contextOf(request, facts, needsOf(request)));
+  return standingOf(entry, sort, contextOf(request, facts, needsOf(request, facts.shortening?.isAsked)));
 }
 
 function contextOf({ provider }: ChatRequest, facts: Facts, needs: Needs): RankContext {

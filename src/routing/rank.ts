@@ -1,7 +1,7 @@
 import { endpointKey, type HealthView, type Percentiles } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
 import type { ProviderPreferences } from '../schema/preferences.ts';
-import { lacks, type Needs } from './needs.ts';
+import { lacks, leastPrompt, type Needs } from './needs.ts';
 import type { SortBy } from './sort.ts';
 import type { Variant } from './variant.ts';
 
@@ -172,7 +172,14 @@ function assess(
     return;
   }
   const isSlow = preferences !== null && missesCutoffs(preferences, key, health);
-  entry.place = (isLacking ? 4 : 0) + (fails ? 2 : 0) + (isSlow ? 1 : 0);
+  entry.place = (isLacking ? 4 + shortfall(needs, endpoint) : 0) + (fails ? 2 : 0) + (isSlow ? 1 : 0);
+}
+
+/** Of contexts that are all too short for a prompt that is made shorter, the largest comes first. In [0, 0.5]. */
+function shortfall(needs: Needs, { contextLength }: Endpoint): number {
+  const least = leastPrompt(needs);
+  if (!needs.isShortened || contextLength === null || contextLength >= least) return 0;
+  return (1 - contextLength / least) / 2;
 }
 
 /** Collects the facts for display; planning itself does not need this object. */

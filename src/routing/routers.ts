@@ -38,17 +38,29 @@ export function fittingModels(
   { models, needs, facts, passes }: RouterInput,
   isWanted: (endpoint: Endpoint) => boolean,
 ) {
-  const able = models
-    .filter(({ outputModalities }) => outputModalities === undefined || outputModalities.includes('text'))
-    .map((model) => ({
-      model,
-      endpoints: reachable(model, facts).filter((one) => isWanted(one) && !lacks(needs, model, one)),
-    }))
-    .filter(({ endpoints }) => endpoints.length > 0);
+  const ableTo = (need: Needs) =>
+    models
+      .filter(({ outputModalities }) => outputModalities === undefined || outputModalities.includes('text'))
+      .map((model) => ({
+        model,
+        endpoints: reachable(model, facts).filter((one) => isWanted(one) && !lacks(need, model, one)),
+      }))
+      .filter(({ endpoints }) => endpoints.length > 0);
+  let able = ableTo(needs);
+  if (able.length === 0 && needs.isShortened) able = largest(ableTo({ ...needs, promptTokens: 0 }));
   const allowed = able
     .map(({ model, endpoints }) => ({ model, endpoints: endpoints.filter((one) => passes(one, model)) }))
     .filter(({ endpoints }) => endpoints.length > 0);
   return allowed.length > 0 ? allowed : able;
+}
+
+/** The models with the largest context, where none is large enough. */
+function largest(models: { model: Model; endpoints: readonly Endpoint[] }[]) {
+  const contexts = models.flatMap(({ endpoints }) => endpoints.map(({ contextLength }) => contextLength ?? 0));
+  const most = contexts.reduce((larger, one) => Math.max(larger, one), 0);
+  return models
+    .map(({ model, endpoints }) => ({ model, endpoints: endpoints.filter((one) => one.contextLength === most) }))
+    .filter(({ endpoints }) => endpoints.length > 0);
 }
 
 /** Returns the price of the cheapest endpoint in pico-USD; null: no price is known. */

@@ -178,8 +178,8 @@ describe('docs/plugins.md', () => {
     const hooks = membersOf('src/call/hooks.ts', 'PluginHooks');
     expect(named('Hook').sort()).toEqual([...hooks].sort());
     expect(named('Member')).toEqual(membersOf('src/call/hooks.ts', 'PluginContext'));
-    expect(named('Field of a plugin').slice(0, 4)).toEqual(['id', 'options', 'isDefault', 'onError']);
-    expect(named('Field of a plugin').slice(4)).toEqual(hooks);
+    expect(named('Field of a plugin').slice(0, 5)).toEqual(['id', 'options', 'isDefault', 'onError', 'shortener']);
+    expect(named('Field of a plugin').slice(5)).toEqual(hooks);
   });
   it('is right about when bytes pass through untouched', async () => {
     const decoding = vi.spyOn(GenerationStream.prototype, 'pull');

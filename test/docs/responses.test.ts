@@ -23,7 +23,6 @@ describe('docs/responses.md', () => {
   });
 
   it.each([
-    ['truncation', 'auto'],
     ['max_tool_calls', 3],
     ['context_management', [{ type: 'compaction' }]],
     ['client_metadata', { a: 'b' }],

@@ -67,7 +67,7 @@ describe('what the provider that serves did not get', () => {
     }
   });
   it.each<[object, string[] | undefined]>([
-    [{ transforms: ['middle-out'] }, ['transforms']],
+    [{ transforms: ['middle-out'] }, undefined],
     [{ transforms: [], stop_server_tools_when: undefined }, undefined],
     [
       { stop_server_tools_when: [{ type: 'step_count_is', step_count: 2 }], user: 'u' },

@@ -58,7 +58,8 @@ it('a prompt beyond the context that the catalogue gives is held in full, at the
       pricing: { prompt: '0.000001', completion: '0', longPrompts },
     }),
   };
-  const ask = { model: 'acme/m', messages: [{ role: 'user', content: 'x '.repeat(50_000) }], max_tokens: 10 };
+  const plugins = [{ id: 'context-compression', enabled: false }];
+  const ask = { model: 'acme/m', messages: [{ role: 'user', content: 'x '.repeat(50_000) }], max_tokens: 10, plugins };
   const { post, upstream } = await budgeted(0.5, options);
   expect((await post(ask)).status).toBe(402);
   expect(upstream.sent).toEqual([]);

@@ -195,12 +195,6 @@ describe('a request that contradicts itself is refused with 422', () => {
 });
 
 describe('what this gateway cannot do is refused, never ignored', () => {
-  it.each(['context-compression'])('the plugin %s, unless it is switched off', async (id) => {
-    const { status, message } = await ask({ plugins: [{ id }] });
-    expect([status, message]).toEqual([400, `plugin not available: ${id}`]);
-    const off = await refusal({ model: 'nobody/none', messages: hello, plugins: [{ id, enabled: false }] });
-    expect(off.message).toMatch(/not a model/);
-  });
   it.each(['service:web_search', 'service:bash', 'web_search', 'web_search_preview'])('the tool %s', async (type) => {
     const { status, message } = await ask({ tools: [{ type }] });
     expect([status, message]).toEqual([400, expect.stringContaining(`tool not available: ${type}`)]);

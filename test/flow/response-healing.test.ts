@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 // Loaded beforehand: loading takes time that a manual clock knows nothing of.
 import '../../src/plugins/response-healing/heal.ts';
+import '../../src/plugins/response-healing/reask.ts';
 import { type ResponseHealingOptions, responseHealing } from '../../src/plugins/response-healing.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { checkResponsesStream } from '../support/check-responses.ts';
@@ -143,5 +144,114 @@ describe('a Responses request', () => {
     test.upstream.answer({ body: textStream(...broken) });
     const { final } = checkResponsesStream((await streamResponses(test, asked)).text);
     expect(final.output).toMatchObject([{ content: [{ text: healed }] }]);
+  });
+});
+
+describe('asking once more', () => {
+  const bad = '{"age":"many","x":1}';
+  const good = '{"age":7}';
+  const textOf = (body: { choices: { message: { content?: unknown } }[] }) => body.choices[0]?.message.content;
+  /** A gateway whose upstream says one text after the other. */
+  function saying(options: ResponseHealingOptions, ...texts: string[]) {
+    const test = testGateway({ plugins: [responseHealing({ reask: true, ...options })] });
+    test.upstream.answer(...texts.map((text) => ({ body: completion({}, { content: text }) })));
+    return test;
+  }
+
+  it('tells the model what was wrong, and delivers what fits', async () => {
+    for (const second of [good, 'Sorry! ```json\n{age: "7"}\n```']) {
+      const { post, upstream, records } = saying({}, bad, second);
+      const { json } = await post({ ...ask, max_tokens: 100, tools: [], temperature: 0 }, metadata);
+      expect(textOf(json)).toBe(good);
+      const [first, again] = upstream.sent.map(({ body }) => body);
+      expect(again).toEqual({
+        ...first,
+        messages: [
+          ...hello,
+          { role: 'assistant', content: bad },
+          { role: 'user', content: expect.stringMatching(/^Your response is not the JSON.*\n- age: .*type/s) },
+        ],
+      });
+      expect(json.service_metadata?.pipeline?.[0]).toMatchObject({
+        type: 'response_healing',
+        summary: 're-asked: the second response fits',
+        data: { mode: 'json_schema', reasked: true, fits_schema: true },
+      });
+      expect(records[0]?.generations).toHaveLength(2);
+      expect(records[0]?.costNanoUsd).toBe(2 * 36_000);
+      expect(json.usage?.total_tokens).toBe(24);
+    }
+  });
+  it('keeps the first response where the second is no better, and asks no third time', async () => {
+    const { post, upstream } = saying({}, bad, 'I cannot');
+    const { json } = await post(ask, metadata);
+    expect([textOf(json), upstream.sent.length]).toEqual([bad, 2]);
+    expect(json.service_metadata?.pipeline?.[0]?.summary).toBe('re-asked: the first response stays');
+  });
+  it('keeps the first response where there is no money for a second, or no provider', async () => {
+    const test = saying({}, bad);
+    const capped = { ...ask, max_tokens: 100 };
+    await test.call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 1 });
+    const { hold_usd } = (await test.call('POST', '/chat/completions/explain', capped)).json.data;
+    await test.call('PUT', '/workspaces/default/budgets/daily', { limit_usd: hold_usd });
+    const poor = await test.post(capped, metadata);
+    expect([poor.status, textOf(poor.json), test.upstream.sent.length]).toEqual([200, bad, 1]);
+    expect(poor.json.service_metadata?.pipeline?.[0]?.summary).toBe('re-asked: no second response');
+    const { post, upstream } = saying({}, bad);
+    upstream.always({ status: 400, body: { error: { message: 'No' } } });
+    const lonely = await post(ask);
+    expect([lonely.status, textOf(lonely.json)]).toEqual([200, bad]);
+  });
+  it('is for responses alone that cannot be healed: one generation for all others', async () => {
+    for (const [text, fields] of [
+      [good, {}],
+      [broken, {}],
+      ['any text', { response_format: undefined }],
+      [bad, { response_format: { type: 'json_object' } }],
+      [bad, { plugins: [{ id: 'response-healing', enabled: false }] }],
+    ] as const) {
+      const { post, upstream } = saying({}, text);
+      expect((await post({ ...ask, ...fields })).status).toBe(200);
+      expect(upstream.sent).toHaveLength(1);
+    }
+    const { post, upstream } = testGateway({ plugins: [responseHealing({ reask: true })] });
+    const choice = (index: number) => ({
+      index,
+      message: { role: 'assistant', content: bad },
+      finish_reason: 'stop',
+    });
+    upstream.always({ body: { ...completion(), choices: [choice(0), choice(1)] } });
+    await post({ ...ask, n: 2 });
+    expect(upstream.sent).toHaveLength(1);
+  });
+  it('is for streams where they are held, and for Responses', async () => {
+    const streamed = { ...ask, stream: true };
+    const held = saying({ streams: true }, bad, good);
+    const { chunks } = await held.post(streamed, metadata);
+    expect(chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe(good);
+    const live = testGateway({ plugins: [responseHealing({ reask: true })] });
+    live.upstream.always({ body: textStream(bad) });
+    await live.post(streamed);
+    expect(live.upstream.sent).toHaveLength(1);
+    const text = { format: { type: 'json_schema', name: 'person', schema } };
+    const overChat = saying({}, bad, good);
+    const { json } = await askResponses(overChat, { plugins, text });
+    expect(json.output[0].content[0].text).toBe(good);
+    const native = testGateway({ ...nativeUp, plugins: [responseHealing({ reask: true })] });
+    native.upstream.answer(...[bad, good].map((one) => ({ body: nativeResponse([nativeMessage(one)]) })));
+    const { json: other } = await askResponses(native, { plugins, text });
+    expect(other.output[0].content[0].text).toBe(good);
+    expect(native.upstream.sent[1]?.body.input).toHaveLength(3);
+  });
+  it('does not go on when the client leaves', async () => {
+    const { send, upstream, clock, records } = saying({}, bad);
+    upstream.always({ instead: 'hang' });
+    const client = new AbortController();
+    const sent = send(ask, {}, client.signal).catch(() => undefined);
+    await clock.advance(10);
+    client.abort();
+    await clock.advance(10);
+    await sent;
+    expect(records.map(({ outcome, generations }) => [outcome, generations.length])).toEqual([['cancelled', 2]]);
   });
 });

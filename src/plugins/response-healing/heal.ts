@@ -80,6 +80,12 @@ function extracted(text: string): string[] {
   return [...new Set(found)].filter((one) => one !== '');
 }
 
+/** An object or a list; undefined: the text is neither, or too deep to be read. */
+export function readJson(text: string): unknown {
+  const value = isTooDeep(text) ? undefined : parsed(text);
+  return isContainer(value) ? value : undefined;
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

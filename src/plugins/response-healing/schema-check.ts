@@ -36,6 +36,34 @@ export function schemaCheck(schema: object): FitsSchema {
   };
 }
 
+/** Errors of keywords that only say that something below is wrong. */
+const outer: ReadonlySet<string> = new Set([
+  'properties',
+  'items',
+  'prefixItems',
+  '$ref',
+  'allOf',
+  'additionalProperties',
+]);
+
+/** What of a value is not of a schema; null: that cannot be said within bounds. */
+export function wrongIn(value: unknown, schema: object): { path: string; what: string }[] | null {
+  const reads = { left: mostReads };
+  try {
+    const { valid, errors } = new Validator(counted(checkable(schema) as Schema, reads), '2020-12', false).validate(
+      value,
+    );
+    if (valid) return [];
+    const inner = errors.filter(({ keyword }) => !outer.has(keyword));
+    return (inner.length > 0 ? inner : errors).map(({ instanceLocation, error }) => ({
+      path: instanceLocation === '#' ? 'the whole' : instanceLocation.slice(2),
+      what: error,
+    }));
+  } catch {
+    return null;
+  }
+}
+
 /** A copy without the keywords that are not checked. */
 function checkable(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(checkable);

@@ -25,12 +25,13 @@ const rewritten: ReadonlySet<string> = new Set([
   '__proto__',
 ]);
 
-/** Fields that a chat request has no place for, and the value that asks for what happens anyway. */
-const onlyHere: ReadonlyMap<string, unknown> = new Map<string, unknown>([
-  ['truncation', 'disabled'],
-  ['max_tool_calls', null],
-  ['context_management', null],
-  ['client_metadata', null],
+/** Fields that a chat request has no place for, and the values that ask for what happens anyway. */
+const onlyHere: ReadonlyMap<string, readonly unknown[]> = new Map([
+  // What `auto` asks for is done by the plugin context-compression.
+  ['truncation', ['disabled', 'auto']],
+  ['max_tool_calls', []],
+  ['context_management', []],
+  ['client_metadata', []],
 ]);
 
 /** The fields of a Responses request, for both kinds of upstream. */
@@ -53,7 +54,7 @@ export function convertFields(request: ResponsesRequest, hasFunctions: boolean, 
     if (!onlyHere.has(key)) chat[key] = value;
     else {
       own[key] = value;
-      if (value !== onlyHere.get(key)) dropped.note(key);
+      if (!onlyHere.get(key)?.includes(value)) dropped.note(key);
     }
   }
   const { max_output_tokens: largest, parallel_tool_calls: parallel } = request;
