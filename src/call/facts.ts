@@ -61,7 +61,17 @@ export interface Facts {
   difficulty?: number;
   /** Whether the caller may use a model, by its slug; null: all of them. */
   mayUseModel?: ((modelSlug: string) => boolean) | null;
+  /** What guardrails leave of the endpoints; absent: all of them. */
+  imposed?: ImposedRouting | null;
   nowMs: number;
+}
+
+/** What guardrails allow, whatever the request prefers. */
+export interface ImposedRouting {
+  /** Whether a model may be used, by its slug; null: all of them. */
+  readonly mayUseModel: ((modelSlug: string) => boolean) | null;
+  /** Whether an endpoint may not serve. */
+  refuses(endpoint: Endpoint): boolean;
 }
 
 /** Which providers a workspace may use with the operator's credentials. */

@@ -69,6 +69,7 @@ function show(deps: PipelineDeps, explained: Explained): Explanation {
     excluded: [...explained.excluded],
     error: refusal && showRefusal(refusal),
     ...(generations === null ? {} : showGenerations(generations)),
+    ...(explained.stages.length === 0 ? {} : { guardrails: [...explained.stages] }),
     hold_usd: holdNanoUsd === null ? null : nanoToUsd(holdNanoUsd),
     budgets: explained.windows.map((window) => ({
       scope: window.account.startsWith('key:') ? 'key' : 'workspace',

@@ -1,5 +1,6 @@
 import type { Call } from '../call/call.ts';
 import type { PluginHooks } from '../call/hooks.ts';
+import type { Guardrail } from '../guardrails/guardrail.ts';
 import type { PipelineDeps } from './deps.ts';
 
 /** A plugin or guardrail that acts on a call. */
@@ -19,12 +20,19 @@ const none: readonly ActiveHook[] = [];
 export function activeHooks(
   { plugins, guardrails }: Pick<PipelineDeps, 'plugins' | 'guardrails'>,
   { request, caller }: Call,
+  imposed: readonly Guardrail[] = [],
 ): readonly ActiveHook[] {
   const requested = request.plugins;
-  if (requested === undefined && guardrails.length === 0 && !plugins.some(({ isDefault }) => isDefault)) return none;
+  if (
+    requested === undefined &&
+    guardrails.length + imposed.length === 0 &&
+    !plugins.some(({ isDefault }) => isDefault)
+  )
+    return none;
   const active: ActiveHook[] = [];
   for (const hooks of guardrails)
     if (hooks.appliesTo?.(caller) !== false) active.push({ hooks, isGuardrail: true, options: {} });
+  for (const hooks of imposed) active.push({ hooks, isGuardrail: true, options: {} });
   for (const options of requested ?? []) {
     const hooks = plugins.find(({ id }) => id === options.id);
     if (hooks && options.enabled !== false) active.push({ hooks, isGuardrail: false, options });

@@ -3,6 +3,7 @@ import type { StopSignal } from '../base/stop.ts';
 import { StopSwitch } from '../base/stop.ts';
 import type { Call } from '../call/call.ts';
 import type { Expense, PluginContext, PluginHooks } from '../call/hooks.ts';
+import type { Guardrail } from '../guardrails/guardrail.ts';
 import { sumUsage } from '../pricing/sum-usage.ts';
 import { describeRoute } from '../routing/describe.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
@@ -65,10 +66,11 @@ export class CallRun {
   #end: CallEnd | null = null;
   #isClosed = false;
 
-  constructor(deps: PipelineDeps, call: Call) {
+  /** @param imposed  guardrails of the store */
+  constructor(deps: PipelineDeps, call: Call, imposed: readonly Guardrail[] = []) {
     this.deps = deps;
     this.call = call;
-    const active = activeHooks(deps, call);
+    const active = activeHooks(deps, call, imposed);
     this.hooks = active.length === 0 ? none : active.map((one) => ({ ...one, context: this.contextOf(one.options) }));
     const mayLeaveOver = this.hooks.some(({ hooks }) => hooks.wrap !== undefined);
     this.hold = new CallHold(deps, call, this.hooks.length > 0 || offersServerTools(call.request));

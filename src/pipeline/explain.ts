@@ -2,11 +2,14 @@ import { type GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Call } from '../call/call.ts';
 import type { ForeseenGeneration } from '../call/hooks.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
+import type { Guardrail, GuardrailPreview } from '../guardrails/guardrail.ts';
+import { nothingImposed } from '../guardrails/stored.ts';
 import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { standingOfTarget } from '../routing/plan.ts';
 import type { Standing } from '../routing/rank.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import type { PipelineStage } from '../schema/envelope.ts';
 import type { Preview } from '../stores/spending/spending.ts';
 import { type ActiveHook, activeHooks } from './active-hooks.ts';
 import {
@@ -44,6 +47,8 @@ export interface Explained {
   windows: readonly (Preview['windows'][number] & { holdNanoUsd: number })[];
   /** All generations, in order, where a plugin says what it would generate; null: there is one. */
   generations: readonly ExplainedGeneration[] | null;
+  /** What guardrails would do with the request. */
+  stages: readonly PipelineStage[];
 }
 
 /** One of several generations of a call, by itself: whether there is money for all of them is another question. */
@@ -67,8 +72,30 @@ export interface ExplainedTarget {
  */
 export async function explain(deps: PipelineDeps, call: Call): Promise<Explained> {
   checkAvailable(deps, call.request);
-  const foreseeing = activeHooks(deps, call).find(({ hooks }) => hooks.foresee !== undefined);
-  return foreseeing === undefined ? explainOne(deps, call) : explainSeveral(deps, call, foreseeing);
+  const imposed = await (deps.imposedOn?.(call.caller) ?? nothingImposed);
+  const active = activeHooks(deps, call, imposed.guardrails);
+  const { request, stages, refusal } = await previewGuardrails(active, call.request);
+  if (refusal !== null) return { ...nothing, request: call.request, defaultModel: null, refusal, stages };
+  const asked = request === call.request ? call : { ...call, request };
+  const foreseeing = active.find(({ hooks }) => hooks.foresee !== undefined);
+  const explained = await (foreseeing === undefined
+    ? explainOne(deps, asked)
+    : explainSeveral(deps, asked, foreseeing));
+  return stages.length === 0 ? explained : { ...explained, stages };
+}
+
+/** What guardrails would do with a request, one after the other, up to the first that refuses it. */
+async function previewGuardrails(active: readonly ActiveHook[], asked: ChatRequest): Promise<GuardrailPreview> {
+  let request = asked;
+  const stages: PipelineStage[] = [];
+  for (const { hooks, isGuardrail } of active) {
+    const preview = isGuardrail ? await (hooks as Guardrail).preview?.(request) : undefined;
+    if (preview === undefined) continue;
+    stages.push(...preview.stages);
+    if (preview.refusal !== null) return { request, stages, refusal: preview.refusal };
+    request = preview.request;
+  }
+  return { request, stages, refusal: null };
 }
 
 async function explainSeveral(deps: PipelineDeps, call: Call, { hooks, options }: ActiveHook): Promise<Explained> {
@@ -152,6 +179,7 @@ const nothing = {
   holdNanoUsd: null,
   windows: [],
   generations: null,
+  stages: [],
 };
 
 async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gathered): Promise<Explained> {

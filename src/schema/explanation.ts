@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { jsonObject } from './bounded.ts';
-import { routingStrategies } from './envelope.ts';
+import { pipelineStageSchema, routingStrategies } from './envelope.ts';
 
 const usd = lazily(() => z.number().nonnegative());
 const percentile = lazily(() => z.number().nullable());
@@ -122,6 +122,8 @@ export const explanationSchema = lazily(() =>
     generations: z.array(explainedGenerationSchema()).optional(),
     /** The highest possible cost of all `generations` together; null: not known. */
     ceiling_usd: usd().nullable().optional(),
+    /** What guardrails would do with the request; absent: nothing. */
+    guardrails: z.array(pipelineStageSchema()).optional(),
     /** The hold for the request, for all generations together; null: no budget applies. */
     hold_usd: usd().nullable(),
     /** Budgets that limit the request. */
