@@ -220,8 +220,8 @@ export const optionsSchema = lazily(() =>
        */
       difficulty: func<(request: ChatRequest) => number | Promise<number>>('(request) => number').optional(),
       /**
-       * Your guardrails, made by `defineGuardrail`: they act whether a request asks for them or not; see
-       * docs/plugins.md#guardrails.
+       * Your guardrails, made by `textGuardrail` or `defineGuardrail`: they act whether a request asks for them or not;
+       * see docs/guardrails.md.
        */
       guardrails: z.array(withId<Guardrail>('a guardrail: an object with an id')).default([]),
       /** How URLs are fetched that requests and models name; see docs/fetching.md. */

@@ -63,6 +63,8 @@ export interface Facts {
   mayUseModel?: ((modelSlug: string) => boolean) | null;
   /** Of a prompt that is too long; absent: it is sent as it is. */
   shortening?: Shortening;
+  /** What guardrails leave of the endpoints; absent: all of them. */
+  imposed?: ImposedRouting | null;
   nowMs: number;
 }
 
@@ -72,6 +74,14 @@ export interface Shortening {
   isAsked: boolean;
   /** Whether an endpoint does. */
   isFor(endpoint: Endpoint): boolean;
+}
+
+/** What guardrails allow, whatever the request prefers. */
+export interface ImposedRouting {
+  /** Whether a model may be used, by its slug; null: all of them. */
+  readonly mayUseModel: ((modelSlug: string) => boolean) | null;
+  /** Whether an endpoint may not serve. */
+  refuses(endpoint: Endpoint): boolean;
 }
 
 /** Which providers a workspace may use with the operator's credentials. */

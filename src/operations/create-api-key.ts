@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import type { GatewayError } from '../base/errors.ts';
 import { limitToNano } from '../base/money.ts';
 import { refusal } from '../base/refusal.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
 import {
   type ApiKey,
   type ApiKeyFields,
@@ -13,6 +14,7 @@ import {
 import { reachableWorkspace, setBy } from '../stores/access.ts';
 import { checkModelsWithin } from '../stores/allowed-models.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
+import type { Guardrails } from '../stores/guardrails.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 import { type ReadsSpending, showApiKey } from './tenants/api-key-response.ts';
@@ -20,6 +22,7 @@ import { type ReadsSpending, showApiKey } from './tenants/api-key-response.ts';
 export interface CreateApiKeyDeps {
   workspaces: Workspaces;
   apiKeys: ApiKeyStore;
+  guardrails: (workspaceId: WorkspaceId) => Pick<Guardrails, 'inherit'>;
   spending: ReadsSpending;
   clock: Clock;
 }
@@ -28,7 +31,7 @@ export interface CreateApiKeyDeps {
 export function createApiKey(
   deps: CreateApiKeyDeps,
 ): ApiOperation<'apiKeys.create', ApiKeyFields, { data: ApiKey; key: string }, CreateApiKey> {
-  const { workspaces, apiKeys, spending, clock } = deps;
+  const { workspaces, apiKeys, guardrails, spending, clock } = deps;
   return {
     name: 'createKeys',
     api: 'apiKeys.create',
@@ -57,6 +60,8 @@ export function createApiKey(
         expiresAtMs,
       };
       const { key, record } = await apiKeys.create(workspaceId, input, setBy(caller), caller.apiKeyHash);
+      // Before anybody knows the key: what is imposed on its maker is imposed on it.
+      if (caller.apiKeyHash !== null) await guardrails(workspaceId).inherit(caller.apiKeyHash, record.hash);
       return jsonReply({ data: await showApiKey(spending, record, clock.now()), key }, 201);
     },
   };

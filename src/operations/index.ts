@@ -1,9 +1,13 @@
 import type { Clock } from '../base/clock.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
 import { noQuery } from '../schema/page.ts';
 import type { ApiKeyStore } from '../stores/api-keys.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
+import type { Guardrails } from '../stores/guardrails.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
+import { assignGuardrailKeys } from './assign-guardrail-keys.ts';
+import { assignGuardrailWorkspaces } from './assign-guardrail-workspaces.ts';
 import { compactResponse } from './compact-response.ts';
 import type { Presentation } from './compat.ts';
 import { countInputTokens } from './count-input-tokens.ts';
@@ -11,11 +15,13 @@ import { countModels } from './count-models.ts';
 import { createApiKey } from './create-api-key.ts';
 import { type CreateChatCompletionDeps, createChatCompletion } from './create-chat-completion.ts';
 import { type CredentialDeps, createCredential } from './create-credential.ts';
+import { createGuardrail } from './create-guardrail.ts';
 import { createResponse } from './create-response.ts';
 import { createWorkspace } from './create-workspace.ts';
 import { deleteApiKey } from './delete-api-key.ts';
 import { deleteBudget } from './delete-budget.ts';
 import { deleteCredential } from './delete-credential.ts';
+import { deleteGuardrail } from './delete-guardrail.ts';
 import { deleteWorkspace } from './delete-workspace.ts';
 import { explainChatCompletion } from './explain-chat-completion.ts';
 import { explainResponse } from './explain-response.ts';
@@ -23,11 +29,14 @@ import { getApiKey } from './get-api-key.ts';
 import { getBudget } from './get-budget.ts';
 import { getCredential } from './get-credential.ts';
 import { getCurrentKey } from './get-current-key.ts';
+import { getGuardrail } from './get-guardrail.ts';
 import { getModel } from './get-model.ts';
 import { getWorkspace } from './get-workspace.ts';
 import { listApiKeys } from './list-api-keys.ts';
 import { listBudgets } from './list-budgets.ts';
 import { listCredentials } from './list-credentials.ts';
+import { listGuardrailKeys } from './list-guardrail-keys.ts';
+import { listGuardrails } from './list-guardrails.ts';
 import { listModelEndpoints } from './list-model-endpoints.ts';
 import { listModels } from './list-models.ts';
 import { listProviders } from './list-providers.ts';
@@ -36,14 +45,18 @@ import { listWorkspaces } from './list-workspaces.ts';
 import { listZdrEndpoints } from './list-zdr-endpoints.ts';
 import type { Operation } from './operation.ts';
 import { putBudget } from './put-budget.ts';
+import { unassignGuardrailKeys } from './unassign-guardrail-keys.ts';
+import { unassignGuardrailWorkspaces } from './unassign-guardrail-workspaces.ts';
 import { updateApiKey } from './update-api-key.ts';
 import { updateCredential } from './update-credential.ts';
+import { updateGuardrail } from './update-guardrail.ts';
 import { updateWorkspace } from './update-workspace.ts';
 
 export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps {
   workspaces: Workspaces;
   budgets: BudgetsOf;
   apiKeys: ApiKeyStore;
+  guardrails: (workspaceId: WorkspaceId) => Guardrails;
   spending: Spending;
   clock: Clock;
   presentation: Presentation;
@@ -88,6 +101,16 @@ function operationTable(given: never) {
     updateApiKey(deps),
     deleteApiKey(deps),
     getCurrentKey(deps),
+    createGuardrail(deps),
+    listGuardrails(deps),
+    getGuardrail(deps),
+    updateGuardrail(deps),
+    deleteGuardrail(deps),
+    listGuardrailKeys(deps),
+    assignGuardrailKeys(deps),
+    unassignGuardrailKeys(deps),
+    assignGuardrailWorkspaces(deps),
+    unassignGuardrailWorkspaces(deps),
     listModels(listings),
     listUserModels(listings),
     countModels(listings),

@@ -1,5 +1,6 @@
 import type { Call } from '../call/call.ts';
 import type { PluginHooks } from '../call/hooks.ts';
+import type { Guardrail } from '../guardrails/guardrail.ts';
 import type { Plugin } from '../plugins/plugin.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { PipelineDeps } from './deps.ts';
@@ -24,14 +25,15 @@ const none: readonly ActiveHook[] = [];
 export function activeHooks(
   { plugins, guardrails, brand }: Pick<PipelineDeps, 'plugins' | 'guardrails' | 'brand'>,
   { request, caller }: Call,
+  imposed: readonly Guardrail[] = [],
 ): readonly ActiveHook[] {
   const requested = request.plugins;
   const byModel = pluginOf(request, brand);
-  if (requested === undefined && byModel === null && guardrails.length === 0 && !plugins.some(isDefault)) return none;
+  const isGuarded = guardrails.length + imposed.length > 0;
+  if (requested === undefined && byModel === null && !isGuarded && !plugins.some(isDefault)) return none;
   const active: ActiveHook[] = [];
-  for (const hooks of guardrails)
-    if (hooks.appliesTo?.(caller) !== false)
-      active.push({ id: hooks.id, hooks, isGuardrail: true, onError: 'fail', options: {} });
+  for (const hooks of guardrails) if (hooks.appliesTo?.(caller) !== false) active.push(ofGuardrail(hooks));
+  for (const hooks of imposed) active.push(ofGuardrail(hooks));
   for (const options of requested ?? []) {
     const hooks = plugins.find(({ id }) => id === options.id);
     if (hooks && options.enabled !== false) active.push(ofPlugin(hooks, options));
@@ -42,6 +44,10 @@ export function activeHooks(
   }
   // A plugin without hooks is a name that another part of the gateway reads.
   return active.filter(({ hooks: { before, prepare, wrap, steps } }) => before || prepare || wrap || steps);
+}
+
+function ofGuardrail(hooks: Guardrail): ActiveHook {
+  return { id: hooks.id, hooks, isGuardrail: true, onError: 'fail', options: {} };
 }
 
 function ofPlugin(plugin: Plugin, options: Record<string, unknown>): ActiveHook {

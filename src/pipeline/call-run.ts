@@ -4,6 +4,7 @@ import { StopSwitch } from '../base/stop.ts';
 import type { Call } from '../call/call.ts';
 import type { Expense, PluginContext } from '../call/hooks.ts';
 import type { FoundPages, SearchRequest, SearchResult } from '../call/search.ts';
+import type { Guardrail } from '../guardrails/guardrail.ts';
 import { sumUsage } from '../pricing/sum-usage.ts';
 import { describeRoute } from '../routing/describe.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
@@ -62,10 +63,11 @@ export class CallRun {
   #end: CallEnd | null = null;
   #isClosed = false;
 
-  constructor(deps: PipelineDeps, call: Call) {
+  /** @param imposed  guardrails of the store */
+  constructor(deps: PipelineDeps, call: Call, imposed: readonly Guardrail[] = []) {
     this.deps = deps;
     this.call = call;
-    this.hooks = activeHooks(deps, call);
+    this.hooks = activeHooks(deps, call, imposed);
     const mayLeaveOver = this.hooks.some(({ hooks }) => hooks.wrap !== undefined);
     const mayUseTools = offersServerTools(call.request) || mayNeedSearch(deps, call.request);
     this.hold = new CallHold(deps, call, this.hooks.length > 0 || mayUseTools);

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { Caller } from '../call/call.ts';
 import type { ByokCredential } from '../call/facts.ts';
 import type { FetchUrl } from '../call/fetch-url.ts';
 import type { CredentialRef } from '../call/plan.ts';
@@ -8,6 +9,7 @@ import type { WorkspaceId } from '../call/workspace.ts';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { Health } from '../catalog/health.ts';
 import type { Guardrail } from '../guardrails/guardrail.ts';
+import type { Imposed } from '../guardrails/stored.ts';
 import type { Plugin } from '../plugins/plugin.ts';
 import type { OutputEstimates } from '../pricing/output-estimates.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
@@ -68,6 +70,8 @@ export interface RoutingDeps {
   byokCredentials: (workspaceId: WorkspaceId) => readonly ByokCredential[] | Promise<readonly ByokCredential[]>;
   /** @throws GatewayError unavailable (503) */
   defaultsOf: (workspaceId: WorkspaceId) => WorkspaceDefaults | Promise<WorkspaceDefaults>;
+  /** What guardrails of the store impose on a caller; absent: nothing. @throws GatewayError unavailable (503) */
+  imposedOn?: ((caller: Caller) => Imposed | Promise<Imposed>) | undefined;
   /** For requests that name no model; null for none. */
   defaultModel: string | null;
   /** Makes prompts fit; null: none does. */

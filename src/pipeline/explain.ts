@@ -3,6 +3,8 @@ import type { Call } from '../call/call.ts';
 import type { ForeseenGeneration } from '../call/hooks.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
 import type { SearchRequest } from '../call/search.ts';
+import type { Guardrail, GuardrailPreview } from '../guardrails/guardrail.ts';
+import { nothingImposed } from '../guardrails/stored.ts';
 import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { standingOfTarget } from '../routing/plan.ts';
@@ -48,7 +50,7 @@ export interface Explained {
   windows: readonly (Preview['windows'][number] & { holdNanoUsd: number })[];
   /** All generations, in order, where a plugin says what it would generate; null: there is one. */
   generations: readonly ExplainedGeneration[] | null;
-  /** What plugins would do. */
+  /** What guardrails and plugins would do. */
   stages: readonly PipelineStage[];
 }
 
@@ -73,16 +75,37 @@ export interface ExplainedTarget {
  */
 export async function explain(deps: PipelineDeps, call: Call): Promise<Explained> {
   checkAvailable(deps, call.request);
-  const stages: PipelineStage[] = [];
+  const imposed = await (deps.imposedOn?.(call.caller) ?? nothingImposed);
+  const active = activeHooks(deps, call, imposed.guardrails);
+  const { request, stages, refusal } = await previewGuardrails(active, call.request);
+  if (refusal !== null) return { ...nothing, request: call.request, defaultModel: null, refusal, stages };
+  const asked = request === call.request ? call : { ...call, request };
   try {
-    for (const hook of activeHooks(deps, call)) {
-      const foreseen = await foreseenBy(hook, deps, call, stages);
-      if (foreseen.length > 0) return { ...(await explainSeveral(deps, call, foreseen)), stages };
+    for (const hook of active) {
+      const foreseen = await foreseenBy(hook, deps, asked, stages);
+      if (foreseen.length > 0) return { ...(await explainSeveral(deps, asked, foreseen)), stages };
     }
   } catch (error) {
     return refusedBy(error, call.request, null);
   }
-  return { ...(await explainOne(deps, call)), stages };
+  return { ...(await explainOne(deps, asked)), stages };
+}
+
+/** What guardrails would do with a request, one after the other, up to the first that refuses it. */
+async function previewGuardrails(
+  active: readonly ActiveHook[],
+  asked: ChatRequest,
+): Promise<Omit<GuardrailPreview, 'stages'> & { stages: PipelineStage[] }> {
+  let request = asked;
+  const stages: PipelineStage[] = [];
+  for (const { hooks, isGuardrail } of active) {
+    const preview = isGuardrail ? await (hooks as Guardrail).preview?.(request) : undefined;
+    if (preview === undefined) continue;
+    stages.push(...preview.stages);
+    if (preview.refusal !== null) return { request, stages, refusal: preview.refusal };
+    request = preview.request;
+  }
+  return { request, stages, refusal: null };
 }
 
 /** @throws what the plugin refuses the request with */

@@ -1,6 +1,7 @@
 import type { Call } from '../call/call.ts';
 import { type ByokCredential, type Facts, operatorsProviders } from '../call/facts.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
+import { type Imposed, nothingImposed } from '../guardrails/stored.ts';
 import { asksAuto } from '../routing/choose.ts';
 import { requestedSlugs, slugsToKnow } from '../routing/expand.ts';
 import type { ChatRequest } from '../schema/chat.ts';
@@ -10,7 +11,7 @@ import type { MoneyDeps, RoutingDeps, WorkspaceDefaults } from './deps.ts';
 import { shorteningOf } from './shortening.ts';
 
 /** What is read of a workspace. */
-type Read = readonly [readonly ByokCredential[], readonly BudgetLimit[], WorkspaceDefaults];
+type Read = readonly [readonly ByokCredential[], readonly BudgetLimit[], WorkspaceDefaults, Imposed];
 
 /** What is read before a generation is planned. */
 export interface Gathered {
@@ -34,10 +35,15 @@ export async function gather(
   request: ChatRequest,
 ): Promise<Gathered> {
   const { workspaceId, apiKeyHash, models } = call.caller;
-  const reads = [deps.byokCredentials(workspaceId), deps.budgetsOf(workspaceId), deps.defaultsOf(workspaceId)] as const;
+  const reads = [
+    deps.byokCredentials(workspaceId),
+    deps.budgetsOf(workspaceId),
+    deps.defaultsOf(workspaceId),
+    deps.imposedOn?.(call.caller) ?? nothingImposed,
+  ] as const;
   // What is in memory is here at once, and costs no promise: docs/performance.md, "Values instead of promises".
   const isHere = !reads.some((read) => read instanceof Promise);
-  const [byokCredentials, budgets, defaults] = isHere ? (reads as unknown as Read) : await Promise.all(reads);
+  const [byokCredentials, budgets, defaults, imposed] = isHere ? (reads as unknown as Read) : await Promise.all(reads);
   const defaultModel = defaults.textModel ?? deps.defaultModel;
   const viewed = deps.catalog.view(slugsToKnow(requestedSlugs(request, defaultModel)));
   const view = viewed instanceof Promise ? await viewed : viewed;
@@ -55,7 +61,8 @@ export async function gather(
     byokCredentials,
     workspaceId,
     apiKeyHash,
-    mayUseModel: models?.allows ?? null,
+    mayUseModel: both(models?.allows ?? null, imposed.routing?.mayUseModel ?? null),
+    imposed: imposed.routing,
     nowMs,
   };
   if (deps.shortener !== null) {
@@ -65,6 +72,12 @@ export async function gather(
   if (deps.difficulty !== undefined && asksAuto(requestedSlugs(request, defaultModel), { view, brand: deps.brand }))
     facts.difficulty = within(await deps.difficulty(request));
   return { facts, view, budgets, defaultModel, conversation };
+}
+
+type MayUse = ((modelSlug: string) => boolean) | null;
+
+function both(one: MayUse, other: MayUse): MayUse {
+  return one === null || other === null ? (one ?? other) : (slug) => one(slug) && other(slug);
 }
 
 function within(difficulty: number): number {

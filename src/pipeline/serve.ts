@@ -4,6 +4,7 @@ import { abortError, CallAborted } from '../call/abort.ts';
 import type { Call } from '../call/call.ts';
 import type { ModelResponse } from '../call/generation.ts';
 import type { Reply } from '../call/reply.ts';
+import { nothingImposed } from '../guardrails/stored.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import { admit } from './admission.ts';
 import { CallRun } from './call-run.ts';
@@ -23,7 +24,15 @@ import { wrapped } from './wrapped.ts';
  * @throws GatewayError; the reason of the call's signal when the client left
  */
 export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
-  const run = new CallRun(deps, call);
+  let imposed = nothingImposed;
+  try {
+    const found = deps.imposedOn?.(call.caller) ?? nothingImposed;
+    imposed = found instanceof Promise ? await found : found;
+  } catch (error) {
+    // Guardrails that cannot be read are not none.
+    throw refused(new CallRun(deps, call), error);
+  }
+  const run = new CallRun(deps, call, imposed.guardrails);
   try {
     const admitting = admit(deps.rates, call);
     if (admitting !== null) run.admission = admitting instanceof Promise ? await admitting : admitting;

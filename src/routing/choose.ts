@@ -34,7 +34,9 @@ export function choose(router: Router, slug: string, input: ExpandInput, isFast:
   const mayServe = sandboxRule(input, settings?.allowedModels ?? null);
   const demands = demandsOf(request);
   const passes: RouterInput['passes'] = (endpoint, model) =>
-    (mayServe === null || mayServe(endpoint)) && (demands === null || unmetDemand(demands, endpoint, model) === null);
+    (mayServe === null || mayServe(endpoint)) &&
+    facts.imposed?.refuses(endpoint) !== true &&
+    (demands === null || unmetDemand(demands, endpoint, model) === null);
   const { mayUseModel } = facts;
   const usable = mayUseModel ? view.models.filter(({ slug: one }) => mayUseModel(one)) : view.models;
   const from: RouterInput = { models: usable, needs, facts, passes };

@@ -143,7 +143,7 @@ export function planRoute(input: PlanInput): Plan {
 function passing(
   chosen: readonly ChosenModel[],
   allowed: number,
-  { request, facts: { mayUseModel } }: Pick<PlanInput, 'request' | 'facts'>,
+  { request, facts: { mayUseModel, imposed } }: Pick<PlanInput, 'request' | 'facts'>,
   excluded: Exclusion[],
 ): RankedEndpoint[] {
   const demands = demandsOf(request);
@@ -157,6 +157,7 @@ function passing(
     for (const endpoint of model.endpoints) {
       const filter =
         (isAllowed ? null : 'allowed_models') ??
+        (imposed?.refuses(endpoint) === true ? 'guardrail' : null) ??
         filterOf(endpoint, model, variants, demands, media, request) ??
         (modelIndex < allowed ? null : 'allow_fallbacks');
       if (filter === null) {

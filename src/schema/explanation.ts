@@ -122,7 +122,10 @@ export const explanationSchema = lazily(() =>
     generations: z.array(explainedGenerationSchema()).optional(),
     /** The highest possible cost of all `generations` together; null: not known. */
     ceiling_usd: usd().nullable().optional(),
-    /** What plugins would do, each with its highest price as `cost_usd`; absent: nothing that they tell beforehand. */
+    /**
+     * What guardrails and plugins would do, each with its highest price as `cost_usd`; absent: nothing that is known
+     * beforehand.
+     */
     pipeline: z.array(pipelineStageSchema()).optional(),
     /** The hold for the request, for all generations together; null: no budget applies. */
     hold_usd: usd().nullable(),

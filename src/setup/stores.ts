@@ -19,6 +19,7 @@ import { readAll } from '../stores/credentials/read-all.ts';
 import { credentialKind } from '../stores/credentials/record.ts';
 import { type Rotation, rotateCredentials } from '../stores/credentials/rotate.ts';
 import { type Credentials, createCredentials } from '../stores/credentials.ts';
+import { createGuardrails, type Guardrails } from '../stores/guardrails.ts';
 import { type HealthRecords, healthRecords } from '../stores/health-records.ts';
 import { type ApiKeys, hostApiKeys } from '../stores/host-api-keys.ts';
 import type { Ledger } from '../stores/ledger/ledger.ts';
@@ -67,6 +68,7 @@ export interface Stores {
   budgets: BudgetsOf;
   credentials: (workspaceId: WorkspaceId) => Credentials;
   apiKeys: ApiKeyStore;
+  guardrails: (workspaceId: WorkspaceId) => Guardrails;
   owners: Owners;
   spending: Spending;
   rateLimiter: RateLimiter;
@@ -126,8 +128,10 @@ export function openStores(settings: StoreSettings): Stores {
     cacheMs,
     maxPerWorkspace: limits.apiKeys,
     rateLimits: settings.rateLimits.key,
+    forgotten: (workspaceId, hash) => guardrails(workspaceId).forgetKey(hash),
   });
   const budgetsOf = handles(createBudgets({ storage, clock, ids, cacheMs }));
+  const guardrails = createGuardrails({ storage, owners, clock, ids, forget: (id) => budgetsOf(id).forget() });
   const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs });
   const rateLimiter = createRateLimiter({
     rates: bare.kind === 'memory' ? bare.rates : storage.rates,
@@ -148,6 +152,7 @@ export function openStores(settings: StoreSettings): Stores {
     contents: [
       apiKeys.deleteAll,
       (id) => budgetsOf(id).deleteAll(),
+      (id) => guardrails(id).deleteAll(),
       async (id) => void (await credentials(id).deleteAll()),
       (id) => rateLimiter.forget(id),
     ],
@@ -159,6 +164,7 @@ export function openStores(settings: StoreSettings): Stores {
     budgets: budgetsOf,
     credentials,
     apiKeys,
+    guardrails,
     owners,
     spending,
     rateLimiter,

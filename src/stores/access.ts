@@ -61,6 +61,7 @@ const owned = {
     hasForm: (id: string) => /^[0-9a-f]{64}$/i.test(id),
     refusal: 'There is no API key with this hash',
   },
+  guardrail: { hasForm: isUuid, refusal: 'There is no guardrail with this id' },
 } as const satisfies Record<OwnedKind, { hasForm: (id: string) => boolean; refusal: string }>;
 
 /**

@@ -110,6 +110,8 @@ export interface ApiKeyStoreDeps {
   maxPerWorkspace?: number;
   /** The rate limits of every key that has none of its own; null, the default: none. */
   rateLimits?: RateLimits | null;
+  /** Is called when a key is gone. */
+  forgotten?: (workspaceId: WorkspaceId, hash: string) => Promise<void>;
 }
 
 const kind = 'api-key';
@@ -145,6 +147,7 @@ export function createApiKeys(deps: ApiKeyStoreDeps): ApiKeyStore {
       await storage.commit([{ at, value: null }]);
       // Also if the key is gone: an earlier deletion may have stopped between the two steps.
       await owners.release('api-key', hash);
+      await deps.forgotten?.(workspaceId, hash);
       return wasThere;
     } finally {
       cache.forget(hash);

@@ -1,3 +1,4 @@
+import { andThen } from '../base/and-then.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Ids } from '../base/ids.ts';
@@ -10,6 +11,7 @@ import type { SetBy } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
 import { beingDeleted, deletionOf, isDeleted, unlessDeleted } from './deletion.ts';
+import { guardrailsAt } from './guardrails.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** The limit for one window of an interval. */
@@ -45,6 +47,13 @@ export interface Budgets {
    * @throws GatewayError not_found (404): the workspace was deleted, or is being deleted. Always by rejecting
    */
   limits(): readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
+  /**
+   * The record of the guardrails of the workspace, which is read together with the limits. As `limits`.
+   * @returns null: there are none
+   */
+  guardrailsText(): string | null | Promise<string | null>;
+  /** What is cached is read anew. */
+  forget(): void;
 }
 
 /** Every access to a budget names its workspace. */
@@ -65,15 +74,20 @@ const kind = 'budgets';
 export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): BudgetsOf {
   const records = perWorkspace<StoredBudgets>({ storage, kind, schema: storedBudgetsSchema });
   const list = async (workspaceId: WorkspaceId) => (await records(workspaceId).get(id))?.budgets ?? [];
-  const limits = createCache<readonly BudgetLimit[]>({
+  const limits = createCache<{ limits: readonly BudgetLimit[]; guardrails: string | null }>({
     clock,
     ttlMs: cacheMs,
     load: async (key) => {
       const workspaceId = key as WorkspaceId;
       // The mark comes before the budgets go: without both, "deleted" would look like "not limited".
-      const { record, further: mark } = await records(workspaceId).getWith(id, deletionOf(workspaceId));
+      const beside = [deletionOf(workspaceId), guardrailsAt(workspaceId)];
+      const { record, further } = await records(workspaceId).getWith(id, beside);
+      const [mark, guardrails = null] = further;
       if (mark !== null) throw isDeleted();
-      return (record?.budgets ?? []).map(({ interval, limitNanoUsd }) => ({ interval, limitNanoUsd }));
+      return {
+        limits: (record?.budgets ?? []).map(({ interval, limitNanoUsd }) => ({ interval, limitNanoUsd })),
+        guardrails,
+      };
     },
   });
 
@@ -130,7 +144,9 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
           limits.forget(workspaceId);
         }
       },
-      limits: () => limits.get(workspaceId),
+      limits: () => andThen(limits.get(workspaceId), (known) => known.limits),
+      guardrailsText: () => andThen(limits.get(workspaceId), (known) => known.guardrails),
+      forget: () => limits.forget(workspaceId),
     };
   };
 }

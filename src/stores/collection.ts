@@ -14,10 +14,10 @@ export interface Collection<T> {
   /** @returns null: there is no such record */
   get(id: string): Promise<T | null>;
   /**
-   * Reads a record together with a further text of its partition. Where the store cannot read both in one step, the
+   * Reads a record together with further texts of its partition. Where the store cannot read all in one step, the
    * record is read first.
    */
-  getWith(id: string, further: Address): Promise<{ record: T | null; further: string | null }>;
+  getWith(id: string, further: readonly Address[]): Promise<{ record: T | null; further: (string | null)[] }>;
   /**
    * Writes a new record.
    * @param more  `rank`: lists the record, in this order; `also`: further records of the partition, written together
@@ -116,7 +116,7 @@ export function createCollection<T>(
       return text === null ? null : read(text);
     },
     async getWith(id, beside) {
-      const [text = null, further = null] = await storage.getMany([at(id), beside]);
+      const [text = null, ...further] = await storage.getMany([at(id), ...beside]);
       return { record: text === null ? null : read(text), further };
     },
     create: (id, record, { rank, also = [] } = {}) =>

@@ -4,7 +4,7 @@ import { damagedRecord } from './damaged.ts';
 import type { Storage } from './storage/storage.ts';
 
 /** The kinds of things that have an id of their own and belong to a workspace. */
-export type OwnedKind = 'credential' | 'api-key';
+export type OwnedKind = 'credential' | 'api-key' | 'guardrail';
 
 /**
  * Finds the workspace of a thing, for requests that name the thing by its id alone. The owner is written before the

@@ -17,7 +17,7 @@ type Of<G extends keyof InProcessApi, N extends keyof InProcessApi[G]> = InProce
 describe('the types of the functions in process', () => {
   it('name every group and function', () => {
     expectTypeOf<keyof InProcessApi>().toEqualTypeOf<
-      'workspaces' | 'budgets' | 'credentials' | 'apiKeys' | 'models' | 'providers'
+      'workspaces' | 'budgets' | 'credentials' | 'guardrails' | 'apiKeys' | 'models' | 'providers'
     >();
     expectTypeOf<keyof InProcessApi['workspaces']>().toEqualTypeOf<'create' | 'list' | 'get' | 'update' | 'delete'>();
     expectTypeOf<keyof InProcessApi['budgets']>().toEqualTypeOf<'list' | 'get' | 'put' | 'delete'>();

@@ -1,4 +1,5 @@
 import { lazily } from '../../base/lazily.ts';
+import type { builtinSlugs } from '../../schema/guardrail.ts';
 import { candidateMatcher } from '../matching/candidate.ts';
 import type { Matcher } from '../matching/matcher.ts';
 import { windowedMatcher } from '../matching/windowed.ts';
@@ -18,5 +19,5 @@ export const builtinPatterns = {
   'national-id': lazily(() => candidateMatcher(nationalId)),
   'api-key': lazily(() => candidateMatcher(apiKey)),
   'prompt-injection': lazily(() => windowedMatcher(promptInjection, phraseChars)),
-} as const satisfies Record<string, () => Matcher>;
+} as const satisfies Record<(typeof builtinSlugs)[number], () => Matcher>;
 export type BuiltinPattern = keyof typeof builtinPatterns;

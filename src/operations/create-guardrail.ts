@@ -1,0 +1,38 @@
+import * as z from 'zod';
+import {
+  type CreateGuardrail,
+  createGuardrailSchema,
+  type Guardrail,
+  type GuardrailFields,
+  guardrailSchema,
+} from '../schema/guardrail.ts';
+import { type FindsWorkspaces, reachableWorkspace, setBy } from '../stores/access.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
+import { checkPatterns, type GuardrailDeps, showGuardrail } from './tenants/guardrail-response.ts';
+
+export interface CreateGuardrailDeps extends GuardrailDeps {
+  workspaces: FindsWorkspaces;
+}
+
+/** It acts on nothing before it is assigned. */
+export function createGuardrail({
+  guardrails,
+  workspaces,
+}: CreateGuardrailDeps): ApiOperation<'guardrails.create', GuardrailFields, { data: Guardrail }, CreateGuardrail> {
+  return {
+    name: 'createGuardrail',
+    api: 'guardrails.create',
+    method: 'POST',
+    path: '/guardrails',
+    permissions: ['management'],
+    body: createGuardrailSchema,
+    result: () => z.object({ data: guardrailSchema() }),
+    async run({ body, caller }) {
+      const { workspace_id, limit_usd: _limit, reset_interval: _interval, ...settings } = body;
+      const workspaceId = await reachableWorkspace(workspaces, caller, workspace_id);
+      await checkPatterns(settings);
+      const made = await guardrails(workspaceId).create(settings, setBy(caller));
+      return jsonReply({ data: showGuardrail(made, workspaceId) }, 201);
+    },
+  };
+}

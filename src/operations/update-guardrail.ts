@@ -1,0 +1,48 @@
+import * as z from 'zod';
+import { definedOnly } from '../base/defined-only.ts';
+import {
+  type Guardrail,
+  type GuardrailChanges,
+  guardrailSchema,
+  type UpdateGuardrail,
+  updateGuardrailSchema,
+} from '../schema/guardrail.ts';
+import { notOwned, ownerReachable, setBy } from '../stores/access.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
+import { checkPatterns, type GuardrailDeps, showGuardrail } from './tenants/guardrail-response.ts';
+
+/** A caller bound to the workspace does not change what an operator has imposed. */
+export function updateGuardrail({
+  guardrails,
+  owners,
+}: GuardrailDeps): ApiOperation<
+  'guardrails.update',
+  { id: string } & GuardrailChanges,
+  { data: Guardrail },
+  UpdateGuardrail
+> {
+  return {
+    name: 'updateGuardrail',
+    api: 'guardrails.update',
+    method: 'PATCH',
+    path: '/guardrails/:id',
+    permissions: ['management'],
+    body: updateGuardrailSchema,
+    result: () => z.object({ data: guardrailSchema() }),
+    async run({ params, body, caller }) {
+      const id = (params.id as string).toLowerCase();
+      const { limit_usd: _limit, reset_interval: _interval, ...given } = body;
+      const changes = definedOnly(given);
+      const workspaceId = await ownerReachable(owners, caller, 'guardrail', id);
+      const before = await guardrails(workspaceId).get(id);
+      if (!before) throw notOwned('guardrail');
+      await checkPatterns({ ...before.settings, ...changes });
+      const after = await guardrails(workspaceId).update(id, setBy(caller), (one) => ({
+        ...one,
+        settings: { ...one.settings, ...changes },
+      }));
+      if (!after) throw notOwned('guardrail');
+      return jsonReply({ data: showGuardrail(after, workspaceId) });
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import 're2js';
+import { describe, expect, it } from 'vitest';
+import { builtinPatterns } from '../../src/guardrails/builtin/index.ts';
+import { textGuardrailDefaults } from '../../src/guardrails/text-guardrail.ts';
+import { createGuardrailSchema } from '../../src/schema/guardrail.ts';
+import { quoted, readDoc, tableRows } from './markdown.ts';
+import { gatewayShownIn, settingsIn, settingsOf } from './plugin-page.ts';
+
+const path = 'docs/guardrails.md';
+const first = (column: string) =>
+  tableRows(readDoc(path))
+    .filter(({ columns }) => columns[0] === column)
+    .map(({ cells: [name = '', value = ''] }) => [quoted(name)[0], quoted(value)[0]]);
+
+describe(path, () => {
+  it('shows guardrails that act', async () => {
+    const gateway = await gatewayShownIn(path);
+    const ask = async (content: string) => {
+      const response = await gateway.fetch('http://in-process/v1/chat/completions', {
+        method: 'POST',
+        headers: { authorization: 'Bearer sk-change-me-please', 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content }] }),
+      });
+      const { choices, error } = (await response.json()) as {
+        choices?: { message: { content: string } }[];
+        error?: { metadata: { patterns: string[] } };
+      };
+      return choices?.[0]?.message.content ?? error?.metadata.patterns;
+    };
+    expect(await ask('EMP-123456 is bob@example.com.')).toBe('[REDACTED:employee-number] is [REDACTED:email].');
+    expect(await ask('What is Bluebird?')).toEqual(['project-name']);
+    expect(await ask('Pay with 4111 1111 1111 1111')).toEqual(['credit-card']);
+    await gateway.close();
+  });
+  it('has a row for every built-in pattern', () => {
+    expect(first('Built-in pattern').map(([name]) => name)).toEqual(Object.keys(builtinPatterns));
+  });
+  it('has a row for every setting, with its default', () => {
+    const defaults = new Map(settingsOf(textGuardrailDefaults).map(([name, value]) => [name, value]));
+    const told = settingsIn(path);
+    expect(told.map(([name]) => name)).toEqual(['id', 'patterns', 'name', 'scope', 'appliesTo', 'maxChars']);
+    for (const [name, value] of told) if (defaults.has(name)) expect([name, value]).toEqual([name, defaults.get(name)]);
+  });
+  it('has a row for every field', () => {
+    const known = Object.keys(createGuardrailSchema().shape).filter(
+      (name) => !['limit_usd', 'reset_interval'].includes(name),
+    );
+    expect(
+      first('Field')
+        .map(([name]) => name)
+        .toSorted(),
+    ).toEqual(known.toSorted());
+  });
+});
