@@ -210,7 +210,7 @@ describe('a guardrail of a workspace', () => {
       expect(json.data).toMatchObject({
         error: null,
         candidates: [{ model: 'acme/fast' }],
-        guardrails: [
+        pipeline: [
           { type: 'guardrail', guardrail_id: id, data: { patterns: ['email'], action: 'redact', count: 1 } },
         ],
       });
