@@ -18,14 +18,17 @@ export function guardedSteps(run: CallRun, hook: ActiveHook): readonly Step[] {
     asked.skip(error);
     return none;
   }
-  const timed = steps.map((step) => (step.isAsync === true ? inTime(step, asked) : step));
+  const timed = steps.map((step) => (step.isAsync === true ? inTime(run, step, asked) : step));
   return asked.maySkip && timed.length > 0 ? [skippable(new StepChain(timed), asked)] : timed;
 }
 
-function inTime(step: Step, asked: HookOfCall): Step {
+function inTime({ call }: CallRun, step: Step, asked: HookOfCall): Step {
   return {
     isAsync: true,
-    push: (chunk) => asked.inTime(() => step.push(chunk)),
+    push(chunk) {
+      call.signal.throwIfAborted();
+      return asked.inTime(() => step.push(chunk));
+    },
     // A step that did not come to an end is not told of another.
     end: (end) => (asked.isGivenUp ? [] : asked.inTime(() => step.end?.(end) ?? [])),
   };

@@ -15,6 +15,8 @@ export async function wrapped(
   inner: (request: ChatRequest) => Promise<ModelResponse>,
   request: ChatRequest,
 ): Promise<ModelResponse> {
+  const { signal } = run.call;
+  signal.throwIfAborted();
   const asked = new HookOfCall(run, hook, 'wrap');
   let hasGenerated = false;
   const generate = async (one: ChatRequest): Promise<Generation> => {
@@ -27,6 +29,7 @@ export async function wrapped(
     asked.hasSucceeded();
     return response as ModelResponse;
   } catch (error) {
+    signal.throwIfAborted();
     // Another generation would be paid for twice.
     if (hasGenerated) throw error;
     asked.skip(error);

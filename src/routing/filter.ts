@@ -124,6 +124,7 @@ const alwaysSupported = new Set([
   'modalities',
   'prompt_cache_key',
   'stop_server_tools_when',
+  'transforms',
 ]);
 
 /** Returns the request fields that are set and that some endpoints do not support. */

@@ -21,6 +21,7 @@ const messages = [
 
 const endpoint = (provider: 'up' | 'alt', contextLength: number | null, more = {}) => ({
   provider,
+  supportedParameters: ['max_tokens'],
   model: `${provider}-m`,
   pricing: testPricing,
   ...(contextLength === null ? {} : { contextLength }),
@@ -58,6 +59,7 @@ describe('a prompt that is too long', () => {
     ['acme/medium', { plugins: on }, true],
     ['acme/medium', { plugins: [{ id: 'context-compression', engine: 'middle-out' }] }, true],
     ['acme/medium', { transforms: ['middle-out'] }, true],
+    ['acme/medium', { transforms: ['middle-out'], provider: { require_parameters: true } }, true],
     ['acme/large', { plugins: on }, false],
     ['acme/open', { plugins: on }, false],
   ])(

@@ -32,13 +32,13 @@ export function cutTexts(
     total - excess,
   );
   if (most < leastTokens) return null;
-  const changed = new Map<ChatMessage, ChatMessage>();
+  const changes = new Map<ChatMessage, Map<number | null, string>>();
   for (const one of texts) {
     if (one.tokens <= most) continue;
-    const now = changed.get(one.message) ?? one.message;
-    changed.set(one.message, withText(now, one.part, cutText(one, most, counter)));
+    const ofMessage = changes.get(one.message) ?? new Map<number | null, string>();
+    changes.set(one.message, ofMessage.set(one.part, cutText(one, most, counter)));
   }
-  return changed;
+  return new Map([...changes].map(([message, byPart]) => [message, withTexts(message, byPart)]));
 }
 
 function textsOf(message: ChatMessage, counter: Counter): Text[] {
@@ -61,9 +61,13 @@ function mostEach(tokens: readonly number[], room: number): number {
   return ascending.at(-1) ?? 0;
 }
 
-function withText(message: ChatMessage, part: number | null, text: string): ChatMessage {
-  if (part === null) return { ...message, content: text } as ChatMessage;
-  const content = (message.content as ContentPart[]).map((one, at) => (at === part ? { ...one, text } : one));
+function withTexts(message: ChatMessage, byPart: ReadonlyMap<number | null, string>): ChatMessage {
+  const whole = byPart.get(null);
+  if (whole !== undefined) return { ...message, content: whole } as ChatMessage;
+  const content = (message.content as ContentPart[]).map((one, part) => {
+    const text = byPart.get(part);
+    return text === undefined ? one : { ...one, text };
+  });
   return { ...message, content } as ChatMessage;
 }
 
