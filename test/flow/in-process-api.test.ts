@@ -206,11 +206,13 @@ describe('as a caller bound to one workspace', () => {
       key: 'sk-of-them-0123456789',
       workspace_id: theirs,
     });
-    return { ...tested, mine, theirs, key, credential, me: gateway.as({ permissions: both, workspaceId: mine }) };
+    const { data: guardrail } = await gateway.guardrails.create({ name: 'Theirs', workspace_id: theirs });
+    const me = gateway.as({ permissions: both, workspaceId: mine });
+    return { ...tested, mine, theirs, key, credential, guardrail, me };
   };
 
   it('nothing of another is seen, changed or told of', async () => {
-    const { gateway, me, theirs, key, credential, mine } = await tenants();
+    const { gateway, me, theirs, key, credential, guardrail, mine } = await tenants();
     const given: Record<string, object> = {
       'workspaces.get': { id: theirs },
       'workspaces.update': { id: 'theirs', name: 'Taken' },
@@ -229,6 +231,16 @@ describe('as a caller bound to one workspace', () => {
       'apiKeys.get': { hash: key.hash },
       'apiKeys.update': { hash: key.hash, disabled: true },
       'apiKeys.delete': { hash: key.hash },
+      'guardrails.create': { name: 'Mine', workspace_id: theirs },
+      'guardrails.list': { workspace_id: theirs },
+      'guardrails.get': { id: guardrail.id },
+      'guardrails.update': { id: guardrail.id, name: 'Taken' },
+      'guardrails.delete': { id: guardrail.id },
+      'guardrails.keys': { id: guardrail.id },
+      'guardrails.assignKeys': { id: guardrail.id, key_hashes: [key.hash] },
+      'guardrails.unassignKeys': { id: guardrail.id, key_hashes: [key.hash] },
+      'guardrails.assignWorkspaces': { id: guardrail.id, workspace_ids: [theirs] },
+      'guardrails.unassignWorkspaces': { id: guardrail.id, workspace_ids: [theirs] },
     };
     const missing = { id: 'none-such', hash: 'f'.repeat(64) };
     for (const [place, theirsGiven] of Object.entries(given)) {
@@ -437,6 +449,11 @@ function fitting(api: string): object {
     'budgets.put': { limit_usd: 1 },
     'credentials.create': { provider: 'openai', key: 'sk-x-0123456789' },
     'apiKeys.create': { name: 'X' },
+    'guardrails.create': { name: 'X' },
+    'guardrails.assignKeys': { key_hashes: ['e'.repeat(64)] },
+    'guardrails.unassignKeys': { key_hashes: ['e'.repeat(64)] },
+    'guardrails.assignWorkspaces': { workspace_ids: [defaultWorkspaceId] },
+    'guardrails.unassignWorkspaces': { workspace_ids: [defaultWorkspaceId] },
   };
   return { ...params, ...bodies[api] };
 }

@@ -210,9 +210,7 @@ describe('a guardrail of a workspace', () => {
       expect(json.data).toMatchObject({
         error: null,
         candidates: [{ model: 'acme/fast' }],
-        pipeline: [
-          { type: 'guardrail', guardrail_id: id, data: { patterns: ['email'], action: 'redact', count: 1 } },
-        ],
+        pipeline: [{ type: 'guardrail', guardrail_id: id, data: { patterns: ['email'], action: 'redact', count: 1 } }],
       });
       expect(text).not.toContain(address);
     }

@@ -19,7 +19,8 @@ async function twoTenants() {
       key: `gsk-${slug}-0123456789`,
       workspace_id: id,
     });
-    return { slug, id, manager, inference, credential: json.data.id as string };
+    const made = await tested.call('POST', '/guardrails', { name: slug }, { authorization: `Bearer ${manager.key}` });
+    return { slug, id, manager, inference, credential: json.data.id as string, guardrail: made.json.data.id as string };
   };
   return { ...tested, acme: await tenant('acme'), rival: await tenant('rival') };
 }
@@ -48,6 +49,12 @@ const named: [string, (tenant: Tenant) => string, object?][] = [
   ['GET', ({ credential }) => `/byok/${credential}`],
   ['PATCH', ({ credential }) => `/byok/${credential}`, { disabled: true }],
   ['DELETE', ({ credential }) => `/byok/${credential}`],
+  ['GET', ({ id }) => `/guardrails?workspace_id=${id}`],
+  ['GET', ({ guardrail }) => `/guardrails/${guardrail}`],
+  ['PATCH', ({ guardrail }) => `/guardrails/${guardrail}`, { name: 'taken over' }],
+  ['GET', ({ guardrail }) => `/guardrails/${guardrail}/assignments/keys`],
+  ['POST', ({ guardrail }) => `/guardrails/${guardrail}/assignments/keys/remove`, { key_hashes: ['e'.repeat(64)] }],
+  ['DELETE', ({ guardrail }) => `/guardrails/${guardrail}`],
 ];
 const nobody: Tenant = {
   slug: 'nobody',
@@ -55,6 +62,7 @@ const nobody: Tenant = {
   manager: { key: 'sk-none', hash: 'e'.repeat(64) },
   inference: { key: 'sk-none', hash: 'f'.repeat(64) },
   credential: crypto.randomUUID(),
+  guardrail: crypto.randomUUID(),
 };
 
 /** All that a tenant has, as whoever manages all sees it. */
@@ -64,6 +72,7 @@ async function snapshot({ call }: Tenants, { id }: Tenant): Promise<string> {
     `/workspaces/${id}/budgets`,
     `/keys?include_disabled=true&workspace_id=${id}`,
     `/byok?workspace_id=${id}`,
+    `/guardrails?workspace_id=${id}`,
   ];
   const texts = [];
   for (const path of paths) texts.push((await call('GET', path)).text);
@@ -95,11 +104,13 @@ describe('a management key of one workspace', () => {
     const { rival, call } = await twoTenants();
     const made = (await call('POST', '/keys', { name: 'x' })).json;
     const credential = (await call('POST', '/byok', { provider: 'groq', key: 'gsk-default-0123456789' })).json.data.id;
+    const guardrail = (await call('POST', '/guardrails', { name: 'x' })).json.data.id;
     const tenant = {
       slug: 'default',
       id: defaultWorkspaceId,
       inference: { key: '', hash: made.data.hash },
       credential,
+      guardrail,
     };
     const headers = { authorization: `Bearer ${rival.manager.key}` };
     expect((await call(method, path({ ...nobody, ...tenant }), body, headers)).status).toBe(404);

@@ -12,10 +12,16 @@ export const email: CandidatePattern = {
     if (at === -1) return -1;
     const [found] = domain.exec(written.slice(at + 1)) ?? [];
     if (found === undefined) return -1;
-    const trimmed = found.replace(/-+$/, '');
+    const trimmed = withoutEndHyphens(found);
     return /\.[A-Za-zÀ-ɏ][A-Za-z0-9À-ɏ-]+$/.test(trimmed) ? start + at + 1 + trimmed.length : -1;
   },
 };
+
+function withoutEndHyphens(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === '-') end--;
+  return text.slice(0, end);
+}
 
 /** How numbers of telephones are written, without the digits of the country. */
 const nationalForms = [
