@@ -1,8 +1,7 @@
 import { andThen } from '../base/and-then.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { refusal } from '../base/refusal.ts';
-import type { Caller } from '../call/call.ts';
-import type { PluginContext } from '../call/hooks.ts';
+import type { Call, Caller } from '../call/call.ts';
 import { originOf } from '../call/responses-origin.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
@@ -58,7 +57,7 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
     });
   };
   /** What was looked at before, by the call. */
-  const screened = new WeakMap<PluginContext, RequestTexts>();
+  const screened = new WeakMap<Call, RequestTexts>();
   const { name = id, scope = textGuardrailDefaults.scope } = options;
 
   function stagesOf(findings: Findings): PipelineStage[] {
@@ -89,12 +88,12 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
       const left = screen(request, texts, seen);
       for (const stage of stagesOf(findings)) context.addStage(stage);
       if (findings.blocked.length > 0) throw blockedBy(guardrail, findings.blocked, context, 'input');
-      screened.set(context, seen);
+      screened.set(context.call, seen);
       return left;
     },
     /** What plugins and server tools have put in since. */
     prepare(request, _target, context) {
-      const seen = screened.get(context);
+      const seen = screened.get(context.call);
       if (seen === undefined || compiled === null) return request;
       const findings = new Findings('input');
       const left = screen(request, new Texts(compiled.input, findings), seen);

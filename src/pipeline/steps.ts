@@ -82,13 +82,22 @@ export async function throughSteps(result: ChatResult, steps: StepChain): Promis
     throw error;
   }
   const isSame = passed.length === chunks.length && passed.every((chunk, at) => chunk === chunks[at]);
-  return isSame ? result : folded(result, passed);
+  return isSame ? result : folded(result, chunks, passed);
 }
 
 /** Chunks as a result. Where the steps have left none, the result is there without choices' contents. */
-function folded(result: ChatResult, chunks: readonly ChatChunk[]): ChatResult {
+function folded(result: ChatResult, given: readonly ChatChunk[], passed: readonly ChatChunk[]): ChatResult {
   const folder = chunkFolder();
-  for (const chunk of chunks) folder.add(chunk);
+  for (const chunk of passed) folder.add(chunk);
   const { choices: _choices, ...head } = result;
-  return { ...head, choices: folder.result()?.choices ?? [] };
+  return { ...head, ...changedHead(given[0], passed[0]), choices: folder.result()?.choices ?? [] };
+}
+
+/** Fields beside the choices that a step has changed or taken out: every chunk has them. */
+function changedHead(given: ChatChunk | undefined, passed: ChatChunk | undefined): Record<string, unknown> {
+  const changed: Record<string, unknown> = {};
+  if (given === undefined || passed === undefined) return changed;
+  for (const name of Object.keys(given))
+    if (name !== 'choices' && passed[name] !== given[name]) changed[name] = passed[name];
+  return changed;
 }

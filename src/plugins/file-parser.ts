@@ -1,6 +1,7 @@
 import { pdfReader as ofRuntime } from '#documents';
 import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
+import { nanoToUsd } from '../base/money.ts';
 import { refusal } from '../base/refusal.ts';
 import { withSignal } from '../base/within.ts';
 import { FetchRefused } from '../call/fetch-url.ts';
@@ -77,14 +78,36 @@ export function fileParser(options: FileParserOptions = {}): Plugin {
         context.addStage(stageOf('native', [], 'the model takes the files as they are'));
         return request;
       }
-      if (pdfs.length > settings.maxFiles)
-        throw invalid((pdfs[settings.maxFiles] as PdfPart).path, `expected at most ${settings.maxFiles} PDFs`);
+      checkCount(pdfs, settings);
       const parsed = await parseAll(pdfs, echoedFiles(request.messages), engine === 'mistral-ocr', settings, context);
       context.addAnnotations(parsed.map(({ hash, name, content }) => fileAnnotation(hash, name, content)));
       context.addStage(stageOf(engine, parsed, summaryOf(parsed)));
       return withTexts(request, pdfs, parsed);
     },
+    async foresee(request, { options: { pdf }, addStage }) {
+      const pdfs = pdfsIn(request.messages);
+      if (pdfs.length === 0) return [];
+      const engine = pdf?.engine ?? null;
+      if (engine !== 'native') checkCount(pdfs, settings);
+      const pages = engine === 'mistral-ocr' ? pdfs.length * settings.maxPages : 0;
+      const costUsd = nanoToUsd(pages === 0 ? 0 : pages * ocrOf(settings).nanoUsdPerPage);
+      const summary = engine === 'native' ? 'the model gets the files' : `${pdfs.length} PDFs are read`;
+      addStage({ type: 'plugin', name: 'file-parser', summary, data: { engine }, cost_usd: costUsd });
+      return [];
+    },
   });
+}
+
+/** @throws GatewayError invalid_request (400) */
+function checkCount(pdfs: readonly PdfPart[], { maxFiles }: Settings): void {
+  const [tooMany] = pdfs.slice(maxFiles);
+  if (tooMany !== undefined) throw invalid(tooMany.path, `expected at most ${maxFiles} PDFs`);
+}
+
+/** @throws GatewayError invalid_request (400) where there is none */
+function ocrOf({ ocr }: Settings): OcrEngine {
+  if (ocr !== undefined) return ocr;
+  throw invalid('plugins', 'the engine mistral-ocr is not set up here: expected cloudflare-ai or native');
 }
 
 /** Whether all models that the request names are known to take files. */
@@ -160,12 +183,12 @@ async function readText(
 async function readByOcr(
   { path, name }: PdfPart,
   bytes: Uint8Array,
-  { ocr, maxPages, maxChars }: Settings,
+  settings: Settings,
   { hold }: PluginContext,
   signal: AbortSignal,
 ): Promise<Read> {
-  if (ocr === undefined)
-    throw invalid('plugins', 'the engine mistral-ocr is not set up here: expected cloudflare-ai or native');
+  const { maxPages, maxChars } = settings;
+  const ocr = ocrOf(settings);
   const expense = await hold(ocr.nanoUsdPerPage * maxPages);
   const { content, pages } = await ocr.read({ bytes, name, maxPages, signal }).catch((error: unknown) => {
     signal.throwIfAborted();

@@ -2,6 +2,7 @@ import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
 import { isObject } from '../base/values.ts';
 import { withSignal } from '../base/within.ts';
+import type { Call } from '../call/call.ts';
 import type { PluginContext, Step } from '../call/hooks.ts';
 import { originOf } from '../call/responses-origin.ts';
 import type { ChatRequest } from '../schema/chat.ts';
@@ -43,12 +44,35 @@ const sharedChars = 200;
  */
 export function moderation(options: ModerationOptions = {}): Plugin {
   const settings: Settings = { moderator: localModerator, ...moderationDefaults, ...options };
+  /** Texts that were not flagged, by the call. */
+  const passed = new WeakMap<Call, Set<string>>();
   return definePlugin({
     id: 'moderation',
     ...(options.isDefault === true ? { isDefault: true } : {}),
     async before(request, context) {
-      await check(textsOf(request), 'request', settings, context);
+      const texts = textsOf(request);
+      await check(texts, 'request', settings, context);
+      passed.set(context.call, new Set(texts));
       return request;
+    },
+    /** What plugins and server tools have put in since. */
+    async prepare(request, _target, context) {
+      const known = passed.get(context.call);
+      const added = known === undefined ? [] : textsOf(request).filter((text) => !known.has(text));
+      if (known === undefined || added.length === 0) return request;
+      await check(added, 'request', settings, context);
+      for (const text of added) known.add(text);
+      return request;
+    },
+    async foresee(_request, { addStage }) {
+      const { name, model } = settings.moderator;
+      addStage({
+        type: 'guardrail',
+        name: 'moderation',
+        summary: settings.output ? 'the request and the response are checked' : 'the request is checked',
+        data: { provider_name: name, model_slug: model },
+      });
+      return [];
     },
     ...(settings.output ? { steps: (context: PluginContext) => [outputStep(settings, context)] } : {}),
   });

@@ -58,6 +58,12 @@ export function responseHealing(options: ResponseHealingOptions = {}): Plugin {
           },
         }
       : {}),
+    async foresee(request, { addStage }) {
+      const asked = formOf(request);
+      const isHealed = asked !== null && (request.stream !== true || settings.streams);
+      if (isHealed) addStage(stageOf(asked.mode, 'the response is healed where it is no valid JSON', {}));
+      return [];
+    },
     steps(context) {
       const { request } = context.call;
       const asked = formOf(request);

@@ -344,3 +344,20 @@ describe('a PDF in a Responses request', () => {
     expect(test.upstream.sent[0]?.text).toContain('The answer is 42.');
   });
 });
+
+describe('an explanation', () => {
+  const explained = (body: object, options: FileParserOptions = {}) =>
+    gatewayWith(options).call('POST', '/chat/completions/explain', body);
+  const scan = { ...ask, messages: asked(filePart(), filePart()) };
+
+  it('says which files are read, and what that costs at most', async () => {
+    const { json } = await explained(scan);
+    expect(json.data.pipeline).toMatchObject([{ name: 'file-parser', summary: '2 PDFs are read', cost_usd: 0 }]);
+    const ocr: OcrEngine = { nanoUsdPerPage: 1_000_000, read: () => Promise.reject(new Error('must not be called')) };
+    const ocrPlugins = [{ id: 'file-parser', pdf: { engine: 'mistral-ocr' } }];
+    const dear = await explained({ ...scan, plugins: ocrPlugins }, { ocr, maxPages: 10 });
+    expect(dear.json.data.pipeline).toMatchObject([{ data: { engine: 'mistral-ocr' }, cost_usd: 0.02 }]);
+    expect((await explained({ ...scan, plugins: ocrPlugins })).status).toBe(400);
+    expect((await explained(scan, { maxFiles: 1 })).json.error.message).toContain('expected at most 1 PDFs');
+  });
+});

@@ -3,6 +3,7 @@ import { localModerator } from '../../src/plugins/moderation/local.ts';
 import type { Moderator } from '../../src/plugins/moderation/moderator.ts';
 import { openaiModerator } from '../../src/plugins/moderation/openai.ts';
 import { type ModerationOptions, moderation } from '../../src/plugins/moderation.ts';
+import { defineServerTool } from '../../src/server-tools/server-tool.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { checkError, hello, testGateway } from '../support/gateway.ts';
 import { completion, textStream } from '../support/upstream.ts';
@@ -228,4 +229,44 @@ describe('the moderation endpoint of OpenAI', () => {
     const moderator = openaiModerator({ apiKey: 'k', fetch: async () => response() });
     await expect(moderator.classify(['a', 'b'], signal)).rejects.toThrow();
   });
+});
+
+describe('what is put into a request later', () => {
+  const rolling = { model: 'acme/fast', messages: hello, tools: [{ type: 'service:dice' }], plugins };
+  const withDice = (result: string, moderator: Moderator) => {
+    const dice = defineServerTool({ name: 'dice', description: 'Rolls.', parameters: {}, run: () => result });
+    const test = gatewayWith({ moderator }, { serverTools: [dice] });
+    const tool_calls = [{ id: 'c', type: 'function', function: { name: 'dice', arguments: '{}' } }];
+    test.upstream.answer({ body: completion({}, { content: null, tool_calls }, { finish_reason: 'tool_calls' }) });
+    return test;
+  };
+
+  it.each([false, true])('by a server tool is checked before a provider gets it (stream: %s)', async (stream) => {
+    const { post, upstream, records } = withDice('a secret word', wordModerator('secret'));
+    const { text } = await post({ ...rolling, stream });
+    expect(text).toContain('The moderation flagged the request');
+    expect([upstream.sent.length, records[0]?.outcome]).toEqual([1, stream ? 'cut' : 'failed']);
+    expect(upstream.sent[0]?.text).not.toContain('secret');
+  });
+  it('is checked alone: no text is checked twice', async () => {
+    const moderator = wordModerator('secret');
+    const { post, upstream } = withDice('four', moderator);
+    await post(rolling);
+    expect(upstream.sent).toHaveLength(2);
+    expect(moderator.seen.filter((text) => text === 'Hello')).toHaveLength(1);
+    expect(moderator.seen).toContain('four');
+  });
+});
+
+it('an explanation says that the request is checked', async () => {
+  const { call } = gatewayWith({ output: true });
+  const { json } = await call('POST', '/chat/completions/explain', { model: 'acme/fast', messages: hello, plugins });
+  expect(json.data.pipeline).toEqual([
+    {
+      type: 'guardrail',
+      name: 'moderation',
+      summary: 'the request and the response are checked',
+      data: { provider_name: 'local', model_slug: 'patterns' },
+    },
+  ]);
 });

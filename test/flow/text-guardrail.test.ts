@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest';
 import type { TextPattern } from '../../src/guardrails/text/patterns.ts';
 import { type TextGuardrailOptions, textGuardrail } from '../../src/guardrails/text-guardrail.ts';
 import type { GatewayOptions } from '../../src/options.ts';
+import { defineServerTool } from '../../src/server-tools/server-tool.ts';
 import { checkError, hello, joined, type TestGateway, testGateway } from '../support/gateway.ts';
+import { engineOf, pageOf } from '../support/search.ts';
 import { chunk, completion, sse, textStream } from '../support/upstream.ts';
 
 const metadata = { 'x-service-metadata': 'enabled' };
@@ -336,4 +338,42 @@ describe('a pattern in a response', () => {
     const { chunks, text } = await post({ ...ask, stream: true });
     expect([chunks.at(-1)?.error?.code, text.includes('AAAA'), text.includes('bob')]).toEqual([403, false, false]);
   });
+});
+
+describe('text that is put into a request later', () => {
+  it('by a server tool is redacted before a provider gets it', async () => {
+    const look = defineServerTool({ name: 'look', description: 'Looks.', parameters: {}, run: () => `Ask ${address}` });
+    const { post, upstream } = guarded([redactEmail], {}, { serverTools: [look] });
+    const tool_calls = [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }];
+    upstream.answer(
+      { body: completion({}, { content: null, tool_calls }, { finish_reason: 'tool_calls' }) },
+      { body: completion() },
+    );
+    await post({ model: 'acme/fast', messages: hello, tools: [{ type: 'service:look' }] });
+    expect(upstream.sent[1]?.text).toContain('Ask [REDACTED:email]');
+    expect(upstream.sent[1]?.text).not.toContain(address);
+  });
+  it('by a search of the web is redacted too, and is no part of the question', async () => {
+    const engine = engineOf([pageOf('people', { text: `Write to ${address}` })]);
+    const { post, upstream } = guarded([redactEmail], {}, { searchEngines: [engine] });
+    upstream.always({ body: completion() });
+    await post({ model: 'acme/fast', messages: say(`Who is ${address}?`), plugins: [{ id: 'web' }] });
+    expect(engine.asked).toMatchObject([{ query: 'Who is [REDACTED:email]?' }]);
+    expect(upstream.sent[0]?.text).toContain('Write to [REDACTED:email]');
+    expect(upstream.sent[0]?.text).not.toContain(address);
+  });
+});
+
+it('a pattern in a field of the provider beside the choices is redacted, in JSON as in a stream', async () => {
+  const { post, upstream } = guarded([redactEmail]);
+  const search_results = [{ title: 'People', snippet: `Write to ${address}` }];
+  upstream.answer(
+    { body: completion({ search_results }) },
+    { body: [sse(chunk({ content: 'x' }, 'stop', { search_results })), sse('[DONE]')] },
+  );
+  for (const stream of [false, true]) {
+    const { text } = await post({ model: 'acme/fast', messages: hello, stream });
+    expect(text).not.toContain(address);
+    expect(text).toContain('Write to [REDACTED:email]');
+  }
 });

@@ -245,6 +245,22 @@ describe('the suffix :online', () => {
   });
 });
 
+it('an explanation says that a search is made and what it costs at most, and makes none', async () => {
+  const engine = engineOf(pages);
+  const { call, upstream } = gatewayWith(engine);
+  const explain = async (body: object) => (await call('POST', '/chat/completions/explain', { ...ask, ...body })).json;
+  const { data } = await explain({});
+  expect(data.pipeline).toEqual([
+    { type: 'plugin', name: 'web-search', summary: 'one search', data: { engine: null }, cost_usd: 0.01 },
+  ]);
+  expect((await explain({ model: 'acme/fast:online', plugins: undefined })).data).toMatchObject({
+    pipeline: [{ name: 'web-search' }],
+    candidates: [{ model: 'acme/fast' }],
+  });
+  expect((await explain({ plugins: [{ id: 'web', engine: 'firecrawl' }] })).error.code).toBe(400);
+  expect([engine.asked.length, upstream.sent.length]).toEqual([0, 0]);
+});
+
 describe('a search', () => {
   it('is paid for: held before, booked once, and in the cost of the response', async () => {
     const test = await withBudget(1, { searchEngines: [engineOf(() => ({ results: pages, nanoUsd: 4_000_000 }))] });
