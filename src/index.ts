@@ -77,6 +77,7 @@ export {
 export { definePlugin, type Plugin } from './plugins/plugin.ts';
 export { type ResponseHealingOptions, responseHealing } from './plugins/response-healing.ts';
 export { type WebOptions, web } from './plugins/web.ts';
+export { type WebFetchOptions, webFetch } from './plugins/web-fetch.ts';
 export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk } from './providers/ai-sdk.ts';
 export { type BuiltInSlug, builtInProviders, type ProviderSlug } from './providers/index.ts';
 export {

@@ -1,6 +1,20 @@
 import type { ChatTool } from '../schema/chat.ts';
 import { definePlugin, type Plugin } from './plugin.ts';
 
+/** Settings of the plugin `web-fetch`; a request may set each by itself, but for the first. */
+export interface WebFetchOptions {
+  /** Whether the plugin acts on requests that do not name it. Default false. */
+  isDefault?: boolean;
+  /** Pages that the model may fetch for one response. Default 20. */
+  maxUses?: number;
+  /** Tokens of the text of one page; the rest is left out. Default 20,000. */
+  maxContentTokens?: number;
+  /** Only pages of these domains. Default: all. */
+  allowedDomains?: readonly string[];
+  /** No pages of these domains. Default: none. */
+  blockedDomains?: readonly string[];
+}
+
 interface WebFetchRequest {
   allowed_domains?: string[];
   blocked_domains?: string[];
@@ -10,14 +24,20 @@ interface WebFetchRequest {
 
 /**
  * Offers the server tool `service:web_fetch` to the model.
- * @see docs/server-tools.md
+ * @see docs/plugins/web-fetch.md
  */
-export function webFetch(): Plugin {
+export function webFetch(options: WebFetchOptions = {}): Plugin {
   return definePlugin<WebFetchRequest>({
     id: 'web-fetch',
-    before(request, { options }) {
-      const { allowed_domains, blocked_domains, max_content_tokens, max_uses } = options;
-      const given = { allowed_domains, blocked_domains, max_content_tokens, max_uses };
+    ...(options.isDefault === true ? { isDefault: true } : {}),
+    before(request, context) {
+      const asked = context.options;
+      const given = {
+        max_uses: asked.max_uses ?? options.maxUses,
+        max_content_tokens: asked.max_content_tokens ?? options.maxContentTokens,
+        allowed_domains: asked.allowed_domains ?? options.allowedDomains,
+        blocked_domains: asked.blocked_domains ?? options.blockedDomains,
+      };
       const parameters = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
       const tool: ChatTool = { type: 'service:web_fetch', parameters };
       return { ...request, tools: [...(request.tools ?? []), tool] };

@@ -22,8 +22,8 @@ type Settings = z.infer<ReturnType<typeof settings>>;
 
 /** A page, or a file. */
 const maxBytes = 10 * 1024 * 1024;
-const usualTokens = 20_000;
-const usualUses = 20;
+/** The limits, where nobody sets any. */
+export const webFetchDefaults = { maxUses: 20, maxContentTokens: 20_000 } as const;
 
 /** Pages that each call has fetched so far. */
 const used = new WeakMap<Call, number>();
@@ -42,14 +42,15 @@ export const webFetch = defineServerTool<Settings>({
   async run({ url }, { call, fetchUrl, signal, settings: given }) {
     if (typeof url !== 'string') return failure('expected a URL in "url"');
     const uses = (used.get(call) ?? 0) + 1;
-    if (uses > (given.max_uses ?? usualUses)) return failure('no more pages may be fetched in this conversation turn');
+    if (uses > (given.max_uses ?? webFetchDefaults.maxUses))
+      return failure('no more pages may be fetched in this conversation turn');
     used.set(call, uses);
     const { allowed_domains: allowed, blocked_domains: blocked } = given;
     const isAllowed = (to: URL) =>
       (!allowed?.length || isOfDomains(to, allowed)) && (!blocked?.length || !isOfDomains(to, blocked));
     try {
       const file = await fetchUrl(url, { maxBytes, mediaTypes: readableTypes, isAllowed, signal });
-      const read = await readFile(file, given.max_content_tokens ?? usualTokens, signal);
+      const read = await readFile(file, given.max_content_tokens ?? webFetchDefaults.maxContentTokens, signal);
       if (typeof read === 'string') return failure(read);
       return JSON.stringify({ url: file.url, ...read });
     } catch (error) {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { type FetchFault, FetchRefused, type FetchUrl } from '../../src/call/fetch-url.ts';
 import type { GatewayOptions } from '../../src/options.ts';
+import { webFetch } from '../../src/plugins/web-fetch.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { ledgerOf, withBudget } from '../support/booked.ts';
 import { checkResponsesResult, checkResponsesStream } from '../support/check-responses.ts';
@@ -345,5 +346,23 @@ describe('the tool service:web_fetch', () => {
     expect(json.service_metadata?.pipeline).toMatchObject([
       { type: 'server_tools', data: { calls: { web_fetch: 2 } } },
     ]);
+  });
+  it('has the settings of the host app, unless the request has its own', async () => {
+    const { post, upstream, asked } = fetchGateway(() => ({}), {
+      plugins: [webFetch({ isDefault: true, maxUses: 1, allowedDomains: ['site.example'] })],
+    });
+    const twice = { body: calling('web_fetch', { url: 'https://other.example/' }, { url }) };
+    upstream.answer(twice, { body: completion() }, twice, { body: completion() });
+    await post({ model: 'acme/fast', messages: hello });
+    expect(results(upstream)).toEqual([
+      { error: 'expected a URL of an allowed domain' },
+      { error: expect.stringContaining('no more pages') },
+    ]);
+    const plugins = [{ id: 'web-fetch', max_uses: 2, allowed_domains: ['other.example', 'site.example'] }];
+    await post({ model: 'acme/fast', messages: hello, plugins });
+    expect(asked).toHaveLength(3);
+    upstream.answer({ body: completion() });
+    await post({ model: 'acme/fast', messages: hello, plugins: [{ id: 'web-fetch', enabled: false }] });
+    expect(upstream.sent.at(-1)?.body.tools).toBeUndefined();
   });
 });
