@@ -4,7 +4,7 @@ import { notOwned, ownerReachable } from '../stores/access.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 import type { GuardrailDeps } from './tenants/guardrail-response.ts';
 
-interface Assignment {
+export interface Assignment {
   key_hash: string;
   guardrail_id: string;
 }

@@ -141,12 +141,17 @@ function play(chain: readonly Actor[], texts: readonly string[]) {
   const all = chain.flatMap((actor) => actor.steps.map((one) => ({ ...one, actor, held: [] as Said[], seen: 0 })));
   const changed = new Set<Actor>();
   let out = '';
+  let ending: { last: number; released: Said[] } | null = null;
   let failed: { by: Actor; how: Failure; hasChanged: boolean } | null = null;
   const fails = ({ actor, how }: (typeof all)[number]) => {
     failed ??= { by: actor, how, hasChanged: changed.has(actor) };
   };
   const release = (said: Said, from: number): void => {
     const { actor } = all[from] as (typeof all)[number];
+    if (ending !== null && from === ending.last) {
+      ending.released.push(said);
+      return;
+    }
     // What another step of the same actor still holds has not come out of it.
     if (all[from + 1]?.actor !== actor && said.by.includes(actor)) changed.add(actor);
     push(said, from + 1);
@@ -165,10 +170,19 @@ function play(chain: readonly Actor[], texts: readonly string[]) {
   };
   // The end of the choice is a chunk as well.
   for (const text of [...texts, '']) push({ text, by: [] }, 0);
-  for (const [at, one] of all.entries()) {
-    if (failed !== null) break;
+  for (let at = 0; at < all.length && failed === null; at++) {
+    const one = all[at] as (typeof all)[number];
+    // The steps of an actor that may be skipped end together: what they release goes on when all of them have ended.
+    if (one.actor.onError === 'skip' && ending === null) {
+      const last = all.findLastIndex(({ actor }) => actor === one.actor);
+      ending = { last, released: [] };
+    }
     if (one.failsAt === 'end') fails(one);
     else for (const said of one.held.splice(0)) release(said, at);
+    if (failed !== null || ending?.last !== at) continue;
+    const { released } = ending;
+    ending = null;
+    for (const said of released) release(said, at);
   }
   return failed ?? out;
 }
@@ -200,7 +214,7 @@ it('two plugins and a guardrail in every order: what comes out is what would wit
       const skipped = got.pipeline.filter(({ summary }) => summary?.includes('skipped')).length;
       note(`${expected.status}${skipped > 0 ? ' skipped' : ''}`);
     }),
-    { seed: 24, numRuns: runs(200, 20_000) },
+    { seed: 24, numRuns: runs(200, 2_500) },
   );
   for (const what of ['200', '200 skipped', '403', '500', '504']) expect(seen.get(what) ?? 0, what).toBeGreaterThan(3);
 }, 600_000);
