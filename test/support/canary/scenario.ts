@@ -219,6 +219,25 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
   const second = (await call('POST', '/byok', { provider: 'mistral', key: secrets.account, name: 'A file' })).json.data;
   await call('GET', '/byok');
   await call('GET', `/byok/${credential.id}`);
+  const guardrails = await call('POST', '/guardrails', {
+    name: 'Canary',
+    workspace_id: workspace.id,
+    content_filter_builtins: [{ slug: 'api-key', action: 'block' }],
+  });
+  const guardrail = `/guardrails/${guardrails.json.data.id}`;
+  await call('GET', `/guardrails?workspace_id=${workspace.id}`);
+  await call('GET', guardrail);
+  await call('PATCH', guardrail, { description: 'Of the canary' });
+  for (const [kind, body] of [
+    ['keys', { key_hashes: [made.data.hash] }],
+    ['workspaces', { workspace_ids: [workspace.id] }],
+  ] as const) {
+    await call('POST', `${guardrail}/assignments/${kind}`, body);
+    await call('GET', `${guardrail}/assignments/keys`);
+    await chat(`plain ${mark}`, {}, made.key);
+    await call('POST', `${guardrail}/assignments/${kind}/remove`, body);
+  }
+  await call('DELETE', guardrail);
   for (const path of ['/models', '/models/user', '/models/count', '/providers', '/endpoints/zdr'])
     await call('GET', path);
   for (const path of ['/model/canary/own', '/models/canary/own/endpoints']) await call('GET', path);
