@@ -137,7 +137,7 @@ it('whatever models, providers and clients do: settled once, nothing stays held,
       if (finals > 0) meet('written');
       if (asked === 0 && records[0]?.status === 402) meet('refused for money');
     }),
-    { numRuns: runs(100, 2_000), seed: 4_711 },
+    { numRuns: runs(100, 1_000), seed: 4_711 },
   );
   for (const what of ['ok', 'failed', 'cancelled', 'exact', 'let go of', 'written'])
     expect([what, met[what] ?? 0]).toEqual([what, expect.toSatisfy((times: number) => times > 3)]);
