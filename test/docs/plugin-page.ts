@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
@@ -31,4 +32,12 @@ export function settingsIn(path: string): (string | undefined)[][] {
 /** The same of the defaults that a plugin exports. */
 export function settingsOf(defaults: object): string[][] {
   return Object.entries(defaults).map(([name, value]) => [name, String(value)]);
+}
+
+/** The gateway that a page shows can be made, and its settings are these. @param settings  name and default of each */
+export async function checkPage(path: string, settings: readonly (string | undefined)[][]): Promise<void> {
+  const gateway = await gatewayShownIn(path);
+  expect(typeof gateway.fetch).toBe('function');
+  await gateway.close();
+  expect(settingsIn(path)).toEqual(settings);
 }
