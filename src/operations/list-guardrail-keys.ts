@@ -4,7 +4,7 @@ import { notOwned, ownerReachable } from '../stores/access.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 import type { GuardrailDeps } from './tenants/guardrail-response.ts';
 
-export interface Assignment {
+export interface GuardrailKeyAssignment {
   key_hash: string;
   guardrail_id: string;
 }
@@ -16,7 +16,7 @@ export function listGuardrailKeys({
 }: GuardrailDeps): ApiOperation<
   'guardrails.keys',
   { id: string } & PageFields,
-  { data: Assignment[]; total_count: number },
+  { data: GuardrailKeyAssignment[]; total_count: number },
   unknown,
   PageQuery
 > {

@@ -1,15 +1,13 @@
 import * as z from 'zod';
-import { refusal } from '../base/refusal.ts';
 import { type WorkspaceAssignment, workspaceAssignmentSchema } from '../schema/guardrail.ts';
-import { notOwned, ownerReachable, setBy } from '../stores/access.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 import type { GuardrailDeps } from './tenants/guardrail-response.ts';
+import { setWorkspaceAssignment } from './tenants/workspace-assignment.ts';
 
 /** Keys that the guardrail is assigned to keep it. */
-export function unassignGuardrailWorkspaces({
-  guardrails,
-  owners,
-}: GuardrailDeps): ApiOperation<
+export function unassignGuardrailWorkspaces(
+  deps: GuardrailDeps,
+): ApiOperation<
   'guardrails.unassignWorkspaces',
   { id: string; workspace_ids: string[] },
   { unassigned_count: number },
@@ -23,20 +21,6 @@ export function unassignGuardrailWorkspaces({
     permissions: ['management'],
     body: workspaceAssignmentSchema,
     result: () => z.object({ unassigned_count: z.int() }),
-    async run({ params, body: { workspace_ids: workspaceIds }, caller }) {
-      const id = (params.id as string).toLowerCase();
-      const workspaceId = await ownerReachable(owners, caller, 'guardrail', id);
-      const issues = workspaceIds.flatMap((one, at) =>
-        one === workspaceId ? [] : { path: `workspace_ids[${at}]`, message: 'expected the workspace of the guardrail' },
-      );
-      if (issues.length > 0) throw refusal('invalid_request', issues);
-      let count = 0;
-      const after = await guardrails(workspaceId).update(id, setBy(caller), (one) => {
-        count = one.ofWorkspace === false ? 0 : 1;
-        return { ...one, ofWorkspace: false };
-      });
-      if (!after) throw notOwned('guardrail');
-      return jsonReply({ unassigned_count: count });
-    },
+    run: async (input) => jsonReply({ unassigned_count: await setWorkspaceAssignment(deps, input, false) }),
   };
 }
