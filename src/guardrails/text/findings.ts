@@ -26,10 +26,6 @@ export class Findings {
     return [...(this.#counts.get('block')?.keys() ?? [])];
   }
 
-  get isEmpty(): boolean {
-    return this.#counts.size === 0;
-  }
-
   /** One stage for each action that left a text as it is or changed it. */
   stages(id: string, name: string, scope: string): PipelineStage[] {
     const of = this.direction === 'input' ? 'request' : 'response';

@@ -22,8 +22,8 @@ const unread: ReadonlySet<string> = new Set([
 
 /** Looks at everything in a request that a model would read, and knows what it has looked at before. */
 export class RequestTexts {
-  /** Messages and tools that need not be looked at again. */
-  readonly #seen = new WeakSet<object>();
+  /** What is left of messages and tools that were looked at: an attempt that is made again needs no second look. */
+  readonly #left = new WeakMap<object, object>();
 
   /** @returns the same request where nothing in it changes; else a copy */
   screen(request: ChatRequest, texts: Texts): ChatRequest {
@@ -57,11 +57,13 @@ export class RequestTexts {
 
   /** @param madeOf  the Responses object that the item was made of, which a provider may get in its place */
   #one<Item extends object>(item: Item, madeOf: unknown, texts: Texts): Item {
-    if (this.#seen.has(item)) return item;
+    const known = this.#left.get(item);
+    if (known !== undefined) return known as Item;
     let clean = texts.value(item);
     // A copy stands for itself: what it was made of goes nowhere.
     if (clean === item && madeOf !== undefined && texts.value(madeOf) !== madeOf) clean = { ...item };
-    this.#seen.add(clean);
+    this.#left.set(item, clean);
+    this.#left.set(clean, clean);
     return clean;
   }
 }
