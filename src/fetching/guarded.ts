@@ -1,3 +1,4 @@
+import { joinBytes } from '../base/bytes.ts';
 import type { Clock } from '../base/clock.ts';
 import { withSignal } from '../base/within.ts';
 import { type FetchedFile, FetchRefused, type FetchUrl, type FetchUrlOptions } from '../call/fetch-url.ts';
@@ -109,11 +110,5 @@ async function bytesOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promi
     if (length > maxBytes) throw new FetchRefused('too_large');
     pieces.push(piece);
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
+  return joinBytes(pieces);
 }
