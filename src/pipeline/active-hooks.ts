@@ -72,7 +72,7 @@ export function namesFusion({ model }: ChatRequest, brand: string): boolean {
 const online = ':online';
 
 /** Whether a model's name may have the suffix that asks for the plugin `web`. */
-export function mayBeOnline({ model, models }: ChatRequest): boolean {
+function mayBeOnline({ model, models }: ChatRequest): boolean {
   return model?.includes(online) === true || models?.some((slug) => slug.includes(online)) === true;
 }
 

@@ -15,11 +15,10 @@ import { tokensUsed } from './admission.ts';
 import type { Annotation } from './annotate.ts';
 import { CallHold } from './call-hold.ts';
 import type { PipelineDeps } from './deps.ts';
-import { gather } from './gather.ts';
 import { GenerationState } from './generation.ts';
 import { spentOnFailures } from './hold-share.ts';
 import { namedModels } from './named-models.ts';
-import { planOf } from './plan-of.ts';
+import { planNow } from './plan-of.ts';
 import { type CallEnd, recordOf } from './record-of.ts';
 import { priceOfSearch, searchWeb } from './search.ts';
 import { mayNeedSearch } from './server-tools/hosted-search.ts';
@@ -123,15 +122,14 @@ export class CallRun {
   /** How the call was routed; undefined: the caller did not ask for it. */
   metadata(): ServiceMetadata | undefined {
     if (!this.call.wantsMetadata) return undefined;
-    const described = { ...describeRoute(this.generations, this.stages, this.deps.region), ...this.#fusionNames() };
-    const idle = idlePlugins(this.call.request, this.stages);
-    return idle.length === 0 ? described : { ...described, dropped: [...(described.dropped ?? []), ...idle] };
-  }
-
-  /** Where `service/fusion` was asked for, no single route says so. */
-  #fusionNames(): Partial<ServiceMetadata> {
     const { request } = this.call;
-    return namesFusion(request, this.deps.brand) ? { requested: request.model as string, strategy: 'fusion' } : {};
+    const route = describeRoute(this.generations, this.stages, this.deps.region);
+    // Where `service/fusion` was asked for, no single route says so.
+    const described: ServiceMetadata = namesFusion(request, this.deps.brand)
+      ? { ...route, requested: request.model as string, strategy: 'fusion' }
+      : route;
+    const idle = idlePlugins(request, this.stages);
+    return idle.length === 0 ? described : { ...described, dropped: [...(described.dropped ?? []), ...idle] };
   }
 
   /** Settles the hold and writes the record, once the last generation is settled. */
@@ -152,7 +150,7 @@ export class CallRun {
       options,
       call: this.call,
       generations: this.generations,
-      plan: async (request) => planOf(this.deps, request, await gather(this.deps, this.call, request)),
+      plan: (request) => planNow(this.deps, this.call, request),
       addStage: (stage) => void this.stages.push(stage),
       addAnnotations: (annotations) => void this.annotations.push(...annotations),
       clock: this.deps.clock,

@@ -26,7 +26,7 @@ import {
 import { AskedHook } from './asked-hook.ts';
 import type { GenerateDeps, PipelineDeps } from './deps.ts';
 import { type Gathered, gather } from './gather.ts';
-import { planOf } from './plan-of.ts';
+import { planNow, planOf } from './plan-of.ts';
 import { checkAvailable } from './screen.ts';
 import { priceOfSearch } from './search.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
@@ -121,7 +121,7 @@ async function foreseenBy(
   const context = {
     options,
     call,
-    plan: async (request: ChatRequest) => planOf(deps, request, await gather(deps, call, request)),
+    plan: (request: ChatRequest) => planNow(deps, call, request),
     priceOfSearch: (request: SearchRequest) => priceOfSearch(request, deps.searchEngines),
     addStage: (stage: PipelineStage) => void stages.push(stage),
     signal: asked.signal,

@@ -33,7 +33,7 @@ export function stepsOf(run: CallRun, request: ChatRequest): readonly Step[] {
     hooks.some(({ hooks: { wrap, steps } }) => wrap || steps);
   return [
     ...stepsFor(false),
-    ...(mayAnnotate ? [annotate(annotations, foundPages, mayUseTools)] : []),
+    ...(mayAnnotate ? [annotate(annotations, foundPages, mayUseTools && deps.searchEngines.length > 0)] : []),
     ...(hides ? [withoutReasoning()] : []),
     ...guarding,
     ...(guarding.length > 0 ? [withoutUnseen] : []),

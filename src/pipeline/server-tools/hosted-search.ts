@@ -3,8 +3,7 @@ import { originOf, type ResponsesObject, withOrigin } from '../../call/responses
 import type { ChatRequest, ChatTool } from '../../schema/chat.ts';
 import { isWebSearch } from '../../schema/web-search.ts';
 import type { PipelineDeps } from '../deps.ts';
-import { gather } from '../gather.ts';
-import { planOf } from '../plan-of.ts';
+import { planNow } from '../plan-of.ts';
 
 /** Whether a Responses request has a web search that the gateway could do for its provider. */
 export function mayNeedSearch({ serverTools }: Pick<PipelineDeps, 'serverTools'>, request: ChatRequest): boolean {
@@ -28,7 +27,7 @@ export async function withOwnSearch(deps: PipelineDeps, call: Call, request: Cha
 
   async function isForChatAlone(): Promise<boolean> {
     try {
-      const { targets } = planOf(deps, request, await gather(deps, call, request));
+      const { targets } = await planNow(deps, call, request);
       return targets.every(({ endpoint }) => deps.provider(endpoint.providerSlug)?.dialect.speaksResponses !== true);
     } catch {
       // The generation will be refused for the same reason, in the same words.

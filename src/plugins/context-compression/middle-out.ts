@@ -59,11 +59,8 @@ export function middleOut(
 /** From both ends, by tokens alike, as many parts as there is room for; and the parts that the removal begins and ends with. */
 function keptOf(atoms: readonly Atom[], room: number) {
   const kept: Atom[] = [];
-  const ends = [
-    { at: 0, step: 1, tokens: 0, isOpen: true },
-    { at: atoms.length - 1, step: -1, tokens: 0, isOpen: true },
-  ] as const satisfies object[] as { at: number; step: number; tokens: number; isOpen: boolean }[];
-  const [front, back] = ends as [(typeof ends)[0], (typeof ends)[0]];
+  const front = { at: 0, step: 1, tokens: 0, isOpen: true };
+  const back = { at: atoms.length - 1, step: -1, tokens: 0, isOpen: true };
   let left = room;
   while (front.at <= back.at && (front.isOpen || back.isOpen)) {
     const end = back.isOpen && (!front.isOpen || back.tokens < front.tokens) ? back : front;
