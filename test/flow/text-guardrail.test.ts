@@ -7,7 +7,7 @@ import type { GatewayOptions } from '../../src/options.ts';
 import { defineServerTool } from '../../src/server-tools/server-tool.ts';
 import { checkError, hello, joined, type TestGateway, testGateway } from '../support/gateway.ts';
 import { engineOf, pageOf } from '../support/search.ts';
-import { chunk, completion, sse, textStream } from '../support/upstream.ts';
+import { chunk, completion, errorBody, sse, textStream } from '../support/upstream.ts';
 
 const metadata = { 'x-service-metadata': 'enabled' };
 const address = 'bob@example.com';
@@ -352,6 +352,22 @@ describe('text that is put into a request later', () => {
     await post({ model: 'acme/fast', messages: hello, tools: [{ type: 'service:look' }] });
     expect(upstream.sent[1]?.text).toContain('Ask [REDACTED:email]');
     expect(upstream.sent[1]?.text).not.toContain(address);
+  });
+  it('is told of once, also where its attempt is made again', async () => {
+    const look = defineServerTool({ name: 'look', description: 'Looks.', parameters: {}, run: () => `Ask ${address}` });
+    const { post, upstream } = guarded([redactEmail], {}, { serverTools: [look] });
+    const tool_calls = [{ id: 'c', type: 'function', function: { name: 'look', arguments: '{}' } }];
+    upstream.answer(
+      { body: completion({}, { content: null, tool_calls }, { finish_reason: 'tool_calls' }) },
+      { status: 500, body: errorBody('try again') },
+      { body: completion() },
+    );
+    const body = { model: 'acme/fast', messages: hello, tools: [{ type: 'service:look' }] };
+    const { json } = await post(body, metadata);
+    expect(upstream.sent).toHaveLength(3);
+    for (const { text } of upstream.sent) expect(text).not.toContain(address);
+    const told = json.service_metadata?.pipeline?.filter(({ type }) => type === 'guardrail');
+    expect(told).toMatchObject([{ summary: 'redacted 1 match in the request' }]);
   });
   it('by a search of the web is redacted too, and is no part of the question', async () => {
     const engine = engineOf([pageOf('people', { text: `Write to ${address}` })]);
