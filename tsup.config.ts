@@ -19,6 +19,7 @@ export default defineConfig((flags) => ({
     next: 'adapters/next.ts',
     bun: 'adapters/bun.ts',
     sqlite: 'adapters/sqlite.ts',
+    otel: 'adapters/otel.ts',
     cli: 'adapters/cli.ts',
     connection: 'src/fetching/connection.ts',
     'no-connection': 'src/fetching/no-connection.ts',
@@ -58,4 +59,5 @@ const declarations = {
   next: '.cache/declarations/adapters/next.ts',
   bun: '.cache/declarations/adapters/bun.ts',
   sqlite: '.cache/declarations/adapters/sqlite.ts',
+  otel: '.cache/declarations/adapters/otel.ts',
 };

@@ -1,5 +1,6 @@
 import type { RequestHandler } from '../src/index.ts';
 import { findCaller, type WithCaller } from './caller.ts';
+import { type HealthSource, healthHeaders, healthOf } from './health.ts';
 
 export interface GatewayFetchOptions extends WithCaller<Request> {
   /** The path the gateway is mounted at, without a trailing slash. Default: the gateway's own. */
@@ -36,6 +37,8 @@ export interface ServeOptions extends GatewayFetchOptions {
   hostname?: string;
   /** How long `close` waits for open responses before it cuts them. Default 10,000. */
   drainMs?: number;
+  /** false: `/healthz` and `/readyz` are paths like any other. Default true. */
+  health?: boolean;
 }
 
 export interface RunningServer {
@@ -57,17 +60,26 @@ interface BunGlobal {
  * Serves the gateway on a port of its own, in Bun.
  * @throws  Error outside Bun; the error of `Bun.serve`, such as one with the code EADDRINUSE
  */
-export function serve(gateway: RequestHandler, options: ServeOptions = {}): RunningServer {
+export function serve(gateway: RequestHandler & HealthSource, options: ServeOptions = {}): RunningServer {
   const { basePath = gateway.basePath ?? '/v1' } = options;
   const { port = 8787, hostname = '127.0.0.1', drainMs: defaultDrainMs = 10_000 } = options;
   const { Bun } = globalThis as { Bun?: BunGlobal };
   if (Bun === undefined) throw new Error('model-gateway/bun runs in Bun; in Node use serve of model-gateway/node');
-  const server = Bun.serve({ port, hostname, fetch: gatewayFetch(gateway, { ...options, basePath }) });
+  const fetchRequest = gatewayFetch(gateway, { ...options, basePath });
+  let isStopping = false;
+  const fetch: BunFetch = async (request, bun) => {
+    const answer = options.health === false ? null : healthOf(gateway, new URL(request.url).pathname, isStopping);
+    if (answer === null) return fetchRequest(request, bun);
+    const { status, body } = await answer;
+    return new Response(body, { status, headers: healthHeaders });
+  };
+  const server = Bun.serve({ port, hostname, fetch });
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
   return {
     url: `http://${host}:${server.port}${basePath}`,
     port: server.port ?? port,
     async close(drainMs = defaultDrainMs) {
+      isStopping = true;
       const timer = setTimeout(() => void server.stop(true), drainMs);
       await server.stop();
       clearTimeout(timer);

@@ -1,11 +1,17 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import process from 'node:process';
 import { createInterface } from 'node:readline';
+import { setFlagsFromString } from 'node:v8';
 import { runCommand } from './command.ts';
+import { forkWorker, supervised } from './worker-process.ts';
 
 // Variables that are set already keep their values.
 if (existsSync('.env')) process.loadEnvFile('.env');
+
+// docs/performance.md, "A process of its own". It has to be set before V8 compiles what is often used.
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 let lines: AsyncIterator<string> | null = null;
 
@@ -25,6 +31,14 @@ const code = await runCommand({
   onStop(callback) {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, callback);
   },
+  onReload: (callback) => void process.on('SIGHUP', callback),
   nowMs: () => performance.now(),
+  after(ms, callback) {
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
+  },
+  cores: availableParallelism(),
+  fork: forkWorker,
+  supervised: supervised(),
 });
 process.exit(code);

@@ -22,6 +22,9 @@ serve
                    (default: MODEL_GATEWAY_DATA, or .model-gateway; not used with a config file that gives a store)
   --cors ORIGINS   web sites whose pages may use it, separated by commas, or * for all (default: none)
   --drain-ms N     how long a stop waits for open streams (default: 10000)
+  --grace-ms N     how long a stop first goes on taking requests, while /readyz says so (default: 0)
+  --workers N      so many processes serve the same port, or auto: one for each core (default: this process alone).
+                   SIGHUP replaces them one after another, and no open stream is cut
 
 chat
   --model M        slug of a model (default: defaultModel or the first model of the config file, or sandbox/lorem)
@@ -73,7 +76,7 @@ async function runNamed(terminal: Terminal, [name, ...rest]: readonly string[], 
 }
 
 const flagsOf = {
-  serve: ['port', 'host', 'config', 'data', 'cors', 'drain-ms'],
+  serve: ['port', 'host', 'config', 'data', 'cors', 'drain-ms', 'grace-ms', 'workers'],
   chat: ['config', 'model', 'url'],
   init: [] as string[],
   import: [] as string[],
@@ -103,6 +106,8 @@ function readArgs(args: readonly string[]) {
     data: text,
     cors: text,
     'drain-ms': text,
+    'grace-ms': text,
+    workers: text,
     model: text,
     url: text,
     help: flag,

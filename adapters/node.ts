@@ -3,6 +3,7 @@ import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import type { RequestHandler } from '../src/index.ts';
 import { findCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
+import { type HealthSource, healthHeaders, healthOf } from './health.ts';
 import { parsedBody } from './request-body.ts';
 
 export interface NodeHandlerOptions extends WithCaller<IncomingMessage> {
@@ -33,6 +34,13 @@ export interface ServeOptions extends NodeHandlerOptions {
   hostname?: string;
   /** How long `close` waits for open responses before it cuts them. Default 10,000. */
   drainMs?: number;
+  /**
+   * How long `close` goes on taking requests first, while `/readyz` says that the server is stopping: a load balancer has
+   * to notice. Default 0.
+   */
+  graceMs?: number;
+  /** false: `/healthz` and `/readyz` are paths like any other. Default true. */
+  health?: boolean;
   /** How long an idle connection is kept. Default 65,000: longer than load balancers keep theirs. */
   keepAliveTimeoutMs?: number;
 }
@@ -53,10 +61,19 @@ export interface RunningServer {
  * Serves the gateway on a port of its own.
  * @throws  the error of `listen`, such as one with the code EADDRINUSE
  */
-export async function serve(gateway: RequestHandler, options: ServeOptions = {}): Promise<RunningServer> {
+export async function serve(
+  gateway: RequestHandler & HealthSource,
+  options: ServeOptions = {},
+): Promise<RunningServer> {
   const { basePath = gateway.basePath ?? '/v1' } = options;
   const { port = 8787, hostname = '127.0.0.1', drainMs: defaultDrainMs = 10_000 } = options;
-  const handle = toNodeHandler(gateway, { ...options, basePath });
+  const handleRequest = toNodeHandler(gateway, { ...options, basePath });
+  let isStopping = false;
+  const handle = (req: IncomingMessage, res: ServerResponse) => {
+    const answer = options.health === false ? null : healthOf(gateway, req.url ?? '', isStopping);
+    if (answer === null) handleRequest(req, res);
+    else void answer.then(({ status, body }) => res.writeHead(status, healthHeaders).end(body));
+  };
   const server = createServer({ keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000 }, handle);
   // A client that asks before it sends its body (`Expect: 100-continue`) hears first whether it may send one at all.
   server.on('checkContinue', handle);
@@ -66,7 +83,12 @@ export async function serve(gateway: RequestHandler, options: ServeOptions = {})
   return {
     url: `http://${toUrlHost(address)}:${address.port}${basePath}`,
     port: address.port,
-    close: (drainMs = defaultDrainMs) => drain(drainMs),
+    async close(drainMs = defaultDrainMs) {
+      const graceMs = isStopping || drainMs === 0 ? 0 : (options.graceMs ?? 0);
+      isStopping = true;
+      if (graceMs > 0) await new Promise((resolve) => setTimeout(resolve, graceMs));
+      await drain(drainMs);
+    },
   };
 }
 

@@ -5,8 +5,10 @@ import { CliError, defaultOptions, type Env, loadConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { type RunningServer, serve } from './node.ts';
 import { openGateway } from './open-gateway.ts';
+import { Supervisor } from './supervisor.ts';
 import type { Terminal } from './terminal.ts';
 import { version } from './version.ts';
+import type { Supervised } from './worker-process.ts';
 
 /** What the command line says about serving. */
 export interface ServeFlags {
@@ -16,27 +18,96 @@ export interface ServeFlags {
   data?: string;
   cors?: string;
   'drain-ms'?: string;
+  'grace-ms'?: string;
+  workers?: string;
 }
 
 /** Serves the gateway until somebody asks it to stop. @throws CliError for a mistake of the person at the terminal */
 export async function serveUntilStopped(terminal: Terminal, flags: ServeFlags): Promise<void> {
   const { env } = terminal;
+  const drainMs = integerOption('drain-ms', flags['drain-ms'] ?? '10000', longestMs);
+  const graceMs = integerOption('grace-ms', flags['grace-ms'] ?? '0', longestMs);
   const port = integerOption('port', flags.port ?? (env.PORT || '8787'), 65_535);
-  const drainMs = integerOption('drain-ms', flags['drain-ms'] ?? '10000', 2 ** 31 - 1);
   const hostname = flags.host ?? '127.0.0.1';
+  const workers = terminal.supervised === null ? workerCount(flags.workers, terminal) : null;
   const given = flags.config === undefined ? defaultOptions(env) : await loadConfig(flags.config);
   const data = given.store ? null : openData(given, flags.data || env.MODEL_GATEWAY_DATA || '.model-gateway');
-  for (const warning of data?.warnings ?? []) terminal.printError(`${warning}\n`);
+  if (terminal.supervised === null) for (const warning of data?.warnings ?? []) terminal.printError(`${warning}\n`);
   try {
     const { options, key } = withCallers(given, env);
-    const gateway = openGateway({ logger: lineLogger(terminal), ...withCors(withData(options, data), flags.cors) });
-    const server = await listen(gateway, { port, hostname, drainMs });
-    terminal.print(banner(server, options, key, data));
-    await stopAsked(terminal, server);
+    if (workers !== null) {
+      if (data !== null && data.store === null)
+        throw new CliError(
+          'Workers share what is stored: give a store in the config file, or use Node 22.19 or newer.',
+        );
+      await supervise(terminal, { count: workers, drainMs, graceMs, key: key?.key }, (url) =>
+        banner(url, options, key, data),
+      );
+      return;
+    }
+    const opened = withCors(withData(options, data), flags.cors);
+    const gateway = openGateway({
+      logger: lineLogger(terminal),
+      ...(terminal.supervised === null ? opened : sharedByWorkers(opened)),
+    });
+    const server = await listen(gateway, { port, hostname, drainMs, graceMs });
+    if (terminal.supervised === null) terminal.print(banner(server.url, options, key, data));
+    else terminal.supervised.ready(server.url);
+    await (terminal.supervised === null
+      ? stopAsked(terminal, server)
+      : stopTold(terminal, terminal.supervised, server));
     await gateway.close();
   } finally {
     await data?.store?.disconnect();
   }
+}
+
+/** The longest time of a timer. */
+const longestMs = 2 ** 31 - 1;
+const mostWorkers = 256;
+
+/** null: one process serves, without workers. */
+function workerCount(text: string | undefined, { cores }: Terminal): number | null {
+  if (text === undefined) return null;
+  if (text === 'auto') return cores;
+  if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= mostWorkers) return Number(text);
+  throw new CliError(
+    `Expected a whole number from 1 to ${mostWorkers}, or auto, for workers, not ${JSON.stringify(text)}`,
+  );
+}
+
+/** Budgets that hold in one process only would be spent once by each worker. */
+function sharedByWorkers(options: GatewayOptions): GatewayOptions {
+  return { ...options, budgets: { ...options.budgets, onUnsharedStore: 'refuse' } };
+}
+
+/** Runs workers until somebody asks to stop. @throws CliError where a worker does not come to serve */
+async function supervise(
+  terminal: Terminal,
+  { count, drainMs, graceMs, key }: { count: number; drainMs: number; graceMs: number; key: string | undefined },
+  bannerFor: (url: string) => string,
+): Promise<void> {
+  const supervisor = new Supervisor({
+    count,
+    drainMs,
+    // All workers take the key that was made for this run.
+    fork: () => terminal.fork(key === undefined ? {} : { GATEWAY_API_KEY: key }, graceMs),
+    nowMs: terminal.nowMs,
+    after: terminal.after,
+    report: (line) => terminal.printError(`${line}\n`),
+  });
+  onStopAsked(terminal, (cutAfterMs) => supervisor.stop(cutAfterMs ?? drainMs));
+  terminal.onReload(() => void supervisor.restart());
+  let url: string;
+  try {
+    url = await supervisor.start();
+  } catch (error) {
+    throw new CliError(`${error instanceof Error ? error.message : error}; what it said is above.`);
+  }
+  terminal.print(
+    `${bannerFor(url)}${count} workers; SIGHUP replaces them one after another, with the config file as it is then.\n`,
+  );
+  await supervisor.ended;
 }
 
 function openData({ secrets, sealer }: GatewayOptions, path: string): DataFolder {
@@ -63,14 +134,31 @@ const sameSignalMs = 500;
 /** The first signal lets open streams finish, the next one cuts them. */
 function stopAsked(terminal: Terminal, server: RunningServer): Promise<void> {
   return new Promise((stopped) => {
-    let askedAtMs: number | null = null;
-    terminal.onStop(() => {
-      if (askedAtMs === null) {
-        askedAtMs = terminal.nowMs();
-        terminal.printError('Stopping: open streams may finish. Ask again to cut them.\n');
-        void server.close().then(stopped);
-      } else if (terminal.nowMs() - askedAtMs >= sameSignalMs) void server.close(0);
-    });
+    onStopAsked(terminal, (cutAfterMs) => void server.close(cutAfterMs).then(stopped));
+  });
+}
+
+/** @param stop  is called with 0 where open streams are to be cut */
+function onStopAsked(terminal: Terminal, stop: (cutAfterMs: 0 | undefined) => void): void {
+  let askedAtMs: number | null = null;
+  terminal.onStop(() => {
+    if (askedAtMs === null) {
+      askedAtMs = terminal.nowMs();
+      terminal.printError('Stopping: open streams may finish. Ask again to cut them.\n');
+      stop(undefined);
+    } else if (terminal.nowMs() - askedAtMs >= sameSignalMs) stop(0);
+  });
+}
+
+/**
+ * A worker stops when its supervisor says so. At Ctrl-C, it gets the signal as well, and so does the whole group when a
+ * terminal is closed: only the supervisor counts signals.
+ */
+function stopTold(terminal: Terminal, supervised: Supervised, server: RunningServer): Promise<void> {
+  terminal.onReload(() => {});
+  return new Promise((stopped) => {
+    terminal.onStop(() => void server.close().then(stopped));
+    supervised.onStop((drainMs) => void server.close(drainMs ?? longestMs).then(stopped));
   });
 }
 
@@ -99,7 +187,7 @@ function withCallers(options: GatewayOptions, env: Env): { options: GatewayOptio
 
 async function listen(
   gateway: Gateway,
-  options: { port: number; hostname: string; drainMs: number },
+  options: { port: number; hostname: string; drainMs: number; graceMs: number },
 ): Promise<RunningServer> {
   const { port, hostname } = options;
   try {
@@ -113,12 +201,7 @@ async function listen(
   }
 }
 
-function banner(
-  { url }: RunningServer,
-  options: GatewayOptions,
-  key: CallerKey | null,
-  data: DataFolder | null,
-): string {
+function banner(url: string, options: GatewayOptions, key: CallerKey | null, data: DataFolder | null): string {
   const slugs = Object.keys(options.providers ?? {});
   const model = slugs.includes('sandbox')
     ? 'sandbox/lorem'

@@ -15,6 +15,7 @@ import { median, medianDifference, medianRatio, percentile } from './statistics.
 import { type StoreName, storeTitles } from './stores.ts';
 import type { TenantRounds } from './tenants.ts';
 import type { Contestant, Rounds } from './throughput.ts';
+import type { WorkerRounds } from './workers.ts';
 
 /** All measured values; parts that did not run are absent. */
 export interface Findings {
@@ -33,6 +34,7 @@ export interface Findings {
   importMs?: number[];
   /** With budgets and sealed credentials. */
   tenants?: TenantRounds;
+  workers?: WorkerRounds;
   /** Holds and settlements alone. */
   ledger?: LedgerFindings;
   /** One line for each store that was not found. */
@@ -149,6 +151,7 @@ export function report(findings: Findings, machine: Machine): string {
     memory,
     importMs,
     tenants,
+    workers,
     ledger,
     missing = [],
   } = findings;
@@ -237,11 +240,26 @@ export function report(findings: Findings, machine: Machine): string {
     const rows = contestRows(tenants, { floor: names.floor, ...storeTitles });
     sections.push([section(title, contestHead, rows), ...missing].join('\n\n'));
   }
+  if (workers) {
+    const rows = [workerRow('1 worker', workers.one, workers.one), workerRow('2 workers', workers.two, workers.one)];
+    const head = ['', 'per second', 'best round', 'of one worker', 'CPU µs of all processes'];
+    sections.push(section('`model-gateway serve --workers`, JSON, 64 connections, one SQLite file', head, rows));
+  }
   if (ledger) {
     const head = ['', 'per second', 'best round', 'our CPU µs'];
     sections.push([section('Hold and settle alone, 64 at once', head, ledgerRows(ledger)), ...missing].join('\n\n'));
   }
   return `${sections.join('\n\n')}\n`;
+}
+
+function workerRow(name: string, { perSecond, cpuUs }: Rounds, one: Rounds): string[] {
+  return [
+    name,
+    median(perSecond).toFixed(0),
+    Math.max(...perSecond).toFixed(0),
+    medianRatio(perSecond, one.perSecond).toFixed(2),
+    median(cpuUs).toFixed(0),
+  ];
 }
 
 function verdictRow({ what, measured, target, passed }: Verdict): string[] {

@@ -20,6 +20,7 @@ import { byCpu, type Findings, headline, judge, report } from './report.ts';
 import type { ResponsesCosts } from './responses.ts';
 import { compareTenants } from './tenants.ts';
 import { type Contest, compare, type Field, gatewaySigns } from './throughput.ts';
+import { compareWorkers } from './workers.ts';
 
 const { values } = parseArgs({
   options: {
@@ -44,6 +45,7 @@ const parts = [
   'import',
   'tenants',
   'ledger',
+  'workers',
 ];
 if (values.only !== undefined && !parts.includes(values.only)) {
   process.stderr.write(`There is no part ${values.only}. There are: ${parts.join(', ')}.\n`);
@@ -80,6 +82,14 @@ const contests = {
     roundMs: 350,
     enoughMs: 60_000,
     ...warm(50_000, 70_000),
+  },
+  workers: {
+    kind: 'json',
+    connections: 64,
+    rounds: rounds(12),
+    roundMs: 350,
+    enoughMs: 15_000,
+    ...warm(20_000, 20_000),
   },
 } satisfies Record<string, Contest>;
 const pairs = { atOnce: 64, durationMs: 350, rounds: rounds(6) } satisfies LedgerContest;
@@ -133,6 +143,7 @@ async function measure(): Promise<Findings> {
         found.latency = await step('latency', () => timeRequests(field, { durationMs: 5000 * effort, perTurn: 100 }));
       if (wants('stream')) found.stream = await step('streams', () => compare(field, contests.stream));
     }
+    if (wants('workers')) found.workers = await step('workers', () => compareWorkers({ peer }, contests.workers));
     if (wants('memory')) {
       found.memory = {
         streams: idleStreams,

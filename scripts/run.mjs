@@ -19,6 +19,7 @@ const tasks = {
   build: ['scripts/check.mjs', 'build'],
   format: ['node_modules/@biomejs/biome/bin/biome', 'check', '--write'],
   bench: ['bench/run.ts'],
+  soak: ['bench/soak.ts'],
   docs: ['scripts/option-tables.ts'],
 };
 

@@ -1,15 +1,14 @@
 import { inflater } from '#inflate';
 import { defaultTransport } from '#transport';
-import { type Clock, systemClock } from './base/clock.ts';
+import { systemClock } from './base/clock.ts';
 import { randomIds } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
-import { sha256Hex } from './base/secrets.ts';
+import { systemRandomBytes } from './base/random.ts';
 import { createHealth } from './catalog/health.ts';
 import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
 import { defaultFetchUrl } from './fetching/fetch-url.ts';
 import { guardrails } from './guardrails/index.ts';
-import { type Authenticate, createAuthenticate } from './http/authenticate.ts';
 import type { HandleContext } from './http/context.ts';
 import { createCors, originRule } from './http/cors.ts';
 import { siteCheck } from './http/cross-site.ts';
@@ -25,6 +24,7 @@ import { createOutputEstimates } from './pricing/output-estimates.ts';
 import { builtInProviders, builtInSlugs } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
 import type { Explanation } from './schema/explanation.ts';
+import { authentication } from './setup/authentication.ts';
 import { configureCatalog } from './setup/catalog.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
@@ -36,9 +36,10 @@ import { missingKeys } from './setup/missing-keys.ts';
 import { configureModels } from './setup/models.ts';
 import { type Configured, configureProviders, type Environment, SettingsError } from './setup/providers.ts';
 import { rateDeps } from './setup/rate-limits.ts';
+import { createReadiness, type Readiness } from './setup/readiness.ts';
+import { instanceNames, openRecords } from './setup/records.ts';
 import { scriptedTransports, withSandbox } from './setup/sandbox.ts';
-import { openStores, type Stores } from './setup/stores.ts';
-import { allowedModelsOf } from './stores/allowed-models.ts';
+import { openStores } from './setup/stores.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
 import { createSticky } from './stores/sticky.ts';
 import { writeLog } from './stores/storage/logger.ts';
@@ -107,6 +108,8 @@ export interface Gateway extends RequestHandler, Omit<InProcessApi, 'apiKeys' | 
    * @throws GatewayError as the request itself would be refused, where no route could be planned for it
    */
   explain: Explain;
+  /** Whether requests can be served now, for a probe: asks the store, within `storeTimeoutMs`. Never rejects. Bound. */
+  ready(): Promise<Readiness>;
   /** Ends open streams and upstream connections, and books what is still to be booked. */
   close(): Promise<void>;
 }
@@ -157,13 +160,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   const readKey = keyReader((slug) => configured.get(slug)?.provider.credentialShape);
   const takesByok = (slug: string) => configured.get(slug)?.takesByok === true;
   const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes, readKey, takesByok }));
+  const instance = instanceNames(randomBytes);
+  const records = openRecords(stores.recordStorage, resolved, clock, instance);
   const health = createHealth({
     clock,
     cooldown: resolved.health,
     sharing: stores.healthRecords && {
       records: stores.healthRecords,
-      // Not of `ids`, which may be made to count: two instances with one name would not hear each other.
-      instance: () => randomBytes(16).reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), ''),
+      instance,
       logger: logger ?? null,
     },
   });
@@ -178,6 +182,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     sticky: createSticky({ clock, ...resolved.sticky }),
     hedging: resolved.hedge.enabled ? createHedging(health, resolved.hedge) : null,
     difficulty: resolved.difficulty,
+    routers: resolved.routers,
     brand,
     isConfigured: (slug) => configured.get(slug)?.isConfigured === true,
     isSandbox: (slug) => configured.get(slug)?.provider.isSandbox === true,
@@ -217,7 +222,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     keepAlive: resolved.keepAlive,
     region: resolved.region,
     defaultModel: resolved.defaultModel ?? null,
-    record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record))),
+    record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record)), records?.write),
     streams: resolved.streams,
     plugins,
     shortener: plugins.find(({ shortener }) => shortener !== undefined)?.shortener ?? null,
@@ -234,8 +239,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     bounds: limits,
     presentation: presentationOf(resolved.compat),
     ...stores,
+    records,
     byokProviders: new Map([...configured].filter(([, { provider }]) => provider.isSandbox !== true)),
     pipeline,
+    onAudit: recorderOf(resolved.onAudit),
+    auditFailed: (error, id) => writeLog(logger, 'warn', { error, id }, 'An entry of the audit log stays incomplete'),
   });
   const edge = createEdge({
     operations: asOptions(() => allOperations(ofInterface, resolved.operations)),
@@ -252,6 +260,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     logger: logger ?? null,
     record: recorderOf(resolved.onOperation, logger && operationLog(logger)),
   });
+  const readiness = createReadiness(stores, catalog);
   const fetchBy =
     (handle: (request: Request) => Promise<Response>): Gateway['fetch'] =>
     async (input, init) => {
@@ -286,10 +295,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     catalog: { refresh: catalog.refresh },
     explain,
+    ready: readiness.look,
     async close() {
+      readiness.close();
       catalog.close();
       edge.close();
-      await health.close();
+      await Promise.all([health.close(), records?.close()]);
       await stores.close();
       if (network.isMade() && !resolved.transport) await network().close?.();
     },
@@ -324,23 +335,4 @@ function trustedOrigins({ cors, trustedOrigins }: ResolvedOptions, logger: Logge
   const isTrusted = originRule(trustedOrigins, 'trustedOrigins', logger);
   const isOfCors = cors && cors.origins !== '*' ? originRule(cors.origins, 'cors.origins', logger) : () => false;
   return (origin) => isTrusted(origin) || isOfCors(origin);
-}
-
-function systemRandomBytes(size: number): Uint8Array {
-  return crypto.getRandomValues(new Uint8Array(size));
-}
-
-function authentication({ authenticate, apiKeys = [] }: ResolvedOptions, stores: Stores, clock: Clock): Authenticate {
-  return createAuthenticate({
-    keys: apiKeys.map(({ key, permissions, workspaceId, models, tags }) => ({
-      hash: sha256Hex(key),
-      permissions,
-      workspaceId: workspaceId ?? null,
-      models: allowedModelsOf(models),
-      tags: tags.length > 0 ? tags : undefined,
-    })),
-    findKey: stores.findApiKey,
-    clock,
-    byHostApp: typeof authenticate === 'function' ? authenticate : null,
-  });
 }

@@ -93,6 +93,7 @@ export {
 export type { SaidAnswer, SandboxAnswer, ScriptRequest } from './providers/sandbox/answer.ts';
 export { type SandboxScript, type ScriptEntry, ScriptError, sandboxScript } from './providers/sandbox/script.ts';
 export type { NewApiKey, StoredApiKey } from './schema/api-key.ts';
+export type { AuditEntry, AuditedType } from './schema/audit.ts';
 export type { ChatRequest, ChatResult, Usage } from './schema/chat.ts';
 export type { ChatChunk } from './schema/chunk.ts';
 export type { ErrorBody, ServiceMetadata } from './schema/envelope.ts';
@@ -132,6 +133,7 @@ export type {
   TimeoutOptions,
 } from './setup/option-types.ts';
 export type { ProviderOptions, Providers } from './setup/provider-options.ts';
+export type { Readiness } from './setup/readiness.ts';
 export type { StoreOption } from './setup/stores.ts';
 export type { Rotation } from './stores/credentials/rotate.ts';
 export type { ApiKeys } from './stores/host-api-keys.ts';

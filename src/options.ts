@@ -13,10 +13,13 @@ import { brandOf, compatNames } from './operations/compat.ts';
 import type { Operation } from './operations/operation.ts';
 import type { Plugin } from './plugins/plugin.ts';
 import { permissionSchema } from './schema/api-key.ts';
+import { type AuditEntry, auditSettingsSchema } from './schema/audit.ts';
 import type { ChatRequest } from './schema/chat.ts';
 import { expectation } from './schema/expectations.ts';
 import { allowedModelPatterns, keyTags } from './schema/key-scope.ts';
 import { masterSecretsSchema } from './schema/master-secrets.ts';
+import { recordSettingsSchema } from './schema/record-settings.ts';
+import { routerSettingsSchema } from './schema/router-settings.ts';
 import {
   budgetSettingsSchema,
   cooldownSettingsSchema,
@@ -204,8 +207,12 @@ export const optionsSchema = lazily(() =>
       health: sectionDefault(cooldownSettingsSchema()),
       /** A second attempt beside a stream whose first token is late; see docs/routing.md#hedging. */
       hedge: sectionDefault(hedgeSettingsSchema()),
+      /** What routers do where a request does not say; see docs/routing.md#routers-and-aliases. */
+      routers: sectionDefault(routerSettingsSchema()),
       /** How long a conversation keeps its endpoint; see docs/routing.md#conversations. */
       sticky: sectionDefault(stickySettingsSchema()),
+      /** The log of changes that management operations made; see docs/audit.md. */
+      audit: sectionDefault(auditSettingsSchema()),
       /**
        * `info`, `warn` and `error`, each `(fields, message)`, as in pino: one line per request, and unexpected
        * errors.
@@ -254,13 +261,19 @@ export const optionsSchema = lazily(() =>
         .default([]),
       /** Scripted answers for your own tests; see docs/sandbox.md#scripted-answers. */
       sandbox: sandboxSettings().optional(),
-      /** `(record) => void`, called for every client call that ran, when it has ended; see docs/options.md#records. */
+      /** What is kept of requests in the store; see docs/records.md. */
+      records: sectionDefault(recordSettingsSchema()),
+      /** `(record) => void`, called for every client call that ran, when it has ended; see docs/options.md#fields-of-records. */
       onRecord: func<Recorder>('(record) => void').optional(),
       /**
        * `(record) => void`, called for every refused request and for every other operation; see
-       * docs/options.md#records.
+       * docs/options.md#fields-of-records.
        */
       onOperation: func<OperationRecorder>('(record) => void').optional(),
+      /**
+       * `(entry) => void`, called for every change that a management operation made; see docs/audit.md.
+       */
+      onAudit: func<(entry: AuditEntry) => void>('(entry) => void').optional(),
       /**
        * The network, with the interface of the web's `fetch`.
        * @default undici on Node, else the global `fetch`

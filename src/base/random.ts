@@ -13,3 +13,8 @@ export function seededRandom(seed: string): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** Random bytes of the platform, for secrets too. */
+export function systemRandomBytes(size: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(size));
+}

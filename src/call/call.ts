@@ -54,6 +54,8 @@ export interface Caller {
 export interface Call {
   /** `gen-…`: the id of the completion, also sent as `X-Generation-Id`. */
   id: string;
+  /** Name of the operation, such as `createChatCompletion`. */
+  operation: string;
   /** The request as it came. */
   request: ChatRequest;
   /** Who asks. */

@@ -44,6 +44,8 @@ export interface Catalog {
    * @throws CatalogError naming the mistakes of the document
    */
   refresh(): Promise<{ models: number }>;
+  /** false: there is a document, and it was never read. Begins to read it, if a read is due. */
+  isLoaded(): boolean;
   /** Cancels the current read of the document. */
   close(): void;
 }
@@ -182,6 +184,10 @@ export function createCatalog(sources: CatalogSources): Catalog {
     async refresh() {
       await document?.refresh();
       return { models: document?.models()?.length ?? 0 };
+    },
+    isLoaded() {
+      document?.refreshIfDue(clock.now());
+      return document?.models() !== null;
     },
     close: () => document?.close(),
   };

@@ -15,13 +15,14 @@ const noStore = 'no-store';
 export function respond(reply: Reply, isHead: boolean, ResponseOf: ResponseClass): Response {
   const { status, headers } = reply;
   if (reply.kind === 'stream') {
+    if (isHead) reply.body.cancel();
     const streamHeaders = {
       'content-type': 'text/event-stream',
       'cache-control': `${noStore}, no-transform`,
       'x-accel-buffering': 'no',
       ...headers,
     };
-    return new ResponseOf(readable(reply.body), { status, headers: streamHeaders });
+    return new ResponseOf(isHead ? null : readable(reply.body), { status, headers: streamHeaders });
   }
   if (reply.kind === 'file')
     return new ResponseOf(isHead ? null : reply.body, { status, headers: headersOf(reply.contentType, headers) });

@@ -16,7 +16,7 @@ import { responsesChecks } from './responses/check.ts';
  */
 export function compactResponse(deps: ResponsesDeps): Operation<ResponsesRequest> {
   const { brand, clock } = deps;
-  const callOf = completionCalls(deps.ids, brand);
+  const callOf = completionCalls(deps.ids, brand, 'compactResponse');
   return {
     name: 'compactResponse',
     method: 'POST',

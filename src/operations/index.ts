@@ -8,6 +8,7 @@ import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import { assignGuardrailKeys } from './assign-guardrail-keys.ts';
 import { assignGuardrailWorkspaces } from './assign-guardrail-workspaces.ts';
+import { type AuditedDeps, audited } from './audit/audited.ts';
 import { compactResponse } from './compact-response.ts';
 import type { Presentation } from './compat.ts';
 import { countInputTokens } from './count-input-tokens.ts';
@@ -25,16 +26,20 @@ import { deleteGuardrail } from './delete-guardrail.ts';
 import { deleteWorkspace } from './delete-workspace.ts';
 import { explainChatCompletion } from './explain-chat-completion.ts';
 import { explainResponse } from './explain-response.ts';
+import { getActivity } from './get-activity.ts';
 import { getApiKey } from './get-api-key.ts';
 import { getBudget } from './get-budget.ts';
 import { getCredential } from './get-credential.ts';
 import { getCurrentKey } from './get-current-key.ts';
+import { type GenerationDeps, getGeneration } from './get-generation.ts';
 import { getGuardrail } from './get-guardrail.ts';
 import { getModel } from './get-model.ts';
 import { getWorkspace } from './get-workspace.ts';
 import { listApiKeys } from './list-api-keys.ts';
+import { listAudit } from './list-audit.ts';
 import { listBudgets } from './list-budgets.ts';
 import { listCredentials } from './list-credentials.ts';
+import { listGenerations } from './list-generations.ts';
 import { listGuardrailKeys } from './list-guardrail-keys.ts';
 import { listGuardrails } from './list-guardrails.ts';
 import { listModelEndpoints } from './list-model-endpoints.ts';
@@ -45,6 +50,7 @@ import { listWorkspaces } from './list-workspaces.ts';
 import { listZdrEndpoints } from './list-zdr-endpoints.ts';
 import type { Operation } from './operation.ts';
 import { putBudget } from './put-budget.ts';
+import { streamRequests } from './stream-requests.ts';
 import { unassignGuardrailKeys } from './unassign-guardrail-keys.ts';
 import { unassignGuardrailWorkspaces } from './unassign-guardrail-workspaces.ts';
 import { updateApiKey } from './update-api-key.ts';
@@ -52,7 +58,7 @@ import { updateCredential } from './update-credential.ts';
 import { updateGuardrail } from './update-guardrail.ts';
 import { updateWorkspace } from './update-workspace.ts';
 
-export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps {
+export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps, GenerationDeps, AuditedDeps {
   workspaces: Workspaces;
   budgets: BudgetsOf;
   apiKeys: ApiKeyStore;
@@ -64,7 +70,7 @@ export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps 
 
 /** Every operation of the interface, in the form that mounts them. */
 export function operations(deps: OperationDeps): Operation[] {
-  return operationTable(deps as never).map(withQuery);
+  return audited(deps, operationTable(deps as never)).map(withQuery);
 }
 
 /** The same, each with its own types, from which those of the functions in process are made. */
@@ -111,6 +117,7 @@ function operationTable(given: never) {
     unassignGuardrailKeys(deps),
     assignGuardrailWorkspaces(deps),
     unassignGuardrailWorkspaces(deps),
+    listAudit(deps),
     listModels(listings),
     listUserModels(listings),
     countModels(listings),
@@ -118,6 +125,10 @@ function operationTable(given: never) {
     listModelEndpoints(listings),
     listZdrEndpoints(listings),
     listProviders(listings),
+    getGeneration(deps),
+    listGenerations(deps),
+    getActivity(deps),
+    streamRequests(deps),
   ] as const;
 }
 

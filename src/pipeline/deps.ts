@@ -14,6 +14,7 @@ import type { Plugin } from '../plugins/plugin.ts';
 import type { OutputEstimates } from '../pricing/output-estimates.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import type { RouterSettings } from '../schema/router-settings.ts';
 import type {
   BudgetSettings,
   KeepAliveSettings,
@@ -54,6 +55,8 @@ export interface RoutingDeps {
   provider: (slug: string) => Provider | null;
   /** The host app's own scorer for `service/auto`: 0, easy, to 1, hard. Absent: the gateway's own. */
   difficulty?: ((request: ChatRequest) => number | Promise<number>) | undefined;
+  /** What routers do where the request does not say. */
+  routers?: RouterSettings | undefined;
   /** Author of the router models, beside `service`. */
   brand: string;
   /** Whether the operator has set a provider up. */

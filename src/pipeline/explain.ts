@@ -30,6 +30,7 @@ import { planNow, planOf } from './plan-of.ts';
 import { checkAvailable } from './screen.ts';
 import { priceOfSearch } from './search.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
+import { shortenedFor } from './shortening.ts';
 
 /** How a call would be routed and paid for at this moment. */
 export interface Explained {
@@ -83,12 +84,16 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
   try {
     for (const hook of active) {
       const foreseen = await foreseenBy(hook, deps, asked, stages);
-      if (foreseen.length > 0) return { ...(await explainSeveral(deps, asked, foreseen)), stages };
+      if (foreseen.length > 0) return withStages(stages, await explainSeveral(deps, asked, foreseen));
     }
   } catch (error) {
     return refusedBy(error, call.request, null);
   }
-  return { ...(await explainOne(deps, asked)), stages };
+  return withStages(stages, await explainOne(deps, asked));
+}
+
+function withStages(stages: readonly PipelineStage[], explained: Explained): Explained {
+  return { ...explained, stages: [...stages, ...explained.stages] };
 }
 
 /** What guardrails would do with a request, one after the other, up to the first that refuses it. */
@@ -189,7 +194,14 @@ async function explainOne(deps: PipelineDeps, asked: Call): Promise<Explained> {
     plan,
     targets: explainTargets(deps, call, plan, gathered),
     excluded: plan.excluded,
+    stages: routed(deps, call.request, plan),
   };
+}
+
+/** What a router has chosen, and what would be taken out of the prompt for the target that is tried first. */
+function routed(deps: GenerateDeps, request: ChatRequest, { stages = [], targets: [first] }: Plan): PipelineStage[] {
+  const shortened = first === undefined ? null : shortenedFor(deps, request, first);
+  return shortened === null ? [...stages] : [...stages, shortened.stage];
 }
 
 /** A call that has no target. @throws the error, where it says nothing of endpoints */
@@ -240,6 +252,7 @@ async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gath
       excluded,
       holdNanoUsd: Math.max(...afforded.held),
       windows: standing(budgetScopes, previews, amountsFor(budgetScopes, targets)),
+      stages: routed(deps, call.request, afforded.plan),
     };
   } catch (error) {
     if (!isGatewayError(error) || (error.kind !== 'payment_required' && !isUnaffordable(error.metadata))) throw error;

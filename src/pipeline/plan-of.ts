@@ -8,7 +8,7 @@ import { type Gathered, gather } from './gather.ts';
 
 /** @throws as `planRoute` */
 export function planOf(deps: RoutingDeps, request: ChatRequest, { facts, view, defaultModel }: Gathered): Plan {
-  const { brand, isConfigured, isSandbox, hasOnlySandboxes, builtInProviders, provider } = deps;
+  const { brand, isConfigured, isSandbox, hasOnlySandboxes, builtInProviders, provider, routers } = deps;
   const providerName = (slug: string) => provider(slug)?.name ?? slug;
   const plan = planRoute({
     request,
@@ -19,6 +19,7 @@ export function planOf(deps: RoutingDeps, request: ChatRequest, { facts, view, d
     isConfigured,
     isSandbox,
     hasOnlySandboxes,
+    routers,
     builtInProviders,
     providerName,
   });

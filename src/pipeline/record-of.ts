@@ -35,12 +35,15 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, 
   return {
     kind: 'completion',
     id: call.id,
+    operation: call.operation,
     workspaceId: call.caller.workspaceId,
     apiKeyHash: call.caller.apiKeyHash,
     userId: userIdOf(call.caller),
     tags: call.caller.tags ?? none,
     sessionId: call.sessionId === null ? null : cleanName(call.sessionId, 512),
     requested: generations[0]?.plan?.requested ?? cleanName(namedSlugs(call.request, null)[0] ?? ''),
+    router: generations[0]?.plan?.router ?? null,
+    trace: traceOf(call.request.trace),
     model: last?.target?.endpoint.modelSlug ?? null,
     provider: last?.target?.providerName ?? null,
     streamed: call.request.stream === true,
@@ -72,6 +75,15 @@ const none: readonly string[] = [];
 /** The host app may take it from the request. */
 function userIdOf({ userId }: Call['caller']): string | null {
   return userId === null ? null : cleanName(userId);
+}
+
+const traceNames = ['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'] as const;
+
+/** The field is open: only what the interface names is kept. */
+function traceOf(trace: Call['request']['trace']): Record<string, string> | null {
+  if (trace === undefined || trace === null) return null;
+  const named = traceNames.flatMap((name) => (trace[name] === undefined ? [] : [[name, cleanName(trace[name])]]));
+  return named.length === 0 ? null : Object.fromEntries(named);
 }
 
 /** A provider's word, of any length. */

@@ -2,6 +2,7 @@ import { compilePatterns } from '../base/pattern.ts';
 import type { Model } from '../call/model.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
+import type { RouterSettings } from '../schema/router-settings.ts';
 import { rate } from './quality.ts';
 import { maxChosen, type RouterInput } from './routers.ts';
 
@@ -12,11 +13,14 @@ export interface AutoSettings {
   tradeoff: number;
 }
 
-/** Reads the request's settings of the plugin `auto-router`, with defaults. */
-export function autoSettings({ plugins }: ChatRequest): AutoSettings {
+/** Reads the request's settings of the plugin `auto-router`. @param defaults  of the host app */
+export function autoSettings({ plugins }: ChatRequest, defaults?: RouterSettings): AutoSettings {
   const given = plugins?.find(({ id, enabled }) => id === 'auto-router' && enabled !== false);
-  const { allowed_models = null, cost_quality_tradeoff = 7 } = given?.id === 'auto-router' ? given : {};
-  return { allowedModels: allowed_models, tradeoff: cost_quality_tradeoff };
+  const { allowed_models, cost_quality_tradeoff } = given?.id === 'auto-router' ? given : {};
+  return {
+    allowedModels: allowed_models ?? defaults?.allowedModels ?? null,
+    tradeoff: cost_quality_tradeoff ?? defaults?.costQualityTradeoff ?? 7,
+  };
 }
 
 /** What the router chose from, and what it left out. */

@@ -30,7 +30,7 @@ export function routerOf(slug: string, brand: string): Router | null {
 /** Lets a router choose the models. @param slug  the router's, as the request names it */
 export function choose(router: Router, slug: string, input: ExpandInput, isFast: boolean): Expanded {
   const { view, facts, request, needs } = input;
-  const settings = router === 'auto' ? autoSettings(request) : null;
+  const settings = router === 'auto' ? autoSettings(request, input.routers) : null;
   const mayServe = sandboxRule(input, settings?.allowedModels ?? null);
   const demands = demandsOf(request);
   const passes: RouterInput['passes'] = (endpoint, model) =>
@@ -78,11 +78,11 @@ function chooseAuto(
 function choosePareto(
   slug: string,
   from: RouterInput,
-  { facts, request }: ExpandInput,
+  { facts, request, routers }: ExpandInput,
   own: readonly Variant[],
   isFast: boolean,
 ): Expanded {
-  const settings = paretoSettings(request);
+  const settings = paretoSettings(request, routers);
   const choice = paretoModels(from, settings, isFast, facts.pinned(slug));
   return {
     chosen: choice.models.map((model) => ({ model, variants: own })),

@@ -4,6 +4,7 @@ import type { Plan } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
+import type { RouterSettings } from '../schema/router-settings.ts';
 import type { Needs } from './needs.ts';
 import type { Variant } from './variant.ts';
 
@@ -43,4 +44,6 @@ export interface ExpandInput {
   isSandbox: (providerSlug: string) => boolean;
   /** The operator has set up no provider but sandboxes. */
   hasOnlySandboxes: boolean;
+  /** What routers do where the request does not say. */
+  routers?: RouterSettings | undefined;
 }

@@ -2,6 +2,7 @@ import { endpointKey, type Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
+import type { RouterSettings } from '../schema/router-settings.ts';
 import { type Rated, rate } from './quality.ts';
 import { maxChosen, type RouterInput, reachable } from './routers.ts';
 
@@ -28,10 +29,11 @@ export interface ParetoSettings {
   minCodingScore: number | null;
 }
 
-/** Reads the request's settings of the plugin `pareto-router`. */
-export function paretoSettings({ plugins }: ChatRequest): ParetoSettings {
+/** Reads the request's settings of the plugin `pareto-router`. @param defaults  of the host app */
+export function paretoSettings({ plugins }: ChatRequest, defaults?: RouterSettings): ParetoSettings {
   const given = plugins?.find(({ id, enabled }) => id === 'pareto-router' && enabled !== false);
-  return { minCodingScore: (given?.id === 'pareto-router' ? given.min_coding_score : undefined) ?? null };
+  const asked = given?.id === 'pareto-router' ? given.min_coding_score : undefined;
+  return { minCodingScore: asked ?? defaults?.minCodingScore ?? null };
 }
 
 /** What the router chose, and what it left out. */

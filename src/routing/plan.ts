@@ -6,6 +6,7 @@ import type { Endpoint, Model } from '../call/model.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import type { RouterSettings } from '../schema/router-settings.ts';
 import { credentialFits } from '../stores/credential-fits.ts';
 import { type Fits, type Visit, visitCandidates } from './candidates.ts';
 import { expandModels, requestedSlugs } from './expand.ts';
@@ -34,6 +35,8 @@ export interface PlanInput {
   isSandbox: (providerSlug: string) => boolean;
   /** The operator has set up no provider but sandboxes. */
   hasOnlySandboxes: boolean;
+  /** What routers do where the request does not say. */
+  routers?: RouterSettings | undefined;
   /** Slugs of the built-in providers, which preferences may name. Default: every slug is taken as known. */
   builtInProviders?: ReadonlySet<string> | undefined;
 }
@@ -58,6 +61,7 @@ export function planRoute(input: PlanInput): Plan {
     isConfigured: input.isConfigured,
     isSandbox: input.isSandbox,
     hasOnlySandboxes: input.hasOnlySandboxes,
+    routers: input.routers,
   });
   const requested = requestedSort(request);
   const mayFallBack = request.provider?.allow_fallbacks !== false;

@@ -34,7 +34,7 @@ export const budgetSettingsSchema = lazily(() =>
     estimate: z.enum(['worst', 'p99']).default('worst'),
     /**
      * A `store` on which budgets hold within one process only (docs/storage.md#any-other-keyv), without a `ledger`.
-     * `warn`: a warning at the start. `refuse`: an error at the start.
+     * `warn`: a warning at the start. `refuse`: an error at the start, also for a `store` in memory.
      */
     onUnsharedStore: z.enum(['warn', 'refuse']).default('warn'),
     /**

@@ -3,15 +3,17 @@ import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { wrongArgument } from '../base/refusal.ts';
-import { parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
+import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import type { StoredKey } from '../http/authenticate.ts';
 import { limitsOrNull } from '../pipeline/admission.ts';
 import type { WorkspaceDefaults } from '../pipeline/deps.ts';
+import type { AuditSettings } from '../schema/audit.ts';
 import { storedCredentialSchema } from '../schema/credential.ts';
 import type { MasterSecrets } from '../schema/master-secrets.ts';
 import type { BudgetSettings, LimitSettings, RateLimitSettings, RedisSettings } from '../schema/settings.ts';
 import { allowedModelsOf } from '../stores/allowed-models.ts';
 import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
+import { type AuditLog, createAuditLog } from '../stores/audit-log.ts';
 import { type BudgetsOf, createBudgets } from '../stores/budgets.ts';
 import { perWorkspace } from '../stores/collection.ts';
 import type { KeyReader } from '../stores/credentials/key.ts';
@@ -35,6 +37,7 @@ import { limitSealer } from '../stores/vault/limit-sealer.ts';
 import { createVault, type Sealer } from '../stores/vault.ts';
 import { createWorkspaces, type WorkspaceRecord, type Workspaces } from '../stores/workspaces.ts';
 import type { Logger } from '../telemetry/record.ts';
+import { deleteRecords } from '../telemetry/records/records.ts';
 import { SettingsError } from './providers.ts';
 
 /** A Keyv, or an adapter of one. */
@@ -55,6 +58,9 @@ export interface StoreSettings {
   readKey?: KeyReader | undefined;
   /** Whether a provider is sent credentials of workspaces. */
   takesByok?: ((provider: string) => boolean) | undefined;
+  audit: AuditSettings;
+  /** Who wants to be told of changes wants them to be kept. */
+  onAudit?: unknown;
   logger?: Logger | undefined;
   clock: Clock;
   random: () => number;
@@ -70,6 +76,8 @@ export interface Stores {
   apiKeys: ApiKeyStore;
   guardrails: (workspaceId: WorkspaceId) => Guardrails;
   owners: Owners;
+  /** null: no changes are kept. */
+  auditLog: AuditLog | null;
   spending: Spending;
   rateLimiter: RateLimiter;
   /** For the host app. */
@@ -80,8 +88,12 @@ export interface Stores {
   findApiKey(hash: string): StoredKey | null | Promise<StoredKey | null>;
   /** Where instances share how endpoints are doing; null: no other instance uses this store. */
   healthRecords: HealthRecords | null;
+  /** Asks for a record and for money, of which there are none. @throws GatewayError unavailable (503) */
+  ping(): Promise<void>;
   /** @param further  workspaces that only the host app knows of */
   rotateCredentials(further?: readonly string[]): Promise<Rotation>;
+  /** For telemetry: the same store, with a circuit of its own, so that what fails there stops no request. */
+  recordStorage: Storage;
   close(): Promise<void>;
 }
 
@@ -155,6 +167,7 @@ export function openStores(settings: StoreSettings): Stores {
       (id) => guardrails(id).deleteAll(),
       async (id) => void (await credentials(id).deleteAll()),
       (id) => rateLimiter.forget(id),
+      (id) => deleteRecords(storage, id),
     ],
     // Also what is only counted here, which must not be booked later.
     forgetSpending: (id) => spending.forget(id),
@@ -166,6 +179,10 @@ export function openStores(settings: StoreSettings): Stores {
     apiKeys,
     guardrails,
     owners,
+    auditLog:
+      settings.audit.enabled || settings.onAudit !== undefined
+        ? createAuditLog({ storage, clock, ...settings.audit })
+        : null,
     spending,
     rateLimiter,
     hostApiKeys: hostApiKeys({ apiKeys, owners, workspaces }),
@@ -178,6 +195,11 @@ export function openStores(settings: StoreSettings): Stores {
       return found instanceof Promise ? found.then(forAuthentication) : forAuthentication(found);
     },
     healthRecords: healthRecords(storage),
+    recordStorage: guardStorage(bare, { clock, timeoutMs, logger }),
+    async ping() {
+      const at = { partition: defaultWorkspaceId, kind: 'probe', id: 'probe' };
+      await Promise.all([storage.get(at), ledger.read(defaultWorkspaceId, [])]);
+    },
     async rotateCredentials(further = []) {
       const named = workspaceIds(further);
       return rotateCredentials({

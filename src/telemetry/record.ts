@@ -70,10 +70,16 @@ export interface RequestRecord extends RecordBase {
   workspaceId: string;
   /** `gen-…`. */
   id: string;
+  /** Name of the operation: `createChatCompletion`, `createResponse` or `compactResponse`. */
+  operation: string;
   /** The caller's own grouping key; null for none. */
   sessionId: string | null;
   /** Slug as sent. */
   requested: string;
+  /** The router model that chose, such as `service/auto`; null: the request named its models. */
+  router: string | null;
+  /** What the request's field `trace` names, such as `trace_id`; each of at most 256 characters. null: nothing. */
+  trace: Readonly<Record<string, string>> | null;
   /** Slug of the model that served, of several generations the last; null when none did. */
   model: string | null;
   /** Display name of the provider that served; null when none did. */

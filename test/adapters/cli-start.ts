@@ -39,7 +39,14 @@ export function start(
     onStop: (callback) => {
       stop = callback;
     },
+    onReload() {},
     nowMs: () => nowMs,
+    after: () => () => {},
+    cores: 2,
+    fork() {
+      throw new Error('no test of this command starts workers');
+    },
+    supervised: null,
   };
   const code = runCommand(terminal);
   const signalAt = (ms: number) => {

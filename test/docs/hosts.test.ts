@@ -11,7 +11,7 @@ import { examplesOf, writeExample } from './example-files.ts';
 
 const [session = '', parsing = '', continuing = '', upgrading = '', pages = '', plugin = '', nest = '', ...rest] =
   examplesOf('docs/hosts.md');
-const [stopping = '', ...others] = rest;
+const [stopping = '', probes = '', ...others] = rest;
 const headers = { authorization: 'Bearer sk-change-me-please', origin: 'https://app.example' };
 const chat = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] });
 
@@ -32,6 +32,14 @@ async function ask(server: Server, body: string, more: Record<string, string> = 
 
 it('docs/hosts.md shows no example that is not run here', () => {
   expect(others).toEqual([]);
+});
+it('docs/hosts.md shows how a server of your own answers a probe', async () => {
+  const { app } = await shown<{ app: Express }>('probes', probes);
+  const server = app.listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/readyz`);
+  expect([response.status, await response.json()]).toEqual([200, { isReady: true, reasons: [] }]);
+  server.close().closeAllConnections();
 });
 it('docs/hosts.md shows how a session identifies the caller', async () => {
   const { app } = await shown<{ app: Express }>('session', session);

@@ -86,7 +86,12 @@ describe('the docs', () => {
       ask: async () => '',
       printError: print,
       onStop: () => undefined,
+      onReload: () => undefined,
       nowMs: () => 0,
+      after: () => () => undefined,
+      cores: 1,
+      fork: () => expect.fail('no worker is asked for'),
+      supervised: null,
     };
     expect(await runCommand({ args: ['--help'], print, ...silent })).toBe(0);
     const readme = readDoc('README.md');

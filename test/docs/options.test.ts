@@ -47,12 +47,14 @@ describe('docs/options.md', () => {
       rows
         .filter(({ columns, headings }) => columns[0] === column && headings.includes(of))
         .map(({ cells }) => quoted(cells[0] as string)[0]);
-    expect(fields('Field', 'Records')).toEqual(membersOf('src/telemetry/record.ts', 'RequestRecord'));
-    expect(fields('Field of a generation', 'Records')).toEqual(
+    expect(fields('Field', 'Fields of records')).toEqual(membersOf('src/telemetry/record.ts', 'RequestRecord'));
+    expect(fields('Field of a generation', 'Fields of records')).toEqual(
       membersOf('src/telemetry/record.ts', 'GenerationRecord'),
     );
-    expect(fields('Field of an operation', 'Records')).toEqual(membersOf('src/telemetry/record.ts', 'OperationRecord'));
-    expect(fields('Field of an attempt', 'Records')).toEqual(membersOf('src/call/trace.ts', 'AttemptTrace'));
+    expect(fields('Field of an operation', 'Fields of records')).toEqual(
+      membersOf('src/telemetry/record.ts', 'OperationRecord'),
+    );
+    expect(fields('Field of an attempt', 'Fields of records')).toEqual(membersOf('src/call/trace.ts', 'AttemptTrace'));
     const meaning = (name: string) => rows.find(({ cells }) => cells[0] === `\`${name}\``)?.cells[2] as string;
     expect(quoted(meaning('times'))).toEqual(membersOf('src/call/generation.ts', 'GenerationTimes'));
     expect(quoted(meaning('costParts'))).toEqual(membersOf('src/call/generation.ts', 'CostParts'));

@@ -37,6 +37,30 @@ describe('the plugin auto-router', () => {
       },
     ]);
   });
+  it('is shown by explain as in the response', async () => {
+    const { post, gateway } = gatewayOf();
+    const request = { model: 'service/auto', messages: hello };
+    const { pipeline } = await gateway.explain(request);
+    const { json } = await post(request, metadata);
+    expect(pipeline).toEqual(json.service_metadata?.pipeline);
+    expect(pipeline).toMatchObject([{ name: 'auto-router' }]);
+  });
+  it('has defaults of the host app, which a request may replace one by one', async () => {
+    const routers = { allowedModels: ['acme/m0', 'acme/m1', 'acme/m2'], costQualityTradeoff: 0, minCodingScore: 0 };
+    const { post } = gatewayOf({ routers });
+    const chosen = async (plugin?: object) => {
+      const plugins = plugin === undefined ? undefined : [{ id: 'auto-router', ...plugin }];
+      const { json } = await post({ model: 'service/auto', messages: hello, plugins }, metadata);
+      return (json as { model: string }).model;
+    };
+    expect(await chosen()).toBe('acme/m2');
+    expect(await chosen({ cost_quality_tradeoff: 10 })).toBe('acme/m0');
+    expect(await chosen({ allowed_models: ['acme/m3', 'acme/m0'] })).toBe('acme/m3');
+    expect(await chosen({ allowed_models: ['acme/m3', 'acme/m0'], enabled: false })).toBe('acme/m2');
+    const { json } = await post({ model: 'service/pareto-code', messages: hello }, metadata);
+    expect(json.service_metadata?.params).toMatchObject({ tier: 'low' });
+    expect(() => gatewayOf({ routers: { costQualityTradeoff: 11 } })).toThrow('routers.costQualityTradeoff');
+  });
   it('is listed as dropped where the request asks for another model', async () => {
     const { post } = gatewayOf();
     const plugins = [{ id: 'auto-router' }, { id: 'pareto-router', enabled: false }];

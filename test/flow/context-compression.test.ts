@@ -87,6 +87,20 @@ describe('a prompt that is too long', () => {
       expect([sent[0], sent.at(-1)]).toEqual([messages[0], messages.at(-1)]);
     },
   );
+  it('is shown by explain with the same stage, for the endpoint that would be tried first', async () => {
+    const test = gatewayWith();
+    for (const [model, is] of [
+      ['acme/small', true],
+      ['acme/large', false],
+    ] as const) {
+      const request = { model, messages, max_tokens: 100 };
+      const { pipeline } = await test.gateway.explain(request);
+      const { json } = await test.post(request, shown);
+      const said = (json.service_metadata as { pipeline?: object[] }).pipeline;
+      expect([model, pipeline?.length]).toEqual([model, is ? 1 : undefined]);
+      expect(pipeline).toEqual(said);
+    }
+  });
   it('is shortened in a stream as well', async () => {
     const test = gatewayWith();
     test.upstream.always({ body: textStream('Hi') });

@@ -5,7 +5,7 @@ import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import { operations } from '../../src/operations/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import type { OperationRecord } from '../../src/telemetry/record.ts';
-import { hello, managementKey, testGateway } from '../support/gateway.ts';
+import { chatRequest, hello, managementKey, testGateway } from '../support/gateway.ts';
 import { tenantGateway } from '../support/tenant-gateway.ts';
 import { completion } from '../support/upstream.ts';
 
@@ -42,11 +42,12 @@ async function errorOf(work: () => unknown): Promise<{ status: number; message: 
 }
 
 describe('the operations of the interface, in process', () => {
-  it('are all there but chat and Responses, for the operator and for any caller', () => {
+  it('are all there but chat, Responses and the stream of requests, for the operator and for any caller', () => {
     const { gateway } = open();
     const alone = all.filter(({ api }) => api === undefined);
     expect(alone.map(({ path }) => path).filter((path) => !path.startsWith('/responses'))).toEqual([
       '/chat/completions',
+      '/requests/stream',
     ]);
     expect(new Set(all.map(({ api }) => api)).size).toBe(all.length - alone.length + 1);
     const seen = gateway.as({ permissions: ['inference'] });
@@ -196,7 +197,7 @@ describe('the operations of the interface, in process', () => {
 
 describe('as a caller bound to one workspace', () => {
   const tenants = async () => {
-    const tested = open({ store: new Keyv() });
+    const tested = open({ store: new Keyv(), records: { enabled: true } });
     const { gateway } = tested;
     const [mine, theirs] = [await tested.workspace('mine'), await tested.workspace('theirs')];
     await gateway.budgets.put({ id: theirs, interval: 'daily', limit_usd: 1 });
@@ -207,12 +208,17 @@ describe('as a caller bound to one workspace', () => {
       workspace_id: theirs,
     });
     const { data: guardrail } = await gateway.guardrails.create({ name: 'Theirs', workspace_id: theirs });
+    tested.upstream.always({ body: completion() });
+    const them = gateway.as({ permissions: both, workspaceId: theirs });
+    const asked = await tested.run(them.fetch(chatRequest({ model: 'acme/fast', messages: hello, max_tokens: 9 })));
+    const generation = asked.headers.get('x-generation-id') as string;
+    expect((await them.generations.get({ id: generation })).data.workspace_id).toBe(theirs);
     const me = gateway.as({ permissions: both, workspaceId: mine });
-    return { ...tested, mine, theirs, key, credential, guardrail, me };
+    return { ...tested, generation, mine, theirs, key, credential, guardrail, me };
   };
 
   it('nothing of another is seen, changed or told of', async () => {
-    const { gateway, me, theirs, key, credential, guardrail, mine } = await tenants();
+    const { gateway, me, theirs, key, credential, guardrail, mine, generation } = await tenants();
     const given: Record<string, object> = {
       'workspaces.get': { id: theirs },
       'workspaces.update': { id: 'theirs', name: 'Taken' },
@@ -232,7 +238,11 @@ describe('as a caller bound to one workspace', () => {
       'apiKeys.update': { hash: key.hash, disabled: true },
       'apiKeys.delete': { hash: key.hash },
       'guardrails.create': { name: 'Mine', workspace_id: theirs },
+      'generations.get': { id: generation },
+      'generations.list': { workspace_id: theirs },
+      'generations.activity': { workspace_id: theirs },
       'guardrails.list': { workspace_id: theirs },
+      'audit.list': { workspace_id: theirs },
       'guardrails.get': { id: guardrail.id },
       'guardrails.update': { id: guardrail.id, name: 'Taken' },
       'guardrails.delete': { id: guardrail.id },
@@ -449,6 +459,7 @@ function fitting(api: string): object {
     'budgets.put': { limit_usd: 1 },
     'credentials.create': { provider: 'openai', key: 'sk-x-0123456789' },
     'apiKeys.create': { name: 'X' },
+    'generations.get': { id: 'gen-1' },
     'guardrails.create': { name: 'X' },
     'guardrails.assignKeys': { key_hashes: ['e'.repeat(64)] },
     'guardrails.unassignKeys': { key_hashes: ['e'.repeat(64)] },

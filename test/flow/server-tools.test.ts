@@ -202,6 +202,20 @@ describe('a server tool of the host app', () => {
     const { messages } = (upstream.sent[1] as { body: { messages?: { content: string }[] } }).body;
     expect(messages?.at(-1)?.content).toBe(result);
   });
+  it.each([
+    ['JSON', false],
+    ['a stream', true],
+  ])('is called on by the model that served, also where that is a fallback: %s', async (_name, stream) => {
+    const { post, upstream } = testGateway({ retry: { attemptsPerEndpoint: 1 } });
+    const step = { body: stream ? callingStream([now]) : calling([now]) };
+    const last = { body: stream ? textStream('Done.') : completion({}, { content: 'Done.' }) };
+    upstream.answer({ status: 500, body: errorBody('not now') }, step, step, last);
+    const { status } = await post({ ...ask, stream, model: 'acme/other', models: ['acme/fast:nitro'] });
+    expect(status).toBe(200);
+    const called = upstream.sent.map(({ body }) => (body as { model: string }).model);
+    expect(called).toEqual(['alt-other', 'up-fast', 'up-fast', 'up-fast']);
+  });
+
   it('may end the call', async () => {
     const { post, upstream } = withTool({
       run: () => {

@@ -17,7 +17,15 @@ type Of<G extends keyof InProcessApi, N extends keyof InProcessApi[G]> = InProce
 describe('the types of the functions in process', () => {
   it('name every group and function', () => {
     expectTypeOf<keyof InProcessApi>().toEqualTypeOf<
-      'workspaces' | 'budgets' | 'credentials' | 'guardrails' | 'apiKeys' | 'models' | 'providers'
+      | 'workspaces'
+      | 'budgets'
+      | 'credentials'
+      | 'guardrails'
+      | 'apiKeys'
+      | 'models'
+      | 'providers'
+      | 'generations'
+      | 'audit'
     >();
     expectTypeOf<keyof InProcessApi['workspaces']>().toEqualTypeOf<'create' | 'list' | 'get' | 'update' | 'delete'>();
     expectTypeOf<keyof InProcessApi['budgets']>().toEqualTypeOf<'list' | 'get' | 'put' | 'delete'>();
@@ -28,7 +36,7 @@ describe('the types of the functions in process', () => {
       'list' | 'listUser' | 'count' | 'get' | 'listEndpoints' | 'listZdrEndpoints'
     >();
     expectTypeOf<keyof Gateway>().toEqualTypeOf<
-      keyof InProcessApi | 'fetch' | 'handle' | 'basePath' | 'as' | 'catalog' | 'explain' | 'close'
+      keyof InProcessApi | 'fetch' | 'handle' | 'basePath' | 'as' | 'catalog' | 'explain' | 'ready' | 'close'
     >();
   });
   it('are those of the responses', () => {

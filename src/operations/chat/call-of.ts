@@ -32,7 +32,7 @@ export function withHeaderIssues(issues: readonly Issue[], headers: Headers): re
 
 /** Makes the call of a chat request: what its headers and its body say together. */
 export function chatCalls(ids: Ids, brand: string): (input: CallInput<ChatRequest>) => Call {
-  const callOf = completionCalls(ids, brand);
+  const callOf = completionCalls(ids, brand, 'createChatCompletion');
   const encoder = chatEncoder(brand);
   return (input) => callOf(input, input.body, encoder);
 }
@@ -41,6 +41,7 @@ export function chatCalls(ids: Ids, brand: string): (input: CallInput<ChatReques
 export function completionCalls(
   ids: Ids,
   brand: string,
+  operation: string,
 ): (input: CallInput, request: ChatRequest, encoder: ResponseEncoder) => Call {
   const metadataHeaders = [
     ...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata']),
@@ -50,7 +51,8 @@ export function completionCalls(
     const wantsMetadata = isFirstEnabled(metadataHeaders, headers);
     // An empty one names no conversation.
     const sessionId = request.session_id || headers.get(sessionHeader) || null;
-    return new CompletionCall(generationId(ids, receivedAtMs), input, request, wantsMetadata, sessionId, encoder);
+    const id = generationId(ids, receivedAtMs);
+    return new CompletionCall(id, operation, input, request, wantsMetadata, sessionId, encoder);
   };
 }
 
@@ -66,6 +68,7 @@ function isFirstEnabled(names: readonly string[], headers: Headers): boolean {
 /** A class for the reason that `Sent` in pipeline/attempt/outgoing.ts is one: it holds the complete request. */
 class CompletionCall implements Call {
   readonly id: string;
+  readonly operation: string;
   readonly request: ChatRequest;
   readonly caller: Caller;
   readonly signal: StopSignal;
@@ -79,6 +82,7 @@ class CompletionCall implements Call {
 
   constructor(
     id: string,
+    operation: string,
     input: CallInput,
     request: ChatRequest,
     wantsMetadata: boolean,
@@ -86,6 +90,7 @@ class CompletionCall implements Call {
     encoder: ResponseEncoder,
   ) {
     this.id = id;
+    this.operation = operation;
     this.request = request;
     this.caller = input.caller;
     this.signal = input.signal;

@@ -27,7 +27,7 @@ export function responsesCalls({
   brand,
   clock,
 }: Pick<ResponsesDeps, 'ids' | 'brand' | 'clock'>): (input: OperationInput<ResponsesRequest>) => Call {
-  const callOf = completionCalls(ids, brand);
+  const callOf = completionCalls(ids, brand, 'createResponse');
   return (input) => {
     const { body } = input;
     const trigger = compactionTrigger(body);

@@ -5,6 +5,8 @@ import { isObject } from '../../base/values.ts';
 import { withSignal } from '../../base/within.ts';
 import type { Generation, ResponseEnd, StreamedResponse } from '../../call/generation.ts';
 import { chunkFolder, toChunks } from '../../convert/chunks.ts';
+import { namedSlugs } from '../../routing/expand.ts';
+import { splitSuffixes } from '../../routing/variant.ts';
 import type { ChatMessage, ChatRequest, ChatResult, ToolCall } from '../../schema/chat.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { CallRun } from '../call-run.ts';
@@ -42,7 +44,7 @@ async function complete(run: CallRun, loop: Loop, first: Generation & { kind: 'c
       const result = { ...first.result, ...(folder.result() as ChatResult) };
       return { kind: 'complete', head: first.head, result, log: generation.log };
     }
-    generation = (await generate(run, next)) as typeof first;
+    generation = (await generate(run, servedFirst(next, generation.head.model))) as typeof first;
   }
 }
 
@@ -62,7 +64,7 @@ function streamed(run: CallRun, loop: Loop, first: Generation & StreamedResponse
         end ??= { kind: 'complete' };
         return lastChunk(step);
       }
-      current = (await generate(run, next)) as typeof first;
+      current = (await generate(run, servedFirst(next, current.head.model))) as typeof first;
       if (end !== null) current.cancel();
     }
     const chunks: ChatChunk[] = [];
@@ -213,6 +215,18 @@ function nextRequest(
     messages: [...request.messages, said, ...results],
     ...(isForced ? { tool_choice: 'auto' as const } : {}),
   };
+}
+
+/**
+ * The model that served a step is asked first in the next one, although it was only a fallback: the conversation goes on
+ * as it began, and nobody waits again for a model that has just failed. What a router has chosen, it chooses again
+ * (docs/routing.md, "Conversations").
+ */
+function servedFirst(request: ChatRequest, served: string): ChatRequest {
+  const slugs = namedSlugs(request, null);
+  const at = slugs.findIndex((slug) => slug === served || splitSuffixes(slug).some(({ base }) => base === served));
+  const slug = slugs[at];
+  return at > 0 && slug !== undefined ? { ...request, model: slug, models: slugs.toSpliced(at, 1) } : request;
 }
 
 /** null: the model wrote something else. */

@@ -58,6 +58,8 @@ function storageOf(store: object, options: ChooseStorageOptions): Storage {
   }
   const kv = isKeyv(store) ? () => store : keyvOver(store);
   if (isMap(innermostAdapter(store))) {
+    // Whoever passes memory knows that it is: no warning.
+    if (options.onUnsharedStore === 'refuse' && !options.ledger) notShared(store, options);
     const { ledger, rates } = countedIn(store, () => ledgerInMemory(options));
     return keyvStorage(kv, { kind: 'memory', ledger, rates, isShared: false, clock, timeoutMs });
   }

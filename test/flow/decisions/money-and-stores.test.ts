@@ -306,7 +306,8 @@ describe('what is decided of tenants, money and stores', () => {
     gateway({ store: foreign(), logger, ledger });
     gateway({ store: new Keyv(), logger });
     expect(warnings).toHaveLength(1);
-    expect(() => gateway({ store: foreign(), budgets: { onUnsharedStore: 'refuse' } })).toThrow(OptionsError);
+    for (const store of [foreign(), new Keyv(), new Keyv({ store: new Map() })])
+      expect(() => gateway({ store, budgets: { onUnsharedStore: 'refuse' } })).toThrow(OptionsError);
   });
   it('A Keyv with `encryption`', async () => {
     const encryption = { encrypt: async (text: string) => text, decrypt: async (text: string) => text };

@@ -149,6 +149,8 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       // What fails on purpose is to be asked again.
       health: { failuresToCooldown: 1_000_000 },
       storeTimeoutMs: 20_000,
+      records: { enabled: true },
+      audit: { enabled: true },
       ...options,
     });
   const gateway = open();
@@ -238,6 +240,7 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
     await call('POST', `${guardrail}/assignments/${kind}/remove`, body);
   }
   await call('DELETE', guardrail);
+  await call('GET', '/audit');
   for (const path of ['/models', '/models/user', '/models/count', '/providers', '/endpoints/zdr'])
     await call('GET', path);
   for (const path of ['/model/canary/own', '/models/canary/own/endpoints']) await call('GET', path);
@@ -275,6 +278,12 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       for (const content of ['hello', ...shown.filter((one) => one.startsWith('plain'))])
         await respond(path, content, { model });
   }
+  const watched = call('GET', '/requests/stream?limit=2');
+  const kept = (await call('GET', '/generations?limit=100')).json.data;
+  for (const { id } of kept) await call('GET', `/generation?id=${id}`);
+  await call('GET', '/activity');
+  for (const content of ['plain at answer', 'hello']) await chat(content);
+  await watched;
   await call('PATCH', `/byok/${credential.id}`, { key: secrets.replaced });
   for (const content of shown.filter((one) => one.startsWith('plain'))) await chat(content, { model: 'canary/own' });
 

@@ -1,0 +1,28 @@
+import { GatewayError } from '../../base/errors.ts';
+import type { Caller } from '../../call/call.ts';
+import type { Generation } from '../../schema/generation.ts';
+import type { Records } from '../../telemetry/records/records.ts';
+
+/** @throws GatewayError not_found (404): the operator keeps no records */
+export function keptRecords(records: Records | null): Records {
+  if (records !== null) return records;
+  throw new GatewayError('not_found', 'This gateway keeps no records of requests: its option records.enabled is off');
+}
+
+/**
+ * The record of a request. A caller that may manage sees those of its workspace, or of all of them; any other sees its
+ * own requests alone.
+ * @throws GatewayError not_found (404), the same for what is not there, expired and somebody else's
+ */
+export async function reachGeneration(records: Records, caller: Caller, id: string): Promise<Generation> {
+  const isOperator = caller.managesAll && caller.permissions.includes('management');
+  const workspaceId = isOperator ? ((await records.ownerOf(id)) ?? caller.workspaceId) : caller.workspaceId;
+  const found = await records.find(workspaceId, id);
+  if (found !== null && mayRead(caller, found)) return found;
+  throw new GatewayError('not_found', 'There is no record of a request with this id');
+}
+
+function mayRead(caller: Caller, { api_key_hash, external_user }: Generation): boolean {
+  if (caller.permissions.includes('management')) return true;
+  return api_key_hash === caller.apiKeyHash && external_user === caller.userId;
+}

@@ -1,0 +1,90 @@
+import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
+import { expectation } from './expectations.ts';
+import { type QueryFields, uuidText } from './page.ts';
+import { count } from './scalars.ts';
+
+/** What sums are told apart by. */
+export const activityGroups = ['day', 'model', 'provider', 'key', 'workspace'] as const;
+export type ActivityGroup = (typeof activityGroups)[number];
+
+/** Sums of requests: the fields of the public wire, then our own. What the sums are not told apart by is null. */
+export const activitySchema = lazily(() =>
+  z.object({
+    /** `2026-01-31`, UTC. */
+    date: z.string().nullable(),
+    /** Slug of the model; null also for requests for which no endpoint was tried. */
+    model: z.string().nullable(),
+    /** As `model`. */
+    model_permaslug: z.string().nullable(),
+    /** Always null. */
+    endpoint_id: z.null(),
+    /** Display name of the provider. */
+    provider_name: z.string().nullable(),
+    /** USD. */
+    usage: z.number(),
+    /** USD that providers charged to workspaces' own credentials. */
+    byok_usage_inference: z.number(),
+    /** How many requests. */
+    requests: count(),
+    /** Tokens. */
+    prompt_tokens: count(),
+    /** Tokens. */
+    completion_tokens: count(),
+    /** Of the response, reasoning. */
+    reasoning_tokens: count(),
+    /** SHA-256 of the API key, hex. */
+    api_key_hash: z.string().nullable(),
+    /** Id of the workspace. */
+    workspace_id: z.string().nullable(),
+    /** Requests that failed before the first token. */
+    failed: count(),
+    /** Requests that failed after it. */
+    cut: count(),
+    /** Requests whose client left. */
+    cancelled: count(),
+    /** As `usage`, integer nano-USD. */
+    cost_nano_usd: z.int(),
+  }),
+);
+export interface Activity extends z.infer<ReturnType<typeof activitySchema>> {}
+
+const dateText = lazily(() =>
+  z.iso
+    .date({ error: expectation('expected a date such as 2026-01-31') })
+    .transform((text) => Date.parse(`${text}T00:00:00Z`)),
+);
+
+const groupText = lazily(() =>
+  z
+    .string()
+    .refine(
+      (text) => text.split(',').every((name) => (activityGroups as readonly string[]).includes(name)),
+      expectation('expected some of day, model, provider, key and workspace, with commas'),
+    )
+    .default('day,model,provider')
+    .transform((text) => text.split(',') as ActivityGroup[]),
+);
+
+/** Query of GET /activity. */
+export const activityQuery = lazily(() =>
+  z
+    .strictObject({
+      /** One day, instead of `from` and `to`. */
+      date: dateText().optional(),
+      from: dateText().optional(),
+      /** The last day. */
+      to: dateText().optional(),
+      group_by: groupText(),
+      workspace_id: uuidText().optional(),
+      api_key_hash: z.string().min(1).max(64).optional(),
+      model: z.string().min(1).max(256).optional(),
+      provider: z.string().min(1).max(256).optional(),
+    })
+    .refine(({ date, from, to }) => date === undefined || (from === undefined && to === undefined), {
+      path: ['date'],
+      error: expectation('expected no date beside from and to'),
+    }),
+);
+export interface ActivityQuery extends z.infer<ReturnType<typeof activityQuery>> {}
+export interface ActivityFields extends QueryFields<z.input<ReturnType<typeof activityQuery>>> {}

@@ -1,0 +1,209 @@
+import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
+import { expectation } from './expectations.ts';
+import { limitParameter, offsetParameter, type QueryFields, uuidText } from './page.ts';
+import { count } from './scalars.ts';
+
+const texts = lazily(() => z.string().nullable());
+const counts = lazily(() => count().nullable());
+const numbers = lazily(() => z.number().nullable());
+
+/** How a client call ended. `cut`: failed after the first token. `cancelled`: the client left. */
+export const outcomes = ['ok', 'failed', 'cut', 'cancelled'] as const;
+
+/**
+ * What is kept of one client call for a completion: the fields of the public wire, then our own. Fields of the wire
+ * that this gateway has no value for are null. It holds no prompt, no response and no key.
+ * @see interface document, "GET /generation"
+ */
+export const generationSchema = lazily(() =>
+  z.object({
+    /** `gen-…`, as in the response. */
+    id: z.string(),
+    /** The provider's own id of the request that served. */
+    upstream_id: texts(),
+    /** USD; 0 where the price is not known: see `cost_nano_usd`. */
+    total_cost: z.number(),
+    /** Always null. */
+    cache_discount: numbers(),
+    /** USD at the provider of a workspace's own credential. */
+    upstream_inference_cost: numbers(),
+    /** ISO 8601: when the request arrived. */
+    created_at: z.string(),
+    /** Slug of the model that served; what was asked for where none did. */
+    model: z.string(),
+    /** Always null. */
+    app_id: z.null(),
+    /** true: the request asked for a stream. */
+    streamed: z.boolean().nullable(),
+    /** true: the client left. */
+    cancelled: z.boolean().nullable(),
+    /** Display name of the provider that served. */
+    provider_name: texts(),
+    /** Milliseconds to the first token, or to the complete response. */
+    latency: numbers(),
+    /** Always null. */
+    moderation_latency: numbers(),
+    /** Milliseconds from then to the end. */
+    generation_time: numbers(),
+    /** Why the response ended. */
+    finish_reason: texts(),
+    /** Always null. */
+    service_tier: texts(),
+    /** Tokens of the prompt. */
+    tokens_prompt: counts(),
+    /** Tokens of the response. */
+    tokens_completion: counts(),
+    /** The same, as the provider counts. */
+    native_tokens_prompt: counts(),
+    /** The same, as the provider counts. */
+    native_tokens_completion: counts(),
+    /** Of the response, images. */
+    native_tokens_completion_images: counts(),
+    /** Of the response, reasoning. */
+    native_tokens_reasoning: counts(),
+    /** Of the prompt, read from a cache. */
+    native_tokens_cached: counts(),
+    /** Always null. */
+    num_media_prompt: counts(),
+    /** Always null. */
+    num_input_audio_prompt: counts(),
+    /** Always null. */
+    num_media_completion: counts(),
+    /** Searches of the web. */
+    num_search_results: counts(),
+    /** Always null. */
+    num_fetches: counts(),
+    /** Always null. */
+    web_search_engine: texts(),
+    /** Always empty. */
+    origin: z.string(),
+    /** As `total_cost`. */
+    usage: z.number(),
+    /** true: a workspace's own provider credential served. */
+    is_byok: z.boolean(),
+    /** The finish reason as the provider named it. */
+    native_finish_reason: texts(),
+    /** The host app's id of the user. */
+    external_user: texts(),
+    /** Always `completions`. */
+    api_type: z.string().nullable(),
+    /** Always null. */
+    preset_id: texts(),
+    /** The router model that was asked, such as `service/auto`. */
+    router: texts(),
+    /** One for each attempt, in order. */
+    provider_responses: z
+      .array(
+        z.object({
+          status: z.int().nullable(),
+          latency: z.number(),
+          is_byok: z.boolean(),
+          model_permaslug: z.string(),
+        }),
+      )
+      .nullable(),
+    /** Always null. */
+    user_agent: texts(),
+    /** Always null. */
+    http_referer: texts(),
+    /** Always `global`. */
+    data_region: z.string(),
+    /** The caller's own grouping key. */
+    session_id: texts(),
+    /** Id of the workspace. */
+    workspace_id: z.string(),
+    /** SHA-256 of the API key, hex. */
+    api_key_hash: texts(),
+    /** Labels of the API key. */
+    tags: z.array(z.string()),
+    /** `createChatCompletion`, `createResponse` or `compactResponse`. */
+    operation: z.string(),
+    /** Slug as sent. */
+    requested: z.string(),
+    /** How it ended. */
+    outcome: z.enum(outcomes),
+    /** HTTP status of the response; 499 where the client left. */
+    status: z.int(),
+    /** What went wrong, as it was reported to the client. */
+    error: z.object({ type: z.string(), message: z.string() }).nullable(),
+    /** Milliseconds from the arrival to the end. */
+    total_ms: z.number(),
+    /** What was booked, integer nano-USD; null: a price is not known. */
+    cost_nano_usd: z.int().nullable(),
+    /** The most that was held, integer nano-USD. */
+    held_nano_usd: z.int(),
+    /** true: a provider reported no usage; counted here. */
+    is_estimated: z.boolean(),
+    /** How many upstream responses the call had. */
+    generations: count(),
+    /** Every attempt, in order. */
+    attempts: z.array(
+      z.object({
+        provider: z.string(),
+        model: z.string(),
+        status: z.int(),
+        /** Kind of the failure. */
+        error: texts(),
+        started_at: z.string(),
+        ms: z.number(),
+        is_byok: z.boolean(),
+        /** What a failed attempt cost, integer nano-USD. */
+        cost_nano_usd: z.int(),
+        upstream_id: texts(),
+      }),
+    ),
+    /** Endpoints that were not candidates, each with the rule that removed it; at most 100. */
+    excluded: z.array(z.object({ model: z.string(), provider: z.string(), filter: z.string() })),
+    /** Names of the plugins and guardrails that did something, in order. */
+    pipeline: z.array(z.string()),
+    /** Names of the request's field `trace`. */
+    trace: z.record(z.string(), z.string()).nullable(),
+  }),
+);
+export interface Generation extends z.infer<ReturnType<typeof generationSchema>> {}
+
+/** Query of GET /generation and of GET /generation/content. */
+export const generationQuery = lazily(() => z.strictObject({ id: z.string().min(1).max(200) }));
+export interface GenerationQuery extends z.infer<ReturnType<typeof generationQuery>> {}
+export interface GenerationFields extends QueryFields<z.input<ReturnType<typeof generationQuery>>> {}
+
+/** An instant in a query, ISO 8601; turned into epoch ms. */
+export const instantText = lazily(() =>
+  z.iso
+    .datetime({ offset: true, error: expectation('expected an instant such as 2026-01-31T12:00:00Z') })
+    .transform((text) => Date.parse(text)),
+);
+
+/** Query of GET /generations. */
+export const listGenerationsQuery = lazily(() =>
+  z.strictObject({
+    offset: offsetParameter(),
+    limit: limitParameter(),
+    workspace_id: uuidText().optional(),
+    api_key_hash: z.string().min(1).max(64).optional(),
+    model: z.string().min(1).max(256).optional(),
+    provider: z.string().min(1).max(256).optional(),
+    user: z.string().min(1).max(256).optional(),
+    session: z.string().min(1).max(512).optional(),
+    outcome: z.enum(outcomes).optional(),
+    from: instantText().optional(),
+    to: instantText().optional(),
+  }),
+);
+export interface ListGenerationsQuery extends z.infer<ReturnType<typeof listGenerationsQuery>> {}
+export interface ListGenerationsFields extends QueryFields<z.input<ReturnType<typeof listGenerationsQuery>>> {}
+
+/** Query of GET /requests/stream. */
+export const generationStreamQuery = lazily(() =>
+  z.strictObject({
+    workspace_id: uuidText().optional(),
+    /** The stream ends after so many records, 1 to 100. */
+    limit: z
+      .string()
+      .regex(/^(?:[1-9]\d?|100)$/, expectation('expected an integer from 1 to 100'))
+      .transform(Number)
+      .optional(),
+  }),
+);
+export interface GenerationStreamQuery extends z.infer<ReturnType<typeof generationStreamQuery>> {}

@@ -1,0 +1,32 @@
+import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
+import { count, milliseconds } from './settings.ts';
+
+/** Option `records`. */
+export const recordSettingsSchema = lazily(() =>
+  z.strictObject({
+    /** true: records of requests are kept in the store, for GET /generation, GET /generations and GET /activity. */
+    enabled: z.boolean().default(false),
+    /** How long a record is kept. */
+    ttlMs: milliseconds().default(604_800_000),
+    /** The most records that are kept of one workspace; beyond it the oldest go. */
+    max: count().default(100_000),
+    /** Records that wait to be written. Further ones are dropped and counted: no request waits for the store. */
+    queueLength: count().default(10_000),
+    /** The longest time that records are collected before they are written together. */
+    flushMs: milliseconds().default(1_000),
+    /** The most records that a list with filters looks through for one page. */
+    maxScanned: count().default(5_000),
+    /** Records that wait for one client of GET /requests/stream. It misses further ones, and is told how many. */
+    tailLength: count().default(256),
+    /** Clients of GET /requests/stream at the same time. Further ones are refused with 429. */
+    tailWatchers: count().default(20),
+    /** How long sums by minute are kept: older ones are told in whole hours. */
+    minutesMs: milliseconds().default(172_800_000),
+    /** How long sums by hour are kept; at least `ttlMs`, for the totals of lists. */
+    hoursMs: milliseconds().default(5_356_800_000),
+    /** How long sums by day are kept. */
+    daysMs: milliseconds().default(63_072_000_000),
+  }),
+);
+export interface RecordSettings extends z.infer<ReturnType<typeof recordSettingsSchema>> {}

@@ -1,0 +1,84 @@
+import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
+import type { RequestRecord } from '../record.ts';
+
+/** Sums of the requests of one model, provider and key. Money is integer nano-USD. */
+export const cellSchema = lazily(() =>
+  z.object({
+    /** null: no endpoint was tried, or there were too many different ones to tell apart. */
+    model: z.string().nullable(),
+    provider: z.string().nullable(),
+    apiKeyHash: z.string().nullable(),
+    requests: z.int(),
+    /** By outcome; those that are none of these were ok. */
+    failed: z.int(),
+    cut: z.int(),
+    cancelled: z.int(),
+    promptTokens: z.int(),
+    completionTokens: z.int(),
+    reasoningTokens: z.int(),
+    costNanoUsd: z.int(),
+    /** What providers charged to workspaces' own credentials. */
+    byokNanoUsd: z.int(),
+  }),
+);
+export interface Cell extends z.infer<ReturnType<typeof cellSchema>> {}
+
+/** One row: all sums of one instance in one minute, hour or day. */
+export const rowSchema = lazily(() => z.array(cellSchema()));
+
+export type CellKey = Pick<Cell, 'model' | 'provider' | 'apiKeyHash'>;
+
+export function emptyCell(key: CellKey): Cell {
+  return {
+    ...key,
+    requests: 0,
+    failed: 0,
+    cut: 0,
+    cancelled: 0,
+    promptTokens: 0,
+    completionTokens: 0,
+    reasoningTokens: 0,
+    costNanoUsd: 0,
+    byokNanoUsd: 0,
+  };
+}
+
+/** Whose sums a request belongs to. Only names of the catalogue: what callers write is of any number. */
+export function cellKeyOf({ model, provider, attempts, apiKeyHash }: RequestRecord): CellKey {
+  const last = attempts.at(-1);
+  return { model: model ?? last?.model ?? null, provider: provider ?? last?.provider ?? null, apiKeyHash };
+}
+
+export function cellOf(record: RequestRecord): Cell {
+  const { usage, outcome, costNanoUsd } = record;
+  const upstreamUsd = usage?.is_byok ? (usage.cost_details?.upstream_inference_cost ?? 0) : 0;
+  return {
+    ...cellKeyOf(record),
+    requests: 1,
+    failed: outcome === 'failed' ? 1 : 0,
+    cut: outcome === 'cut' ? 1 : 0,
+    cancelled: outcome === 'cancelled' ? 1 : 0,
+    promptTokens: usage?.prompt_tokens ?? 0,
+    completionTokens: usage?.completion_tokens ?? 0,
+    reasoningTokens: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
+    costNanoUsd: costNanoUsd ?? 0,
+    byokNanoUsd: Math.round(upstreamUsd * 1e9),
+  };
+}
+
+const sums = [
+  'requests',
+  'failed',
+  'cut',
+  'cancelled',
+  'promptTokens',
+  'completionTokens',
+  'reasoningTokens',
+  'costNanoUsd',
+  'byokNanoUsd',
+] as const;
+
+export function addCell(to: Cell, more: Cell): void {
+  for (const name of sums) to[name] += more[name];
+}

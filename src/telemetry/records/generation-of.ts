@@ -1,0 +1,94 @@
+import { isoTime } from '../../base/clock.ts';
+import { nanoToUsd } from '../../base/money.ts';
+import type { Generation } from '../../schema/generation.ts';
+import type { RequestRecord } from '../record.ts';
+
+/** A record is for looking things up: beyond this its lists are cut, so that each is of bounded size. */
+const maxRows = 100;
+
+/** What is kept of a record, in the form in which it is shown. */
+export function generationOf(record: RequestRecord): Generation {
+  const { usage, firstMs, totalMs, costNanoUsd, attempts, generations } = record;
+  const prompt = usage?.prompt_tokens ?? null;
+  const completion = usage?.completion_tokens ?? null;
+  const ofPrompt = usage?.prompt_tokens_details;
+  const ofCompletion = usage?.completion_tokens_details;
+  const costUsd = nanoToUsd(costNanoUsd ?? 0);
+  return {
+    id: record.id,
+    upstream_id: generations.at(-1)?.upstreamRequestId ?? null,
+    total_cost: costUsd,
+    cache_discount: null,
+    upstream_inference_cost: usage?.cost_details?.upstream_inference_cost ?? null,
+    created_at: isoTime(record.receivedAtMs),
+    model: record.model ?? record.requested,
+    app_id: null,
+    streamed: record.streamed,
+    cancelled: record.outcome === 'cancelled',
+    provider_name: record.provider,
+    latency: firstMs,
+    moderation_latency: null,
+    generation_time: firstMs === null ? null : Math.max(0, totalMs - firstMs),
+    finish_reason: record.finishReason,
+    service_tier: null,
+    tokens_prompt: prompt,
+    tokens_completion: completion,
+    native_tokens_prompt: prompt,
+    native_tokens_completion: completion,
+    native_tokens_completion_images: ofCompletion?.image_tokens ?? null,
+    native_tokens_reasoning: ofCompletion?.reasoning_tokens ?? null,
+    native_tokens_cached: ofPrompt?.cached_tokens ?? null,
+    num_media_prompt: null,
+    num_input_audio_prompt: null,
+    num_media_completion: null,
+    num_search_results: usage?.server_tool_use_details?.web_search_requests ?? null,
+    num_fetches: null,
+    web_search_engine: null,
+    origin: '',
+    usage: costUsd,
+    is_byok: usage?.is_byok === true,
+    native_finish_reason: record.nativeFinishReason,
+    external_user: record.userId,
+    api_type: 'completions',
+    preset_id: null,
+    router: record.router,
+    // The wire lists the names of the providers it knows, so those of the host app have no place in it.
+    provider_responses: attempts.slice(0, maxRows).map((attempt) => ({
+      status: attempt.status,
+      latency: attempt.decidedAtMs - attempt.startedAtMs,
+      is_byok: attempt.isByok,
+      model_permaslug: attempt.model,
+    })),
+    user_agent: null,
+    http_referer: null,
+    data_region: 'global',
+    session_id: record.sessionId,
+    workspace_id: record.workspaceId,
+    api_key_hash: record.apiKeyHash,
+    tags: [...record.tags],
+    operation: record.operation,
+    requested: record.requested,
+    outcome: record.outcome,
+    status: record.status,
+    error: record.error,
+    total_ms: totalMs,
+    cost_nano_usd: costNanoUsd,
+    held_nano_usd: record.heldNanoUsd,
+    is_estimated: record.isEstimated,
+    generations: generations.length,
+    attempts: attempts.slice(0, maxRows).map((attempt) => ({
+      provider: attempt.provider,
+      model: attempt.model,
+      status: attempt.status,
+      error: attempt.errorType,
+      started_at: isoTime(attempt.startedAtMs),
+      ms: attempt.decidedAtMs - attempt.startedAtMs,
+      is_byok: attempt.isByok,
+      cost_nano_usd: attempt.costNanoUsd,
+      upstream_id: attempt.upstreamRequestId,
+    })),
+    excluded: generations.flatMap(({ excluded }) => excluded).slice(0, maxRows),
+    pipeline: record.pipeline.slice(0, maxRows).map(({ name }) => name),
+    trace: record.trace,
+  };
+}

@@ -1,0 +1,96 @@
+import type { Clock } from '../../base/clock.ts';
+import type { ReplyStream } from '../../call/reply.ts';
+import type { WorkspaceId } from '../../call/workspace.ts';
+import type { RecordSettings } from '../../schema/record-settings.ts';
+import type { Change, Storage } from '../../stores/storage/storage.ts';
+import type { Logger, RequestRecord } from '../record.ts';
+import { createLiveTail, type Watched } from './live-tail.ts';
+import { activeAt, grains, indexAt, recordAt, recordKind, rowKind } from './places.ts';
+import { createRecordReader, type RecordReader } from './reader.ts';
+import { createRollups } from './rollups.ts';
+import { createSums, type Sums } from './sums.ts';
+import { createSweeper } from './sweeper.ts';
+import { createRecordWriter } from './writer.ts';
+
+/** The records that are kept in the store. What this instance has taken is written before it is read. */
+export interface Records extends RecordReader {
+  /** A sink of records. */
+  write(record: RequestRecord): void;
+  /** Records that were not kept since the start. */
+  dropped(): number;
+  readonly sums: Sums;
+  /** A stream of the records of this instance. */
+  watch(wanted: Watched): ReplyStream;
+  close(): Promise<void>;
+}
+
+export interface RecordsDeps {
+  /** With a circuit of its own: what fails here must not stop requests. */
+  storage: Storage;
+  clock: Clock;
+  logger: Logger | null;
+  settings: RecordSettings;
+  /** Makes a name that no other instance has. */
+  instance: () => string;
+}
+
+export function createRecords(deps: RecordsDeps): Records {
+  const { storage, clock, settings } = deps;
+  const tail = createLiveTail(clock, settings);
+  const sweeper = createSweeper(storage, clock, settings);
+  const writer = createRecordWriter({ ...deps, sweeper, rollups: createRollups(deps.instance) });
+  const reader = createRecordReader(deps);
+  const sums = createSums(storage, clock, settings);
+  /** What is read through it holds what was recorded here before. */
+  const flushed =
+    <Given extends unknown[], Result>(read: (...given: Given) => Promise<Result>) =>
+    async (...given: Given): Promise<Result> => {
+      await writer.flush();
+      return read(...given);
+    };
+  return {
+    write(record) {
+      tail.publish(record);
+      writer.write(record);
+    },
+    watch: tail.watch,
+    dropped: () => writer.dropped,
+    close() {
+      tail.close();
+      return writer.close();
+    },
+    ownerOf: flushed(reader.ownerOf),
+    find: flushed(reader.find),
+    list: flushed(reader.list),
+    oldestMs: flushed(reader.oldestMs),
+    sums: {
+      days: flushed(sums.days),
+      between: flushed(sums.between),
+      workspaces: flushed(sums.workspaces),
+    },
+  };
+}
+
+/** Records that are removed in one step. */
+const step = 200;
+
+/** Removes all records of a workspace, also where they are no longer kept. May be repeated. */
+export async function deleteRecords(storage: Storage, workspaceId: WorkspaceId): Promise<void> {
+  for (;;) {
+    const { records } = await storage.list(workspaceId, recordKind, { offset: 0, limit: step });
+    if (records.length === 0) break;
+    await storage.commit(records.map(({ id }): Change => ({ at: indexAt(id), value: null })));
+    await storage.commit(records.map(({ id }): Change => ({ at: recordAt(workspaceId, id), value: null })));
+  }
+  for (const grain of grains) {
+    const kind = rowKind(grain);
+    for (;;) {
+      const { records } = await storage.list(workspaceId, kind, { offset: 0, limit: step });
+      if (records.length === 0) break;
+      await storage.commit(
+        records.map(({ id }): Change => ({ at: { partition: workspaceId, kind, id }, value: null })),
+      );
+    }
+  }
+  await storage.commit([{ at: activeAt(workspaceId), value: null }]);
+}

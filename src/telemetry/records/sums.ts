@@ -1,0 +1,91 @@
+import type { Clock } from '../../base/clock.ts';
+import { tryParseJson } from '../../base/json.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../../call/workspace.ts';
+import type { RecordSettings } from '../../schema/record-settings.ts';
+import { damagedRecord } from '../../stores/damaged.ts';
+import type { Storage } from '../../stores/storage/storage.ts';
+import { type Cell, rowSchema } from './cell.ts';
+import { placeBefore } from './newest-first.ts';
+import { activeKind, type Grain, grainMs, indexPartition, rowKind, startOf } from './places.ts';
+
+/** Sums of a minute, an hour or a day, of one instance. */
+export interface SumRow {
+  startMs: number;
+  cells: readonly Cell[];
+}
+
+/** Reads sums: the number of reads depends on the length of the time, and not on the number of requests. */
+export interface Sums {
+  /** Rows by day. `toMs` is not included; both are at midnight UTC. */
+  days(workspaceId: WorkspaceId, fromMs: number, toMs: number): Promise<SumRow[]>;
+  /** The sums of a time, which is taken in whole minutes; in whole hours where its minutes are no longer kept. */
+  between(workspaceId: WorkspaceId, fromMs: number, toMs: number): Promise<Cell[]>;
+  /** Workspaces that have sums; at most 1,000. */
+  workspaces(): Promise<WorkspaceId[]>;
+}
+
+/** Rows in one read. */
+const readSize = 500;
+const maxWorkspaces = 1_000;
+
+export function createSums(storage: Storage, clock: Clock, settings: RecordSettings): Sums {
+  async function rows(workspaceId: WorkspaceId, grain: Grain, fromMs: number, toMs: number): Promise<SumRow[]> {
+    const kind = rowKind(grain);
+    const timeOf = ({ id }: { id: string }) => startOf(id);
+    const found: SumRow[] = [];
+    let place = await placeBefore(storage, { partition: workspaceId, kind, timeOf }, toMs);
+    for (;;) {
+      const { records } = await storage.list(workspaceId, kind, { offset: place, limit: readSize });
+      for (const { id, value } of records) {
+        const startMs = startOf(id);
+        if (startMs < fromMs) return found;
+        const parsed = rowSchema().safeParse(tryParseJson(value));
+        if (!parsed.success) throw damagedRecord(kind);
+        found.push({ startMs, cells: parsed.data });
+      }
+      if (records.length < readSize) return found;
+      place += records.length;
+    }
+  }
+
+  return {
+    days: (workspaceId, fromMs, toMs) => rows(workspaceId, 'day', fromMs, toMs),
+    async between(workspaceId, fromMs, toMs) {
+      const nowMs = clock.now();
+      const cells: Cell[] = [];
+      const endMs = Math.min(toMs, nowMs + grainMs.minute);
+      for (const segment of segmentsOf(fromMs, endMs, nowMs - settings.minutesMs))
+        for (const row of await rows(workspaceId, segment.grain, segment.fromMs, segment.toMs))
+          cells.push(...row.cells);
+      return cells;
+    },
+    async workspaces() {
+      const page = { offset: 0, limit: maxWorkspaces };
+      const { records } = await storage.list(indexPartition, activeKind, page);
+      return records.map(({ id }) => parseWorkspaceId(id)).filter((id) => id !== null);
+    },
+  };
+}
+
+interface Segment {
+  grain: Grain;
+  fromMs: number;
+  toMs: number;
+}
+
+/** Minutes up to an hour, hours up to a day, days, and the same downwards: at most five segments. */
+export function segmentsOf(fromMs: number, toMs: number, minutesFromMs: number): Segment[] {
+  const finest = (atMs: number): Grain => (atMs < minutesFromMs ? 'hour' : 'minute');
+  const segments: Segment[] = [];
+  let atMs = fromMs - (fromMs % grainMs[finest(fromMs)]);
+  while (atMs < toMs) {
+    const fits = (grain: Grain) => atMs % grainMs[grain] === 0 && atMs + grainMs[grain] <= toMs;
+    const grain = fits('day') ? 'day' : fits('hour') ? 'hour' : finest(atMs);
+    const nextMs = atMs - (atMs % grainMs[grain]) + grainMs[grain];
+    const last = segments.at(-1);
+    if (last?.grain === grain) last.toMs = nextMs;
+    else segments.push({ grain, fromMs: atMs - (atMs % grainMs[grain]), toMs: nextMs });
+    atMs = nextMs;
+  }
+  return segments;
+}

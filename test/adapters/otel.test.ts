@@ -1,0 +1,166 @@
+import * as api from '@opentelemetry/api';
+import {
+  AggregationTemporality,
+  InMemoryMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { describe, expect, it } from 'vitest';
+import { type OpenTelemetryOptions, openTelemetry } from '../../adapters/otel.ts';
+import type { RequestRecord } from '../../src/index.ts';
+import { hello, testGateway, testKey, upstreamKeys } from '../support/gateway.ts';
+import { completion, errorBody, textStream } from '../support/upstream.ts';
+
+/** A gateway whose spans and metrics the real SDK keeps. */
+function traced(options: OpenTelemetryOptions = {}) {
+  const exporter = new InMemorySpanExporter();
+  const tracers = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+  const metrics = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
+  const meters = new MeterProvider({
+    readers: [new PeriodicExportingMetricReader({ exporter: metrics, exportIntervalMillis: 2 ** 30 })],
+  });
+  const used = {
+    trace: {
+      getTracer: (name: string) => tracers.getTracer(name),
+      setSpan: api.trace.setSpan,
+      setSpanContext: api.trace.setSpanContext,
+    },
+    metrics: { getMeter: (name: string) => meters.getMeter(name) },
+    context: api.context,
+  };
+  const records: RequestRecord[] = [];
+  const record = openTelemetry(used, options);
+  const tested = testGateway({
+    onRecord: (finished) => {
+      records.push(finished);
+      record(finished);
+    },
+  });
+  return {
+    ...tested,
+    records,
+    spans: () => exporter.getFinishedSpans(),
+    /** Spans that a reader counts as a call of a model, as SigNoz does. */
+    calls: () => exporter.getFinishedSpans().filter(({ attributes }) => 'gen_ai.request.model' in attributes),
+    /** Spans whose usage a reader adds up, as Langfuse does. */
+    billed: () => exporter.getFinishedSpans().filter(({ attributes }) => 'gen_ai.usage.input_tokens' in attributes),
+    async measured() {
+      await meters.forceFlush();
+      return metrics.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
+    },
+  };
+}
+
+const ask = { model: 'acme/fast', messages: hello };
+
+describe('spans', () => {
+  it('are one of the request, one of the plan and one of the attempt, with usage and cost on the attempt alone', async () => {
+    const { post, upstream, spans, calls, billed, records } = traced();
+    upstream.always({ body: completion() });
+    await post(ask);
+    expect(spans().map(({ name }) => name)).toEqual(['gateway.plan', 'chat acme/fast', 'gateway.request']);
+    const [call] = calls();
+    const request = spans().at(-1);
+    expect(billed()).toEqual([call]);
+    expect(call?.kind).toBe(api.SpanKind.CLIENT);
+    expect(call?.parentSpanContext?.spanId).toBe(request?.spanContext().spanId);
+    const usage = records[0]?.usage;
+    expect(usage?.prompt_tokens).toBeGreaterThan(0);
+    expect(call?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.usage.input_tokens': usage?.prompt_tokens,
+      'gen_ai.usage.output_tokens': usage?.completion_tokens,
+      'gen_ai.response.finish_reasons': ['stop'],
+    });
+    expect(call?.attributes['gen_ai.usage.cost']).toBeCloseTo((records[0]?.costNanoUsd ?? 0) / 1e9, 12);
+  });
+
+  it('are below the span that the request names, if its ids are ids', async () => {
+    const { post, upstream, spans } = traced();
+    upstream.always({ body: completion() });
+    const trace = {
+      trace_id: `${'a'.repeat(31)}B`,
+      parent_span_id: 'c'.repeat(16),
+      generation_name: 'draft',
+      other: 'x',
+    };
+    await post({ ...ask, trace });
+    const request = spans().at(-1);
+    expect(request?.spanContext().traceId).toBe(trace.trace_id.toLowerCase());
+    expect(request?.parentSpanContext?.spanId).toBe(trace.parent_span_id);
+    expect(request?.attributes).toMatchObject({ 'gateway.generation_name': 'draft' });
+    expect(request?.attributes).not.toHaveProperty('gateway.other');
+    await post({ ...ask, trace: { ...trace, trace_id: 'my trace' } });
+    expect(spans().at(-1)?.parentSpanContext).toBeUndefined();
+    expect(spans().at(-1)?.attributes).toMatchObject({ 'gateway.trace_id': 'my trace' });
+  });
+  it('of an attempt that failed have the error and no usage; the attempt that served has it', async () => {
+    const { post, upstream, calls, billed } = traced();
+    upstream.answer({ status: 404, body: errorBody('gone') }, { body: completion() });
+    await post({ model: 'acme/pair', messages: hello, provider: { order: ['up'] } });
+    const [failed, served] = calls();
+    expect(calls()).toHaveLength(2);
+    expect(failed?.status.code).toBe(api.SpanStatusCode.ERROR);
+    expect(failed?.attributes).toMatchObject({ 'gateway.attempt.status': 404, 'error.type': expect.any(String) });
+    expect(served?.attributes).not.toHaveProperty('error.type');
+    expect(billed()).toEqual([served]);
+    const costs = calls().filter(({ attributes }) => 'gen_ai.usage.cost' in attributes);
+    expect(costs).toEqual([served]);
+  });
+
+  it('of a stream that was cut end with the reason error', async () => {
+    const { post, upstream, billed, records } = traced();
+    upstream.always({ body: textStream('Hello there').slice(0, 2) });
+    await post({ ...ask, stream: true });
+    expect(records[0]?.outcome).toBe('cut');
+    expect(billed()[0]?.attributes['gen_ai.response.finish_reasons']).toContain('error');
+  });
+
+  it('hold no key and no prompt', async () => {
+    const { post, upstream, spans } = traced();
+    upstream.always({ body: completion() });
+    await post({ ...ask, messages: [{ role: 'user', content: 'my-secret-prompt' }] });
+    const text = JSON.stringify(spans().map(({ name, attributes, events }) => [name, attributes, events]));
+    expect(text).toContain('gen_ai.provider.name');
+    for (const secret of ['my-secret-prompt', testKey, upstreamKeys.up]) expect(text).not.toContain(secret);
+  });
+
+  it('of a tracer that throws leave the response as it is', async () => {
+    const broken = () => {
+      throw new Error('broken');
+    };
+    const record = openTelemetry({
+      trace: {
+        getTracer: () => ({ startSpan: broken, startActiveSpan: broken }),
+        setSpan: broken,
+        setSpanContext: broken,
+      },
+      metrics: api.metrics,
+      context: api.context,
+    });
+    let called = 0;
+    const { post, upstream } = testGateway({
+      onRecord: (finished) => {
+        called++;
+        record(finished);
+      },
+    });
+    upstream.always({ body: completion() });
+    expect([(await post(ask)).status, called]).toEqual([200, 1]);
+  });
+});
+
+describe('metrics', () => {
+  it.each([
+    ['1.41', 'gen_ai.client.operation.duration', 'gen_ai.client.token.usage'],
+    ['latest', 'gen_ai.client.inference.duration', 'gen_ai.client.inference.usage.input_tokens'],
+  ] as const)('have the names of version %s, and no label of a key, user or session', async (conventions, ...names) => {
+    const { post, upstream, measured } = traced({ conventions });
+    upstream.always({ body: completion() });
+    await post({ ...ask, session_id: 'a-session', user: 'a-user' });
+    const found = await measured();
+    expect(found.map(({ descriptor }) => descriptor.name)).toEqual(expect.arrayContaining([...names, 'gateway.cost']));
+    expect(JSON.stringify(found)).not.toMatch(/a-session|a-user|sk-test/);
+  });
+});

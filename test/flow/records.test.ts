@@ -1,0 +1,269 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Keyv } from 'keyv';
+import { afterAll, describe, expect, it } from 'vitest';
+import { sqliteStore } from '../../adapters/sqlite.ts';
+import { randomIds } from '../../src/base/ids.ts';
+import type { GatewayOptions } from '../../src/options.ts';
+import { hello, managementKey, nextTurn, type TestGateway, testGateway, testKey } from '../support/gateway.ts';
+import { sharedAvailable, validateAgainstReference } from '../support/reference.ts';
+import { completion } from '../support/upstream.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'gateway-records-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let files = 0;
+const file = () => join(folder, `${++files}.db`);
+
+const ask = { model: 'acme/fast', messages: hello, max_tokens: 100 };
+const inference = { authorization: `Bearer ${testKey}` };
+
+function open(options: Partial<GatewayOptions> = {}): TestGateway {
+  const tested = testGateway({ ids: randomIds, records: { enabled: true }, ...options });
+  tested.upstream.always({ body: completion() });
+  return tested;
+}
+
+async function asked(tested: TestGateway, fields: object = {}, headers = {}): Promise<string> {
+  const answer = await tested.post({ ...ask, ...fields }, headers);
+  expect(answer.status).toBe(200);
+  return answer.headers.get('x-generation-id') as string;
+}
+
+async function keyOf(tested: TestGateway, fields: object): Promise<{ authorization: string }> {
+  const { json } = await tested.call('POST', '/keys', { name: 'Test', ...fields });
+  return { authorization: `Bearer ${json.key}` };
+}
+
+const workspaceOf = async (tested: TestGateway, slug: string): Promise<string> =>
+  (await tested.call('POST', '/workspaces', { name: slug, slug })).json.data.id;
+
+describe('GET /generation', () => {
+  it('says what happened in a request, in the form of the interface', async () => {
+    const tested = open();
+    const id = await asked(tested, {
+      model: 'acme/pair',
+      session_id: 'talk',
+      trace: { trace_id: 't1', secret: 'of the client' },
+    });
+    const { status, json, text } = await tested.call('GET', `/generation?id=${id}`);
+    expect(status).toBe(200);
+    if (sharedAvailable) {
+      const known = structuredClone(json);
+      expect(validateAgainstReference('GenerationResponse', known)).toEqual([]);
+    }
+    const [record] = tested.records;
+    expect(json.data).toMatchObject({
+      id,
+      model: 'acme/pair',
+      provider_name: 'Up',
+      operation: 'createChatCompletion',
+      outcome: 'ok',
+      session_id: 'talk',
+      trace: { trace_id: 't1' },
+      total_cost: (record?.costNanoUsd as number) / 1e9,
+      cost_nano_usd: record?.costNanoUsd,
+      tokens_prompt: record?.usage?.prompt_tokens,
+      attempts: [{ provider: 'Up', status: 200, model: 'acme/pair' }],
+    });
+    expect(text).not.toContain('Hello');
+    expect(text).not.toContain('of the client');
+    await tested.gateway.close();
+  });
+  it('is a 404 without the option, for an unknown id, and for an id that no store takes', async () => {
+    const off = open({ records: {} });
+    const id = await asked(off);
+    for (const path of [`/generation?id=${id}`, '/generations'])
+      expect(await off.call('GET', path)).toMatchObject({
+        status: 404,
+        json: { error: { message: expect.stringContaining('records.enabled') } },
+      });
+    const tested = open();
+    for (const id of ['gen-1', '../../etc', 'a b', '%00', 'x'.repeat(200)])
+      expect((await tested.call('GET', `/generation?id=${id}`)).status).toBe(404);
+    expect((await tested.call('GET', '/generation')).status).toBe(400);
+    expect((await tested.call('GET', `/generation?id=${'x'.repeat(201)}`)).status).toBe(400);
+  });
+  it('shows a record to its workspace and to operators, and an inference key its own requests alone', async () => {
+    const tested = open();
+    const [north, south] = [await workspaceOf(tested, 'north'), await workspaceOf(tested, 'south')];
+    const [asker, other] = [await keyOf(tested, { workspace_id: north }), await keyOf(tested, { workspace_id: north })];
+    const manager = await keyOf(tested, { workspace_id: north, permissions: ['management'] });
+    const stranger = await keyOf(tested, { workspace_id: south, permissions: ['management', 'inference'] });
+    const id = await asked(tested, {}, asker);
+    const statusFor = async (headers: object) =>
+      (await tested.call('GET', `/generation?id=${id}`, undefined, headers as Record<string, string>)).status;
+    expect(await statusFor(asker)).toBe(200);
+    expect(await statusFor(manager)).toBe(200);
+    expect(await statusFor({})).toBe(200);
+    expect(await statusFor(other)).toBe(404);
+    expect(await statusFor(stranger)).toBe(404);
+    expect(await statusFor(inference)).toBe(404);
+    const list = async (headers: object, query = '') =>
+      tested.call('GET', `/generations${query}`, undefined, headers as Record<string, string>);
+    expect((await list(manager)).json.data).toHaveLength(1);
+    expect((await list(stranger)).json).toMatchObject({ data: [], total_count: 0 });
+    expect((await list(stranger, `?workspace_id=${north}`)).status).toBe(404);
+    expect((await list(asker)).status).toBe(403);
+    expect((await list({}, `?workspace_id=${north}`)).json.data).toHaveLength(1);
+    expect((await list({})).json.data).toHaveLength(0);
+  });
+});
+
+describe('GET /generations', () => {
+  it('lists newest first, by page and by each filter', async () => {
+    const tested = open({
+      authenticate: (request) =>
+        ({
+          permissions: ['inference', 'management'] as const,
+          userId: request.headers.get('x-user'),
+        }) as never,
+    });
+    const ids: string[] = [];
+    for (let at = 0; at < 6; at++) {
+      const fields = { model: at % 2 ? 'acme/fast' : 'acme/other', session_id: `s${at % 3}` };
+      ids.unshift(await asked(tested, fields, { 'x-user': `u${at % 3}` }));
+      await tested.clock.advance(60_000);
+    }
+    tested.upstream.always({ status: 400, body: { error: { message: 'no' } } });
+    await tested.post({ ...ask, model: 'acme/pair' });
+    const list = async (query: string) => (await tested.call('GET', `/generations?${query}`)).json;
+    const idsOf = async (query: string) => (await list(query)).data.map(({ id }: { id: string }) => id);
+    expect(await list('limit=2')).toMatchObject({ total_count: 7, resume_to: null });
+    expect(await idsOf('offset=1&limit=3')).toEqual(ids.slice(0, 3));
+    expect(await idsOf('model=acme/other')).toEqual(ids.filter((_, at) => at % 2 === 1));
+    expect(await idsOf('provider=Alt&limit=1&offset=1')).toEqual([ids[3]]);
+    expect(await idsOf('session=s1')).toEqual([ids[1], ids[4]]);
+    expect(await idsOf('user=u2')).toEqual([ids[0], ids[3]]);
+    expect(await idsOf('outcome=failed')).toHaveLength(1);
+    const start = Date.UTC(2026, 0, 1);
+    const at = (minutes: number) => new Date(start + minutes * 60_000).toISOString();
+    expect(await idsOf(`from=${at(1)}&to=${at(3)}`)).toEqual([ids[3], ids[4]]);
+    for (const query of ['from=yesterday', 'outcome=good', 'limit=0', 'what=else'])
+      expect((await tested.call('GET', `/generations?${query}`)).status).toBe(400);
+  });
+  it('looks through a bounded number of records and says where to continue', async () => {
+    const tested = open({ records: { enabled: true, maxScanned: 3 } });
+    const wanted: string[] = [];
+    for (let at = 0; at < 8; at++) {
+      const id = await asked(tested, { model: at === 0 || at === 4 ? 'acme/other' : 'acme/fast' });
+      if (at === 0 || at === 4) wanted.unshift(id);
+      await tested.clock.advance(1000);
+    }
+    const found = new Set<string>();
+    let to = '';
+    for (let page = 0; page < 10; page++) {
+      const { json } = await tested.call('GET', `/generations?model=acme/other${to}`);
+      for (const { id } of json.data) found.add(id);
+      if (json.resume_to === null) break;
+      to = `&to=${json.resume_to}`;
+    }
+    expect([...found]).toEqual(wanted);
+  });
+});
+
+describe('kept records', () => {
+  it('are seen by another instance and after a restart', async () => {
+    const path = file();
+    const [first, second] = [open({ store: sqliteStore(path) }), open({ store: sqliteStore(path) })];
+    const id = await asked(first);
+    await first.clock.advance(1_000);
+    expect((await second.call('GET', `/generation?id=${id}`)).status).toBe(200);
+    const last = await asked(second);
+    await second.gateway.close();
+    await first.gateway.close();
+    const third = open({ store: sqliteStore(path) });
+    const { json } = await third.call('GET', '/generations');
+    expect(json.data.map((one: { id: string }) => one.id).sort()).toEqual([id, last].sort());
+    await third.gateway.close();
+  });
+  it('go after their time to live, and the oldest beyond the most that are kept', async () => {
+    const path = file();
+    const tested = open({ store: sqliteStore(path), records: { enabled: true, ttlMs: 600_000, max: 3 } });
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at++) {
+      ids.push(await asked(tested));
+      await tested.clock.advance(1_000);
+    }
+    await tested.clock.advance(120_000);
+    const listed = async () => (await tested.call('GET', '/generations')).json;
+    expect(await listed()).toMatchObject({ total_count: 3, data: [{ id: ids[4] }, { id: ids[3] }, { id: ids[2] }] });
+    expect((await tested.call('GET', `/generation?id=${ids[0]}`)).status).toBe(404);
+    await tested.clock.advance(480_000);
+    // Expired, and not swept yet.
+    expect((await tested.call('GET', `/generation?id=${ids[4]}`)).status).toBe(404);
+    await tested.clock.advance(120_000);
+    expect(await listed()).toMatchObject({ total_count: 0, data: [] });
+    await tested.gateway.close();
+  });
+  it('go with their workspace', async () => {
+    const tested = open();
+    const north = await workspaceOf(tested, 'north');
+    const made = (await tested.call('POST', '/keys', { name: 'K', workspace_id: north })).json;
+    const id = await asked(tested, {}, { authorization: `Bearer ${made.key}` });
+    expect((await tested.call('GET', `/generation?id=${id}`)).status).toBe(200);
+    await tested.call('DELETE', `/keys/${made.data.hash}`);
+    expect((await tested.call('DELETE', `/workspaces/${north}`)).status).toBe(200);
+    expect((await tested.call('GET', `/generation?id=${id}`)).status).toBe(404);
+  });
+});
+
+/** A store whose calls fail, or never end, when told to. */
+function brittle() {
+  const rows = new Map<string, unknown>();
+  const state: { fault: (() => Promise<never>) | null } = { fault: null };
+  const orFail = <T>(work: () => T) => (state.fault ? state.fault() : Promise.resolve(work()));
+  const adapter = {
+    opts: {},
+    get: (key: string) => orFail(() => rows.get(key)),
+    set: (key: string, value: unknown) => orFail(() => void rows.set(key, value)).then(() => true),
+    delete: (key: string) => orFail(() => rows.delete(key)),
+    clear: () => orFail(() => rows.clear()),
+    on: () => undefined,
+  };
+  return { state, store: new Keyv({ store: adapter as never }) };
+}
+
+describe('a store that fails', () => {
+  const faults = {
+    'is down': () => Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' })),
+    hangs: () => new Promise<never>(() => undefined),
+  };
+  it.each(Object.entries(faults))(
+    '%s: requests are served, the queue is bounded, drops are counted',
+    async (_, fault) => {
+      const { state, store } = brittle();
+      const lines: [object, string][] = [];
+      const log = (fields: object, message: string) => void lines.push([fields, message]);
+      const tested = open({
+        store,
+        logger: { info: log, warn: log, error: log },
+        records: { enabled: true, queueLength: 4 },
+      });
+      const first = await asked(tested);
+      await tested.clock.advance(1_000);
+      // Only records use the store from here on: what a request reads of it is cached.
+      state.fault = fault;
+      for (let at = 0; at < 10; at++) {
+        const before = tested.clock.now();
+        await asked(tested);
+        expect(tested.clock.now()).toBe(before);
+      }
+      const told = () => lines.filter(([, message]) => /queue/.test(message));
+      expect(told()).toHaveLength(1);
+      await tested.clock.advance(2_000);
+      await nextTurn();
+      state.fault = null;
+      await tested.clock.advance(5_000);
+      await nextTurn();
+      await tested.clock.advance(5_000);
+      expect(told().map(([fields]) => fields)).toEqual([expect.anything(), { dropped: 6 }]);
+      const { json } = await tested.call('GET', '/generations', undefined, {
+        authorization: `Bearer ${managementKey}`,
+      });
+      expect(json.data).toHaveLength(5);
+      expect(json.data.at(-1).id).toBe(first);
+      await tested.run(tested.gateway.close());
+    },
+  );
+});
