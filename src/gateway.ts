@@ -30,7 +30,7 @@ import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
 import { allOperations, allPlugins, allServerTools, searchEnginesOf } from './setup/extensions.ts';
 import { type HostApiKeys, withHostApiKeys } from './setup/host-api-keys.ts';
-import { imposedOnCallers } from './setup/imposed.ts';
+import { imposing } from './setup/imposed.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
 import { missingKeys } from './setup/missing-keys.ts';
 import { configureModels } from './setup/models.ts';
@@ -193,8 +193,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
     ),
     byokCredentials: (workspaceId) => stores.credentials(workspaceId).usable(),
-    budgetsOf: (workspaceId) => stores.budgets(workspaceId).limits(),
-    imposedOn: imposedOnCallers(stores.budgets),
+    ...imposing(stores.budgets),
     spending: stores.spending,
     budgets: resolved.budgets,
     outputEstimates: resolved.budgets.estimate === 'p99' ? createOutputEstimates() : null,

@@ -16,6 +16,16 @@ export interface KeyLimit {
   includesByok: boolean;
 }
 
+/** The limit for one window of an interval. */
+export interface BudgetLimit {
+  /** When the limit starts anew; `lifetime`: never. */
+  interval: KeyLimit['interval'];
+  /** Integer nano-USD. */
+  limitNanoUsd: number;
+  /** The guardrail that gives each api key this budget; absent: it is the workspace's. */
+  guardrail?: { id: string; name: string };
+}
+
 /** The models that a caller may use. */
 export interface AllowedModels {
   /** Slugs; `*` stands for any characters. */

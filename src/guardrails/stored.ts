@@ -1,4 +1,6 @@
+import { limitToNano } from '../base/money.ts';
 import { compilePatterns as compilePattern } from '../base/pattern.ts';
+import type { BudgetLimit } from '../call/call.ts';
 import type { ImposedRouting } from '../call/facts.ts';
 import type { Endpoint } from '../call/model.ts';
 import type { GuardrailSettings, StoredGuardrail } from '../schema/guardrail.ts';
@@ -13,6 +15,8 @@ export interface ImposedGuardrail {
   readonly guardrail: Guardrail | null;
   /** null: it leaves the routing as it is. */
   readonly routing: ImposedRouting | null;
+  /** What each of its keys may spend; null: it does not say. */
+  readonly budget: BudgetLimit | null;
 }
 
 /** @param stored  as it was checked when it was written */
@@ -24,7 +28,17 @@ export function imposedGuardrail(stored: StoredGuardrail): ImposedGuardrail {
     stored,
     guardrail: patterns.length === 0 ? null : textGuardrail({ id, name: settings.name, scope, patterns }),
     routing: routingOf(settings),
+    budget: budgetOf(stored),
   };
+}
+
+/** @throws TypeError  for a limit that was never checked */
+function budgetOf({ id, settings }: StoredGuardrail): BudgetLimit | null {
+  const { name, limit_usd: limit, reset_interval: interval } = settings;
+  if (limit === null || interval === null) return null;
+  const limitNanoUsd = limitToNano(limit);
+  if (limitNanoUsd === null) throw new TypeError(`The limit of the guardrail ${id} is no amount`);
+  return { interval, limitNanoUsd, guardrail: { id, name } };
 }
 
 interface Placed {
@@ -102,9 +116,11 @@ export interface Imposed {
   readonly guardrails: readonly Guardrail[];
   /** null: nothing limits the routing. */
   readonly routing: ImposedRouting | null;
+  /** What the key of the caller may spend. */
+  readonly budgets: readonly BudgetLimit[];
 }
 
-export const nothingImposed: Imposed = { guardrails: [], routing: null };
+export const nothingImposed: Imposed = { guardrails: [], routing: null, budgets: [] };
 
 /** Those of a workspace that act on a call: assigned to the workspace, or to its key. */
 export function imposedOn(all: readonly ImposedGuardrail[], apiKeyHash: string | null): Imposed {
@@ -116,6 +132,7 @@ export function imposedOn(all: readonly ImposedGuardrail[], apiKeyHash: string |
   const models = rules.flatMap(({ mayUseModel }) => mayUseModel ?? []);
   return {
     guardrails: acting.flatMap(({ guardrail }) => guardrail ?? []),
+    budgets: acting.flatMap(({ budget }) => budget ?? []),
     routing:
       rules.length === 0
         ? null

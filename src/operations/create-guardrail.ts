@@ -8,7 +8,7 @@ import {
 } from '../schema/guardrail.ts';
 import { type FindsWorkspaces, reachableWorkspace, setBy } from '../stores/access.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
-import { checkPatterns, type GuardrailDeps, showGuardrail } from './tenants/guardrail-response.ts';
+import { checkSettings, type GuardrailDeps, showGuardrail } from './tenants/guardrail-response.ts';
 
 export interface CreateGuardrailDeps extends GuardrailDeps {
   workspaces: FindsWorkspaces;
@@ -28,9 +28,9 @@ export function createGuardrail({
     body: createGuardrailSchema,
     result: () => z.object({ data: guardrailSchema() }),
     async run({ body, caller }) {
-      const { workspace_id, limit_usd: _limit, reset_interval: _interval, ...settings } = body;
+      const { workspace_id, ...settings } = body;
       const workspaceId = await reachableWorkspace(workspaces, caller, workspace_id);
-      await checkPatterns(settings);
+      await checkSettings(settings);
       const made = await guardrails(workspaceId).create(settings, setBy(caller));
       return jsonReply({ data: showGuardrail(made, workspaceId) }, 201);
     },

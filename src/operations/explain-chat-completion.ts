@@ -18,6 +18,7 @@ import { type Explanation, explanationSchema } from '../schema/explanation.ts';
 import { checkWithPlugins } from '../schema/plugin-check.ts';
 import { checkWithBounds, type RequestBounds } from '../schema/request-bounds.ts';
 import { contradictions } from '../schema/validate.ts';
+import { scopeOf } from '../stores/spending/refuse.ts';
 import { chatCalls, chatIssues } from './chat/call-of.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 
@@ -76,7 +77,7 @@ function show(deps: PipelineDeps, explained: Explained): Explanation {
     ...(stages.length === 0 ? {} : { pipeline: [...stages] }),
     hold_usd: holdNanoUsd === null ? null : nanoToUsd(holdNanoUsd),
     budgets: explained.windows.map((window) => ({
-      scope: window.account.startsWith('key:') ? 'key' : 'workspace',
+      scope: scopeOf(window),
       interval: window.interval,
       limit_usd: nanoToUsd(window.limitNanoUsd),
       spent_usd: nanoToUsd(window.spentNanoUsd),

@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { cleanName } from '../base/clean-text.ts';
 import { type Clock, isoTime } from '../base/clock.ts';
-import type { Caller } from '../call/call.ts';
+import type { BudgetLimit, Caller } from '../call/call.ts';
 import { limitedAccounts, type RateDeps } from '../pipeline/admission.ts';
 import { type CurrentApiKey, currentApiKeySchema } from '../schema/api-key.ts';
 import type { NoFields } from '../schema/page.ts';
 import type { RateLimitState } from '../schema/rate-limits.ts';
 import type { BudgetSettings } from '../schema/settings.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/api-keys.ts';
-import type { BudgetLimit, BudgetsOf } from '../stores/budgets.ts';
+import type { BudgetsOf } from '../stores/budgets.ts';
 import { workspaceAccount } from '../stores/spending/windows.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 import {

@@ -9,7 +9,7 @@ import {
 } from '../schema/guardrail.ts';
 import { notOwned, ownerReachable, setBy } from '../stores/access.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
-import { checkPatterns, type GuardrailDeps, showGuardrail } from './tenants/guardrail-response.ts';
+import { checkSettings, type GuardrailDeps, showGuardrail } from './tenants/guardrail-response.ts';
 
 /** A caller bound to the workspace does not change what an operator has imposed. */
 export function updateGuardrail({
@@ -31,12 +31,11 @@ export function updateGuardrail({
     result: () => z.object({ data: guardrailSchema() }),
     async run({ params, body, caller }) {
       const id = (params.id as string).toLowerCase();
-      const { limit_usd: _limit, reset_interval: _interval, ...given } = body;
-      const changes = definedOnly(given);
+      const changes = definedOnly(body);
       const workspaceId = await ownerReachable(owners, caller, 'guardrail', id);
       const before = await guardrails(workspaceId).get(id);
       if (!before) throw notOwned('guardrail');
-      await checkPatterns({ ...before.settings, ...changes });
+      await checkSettings({ ...before.settings, ...changes });
       const after = await guardrails(workspaceId).update(id, setBy(caller), (one) => ({
         ...one,
         settings: { ...one.settings, ...changes },

@@ -133,9 +133,11 @@ export function budgetScopesOf(
   const isOne = keyLimit === null || keyLimit.includesByok === includeByok;
   if (isOne || !(mayRepeat || targets.some(({ isByok }) => isByok)))
     return [{ scope, countsByok: keyLimit !== null && budgets.length === 0 ? keyLimit.includesByok : includeByok }];
+  const ofWorkspace = budgets.filter(({ guardrail }) => guardrail === undefined);
+  const ofKey = budgets.filter(({ guardrail }) => guardrail !== undefined);
   return [
-    { scope: { ...scope, apiKeyHash: null, keyLimit: null }, countsByok: includeByok },
-    { scope: { ...scope, budgets: [], isFurther: true }, countsByok: keyLimit.includesByok },
+    { scope: { ...scope, budgets: ofWorkspace, apiKeyHash: null, keyLimit: null }, countsByok: includeByok },
+    { scope: { ...scope, budgets: ofKey, isFurther: true }, countsByok: keyLimit.includesByok },
   ];
 }
 

@@ -109,7 +109,7 @@ export class CallHold implements ShareHold {
    */
   async holdExpense(nanoUsd: number): Promise<HoldShare> {
     if (this.#reservations === null) {
-      const budgets = await this.#deps.budgetsOf(this.#call.caller.workspaceId);
+      const budgets = await this.#deps.budgetsOf(this.#call.caller);
       const { share } = await this.admit(this.#call.request, emptyPlan, budgets);
       share.settle({ operatorNanoUsd: 0, byokNanoUsd: 0 });
     }

@@ -91,8 +91,8 @@ export interface MoneyDeps {
   budgets: BudgetSettings;
   /** What requests have cost before; null: the worst case is held. */
   outputEstimates: OutputEstimates | null;
-  /** The workspace's budgets. @throws GatewayError unavailable (503) */
-  budgetsOf: (workspaceId: WorkspaceId) => readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
+  /** The workspace's budgets, and those that guardrails give to the key. @throws GatewayError unavailable (503) */
+  budgetsOf: (caller: Caller) => readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
 }
 
 /** For one attempt. */

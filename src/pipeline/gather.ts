@@ -17,7 +17,7 @@ type Read = readonly [readonly ByokCredential[], readonly BudgetLimit[], Workspa
 export interface Gathered {
   facts: Facts;
   view: CatalogView;
-  /** The budgets of the workspace. */
+  /** The budgets of the workspace, and those that guardrails give to the key. */
   budgets: readonly BudgetLimit[];
   /** For a request that names no model; null: there is none. */
   defaultModel: string | null;
@@ -37,7 +37,7 @@ export async function gather(
   const { workspaceId, apiKeyHash, models } = call.caller;
   const reads = [
     deps.byokCredentials(workspaceId),
-    deps.budgetsOf(workspaceId),
+    deps.budgetsOf(call.caller),
     deps.defaultsOf(workspaceId),
     deps.imposedOn?.(call.caller) ?? nothingImposed,
   ] as const;

@@ -46,7 +46,7 @@ export const explainedCandidateSchema = lazily(() =>
 export const explainedBudgetSchema = lazily(() =>
   z.object({
     /** Whose budget it is. */
-    scope: z.enum(['workspace', 'key']),
+    scope: z.enum(['workspace', 'key', 'guardrail']),
     /** How often it resets. */
     interval: z.enum(['daily', 'weekly', 'monthly', 'lifetime']),
     /** The limit, in USD. */

@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { isClean } from '../base/clean-text.ts';
 import { lazily } from '../base/lazily.ts';
+import { largestLimitUsd } from '../base/money.ts';
 import { list, nameUpTo, textUpTo } from './bounded.ts';
+import { smallestLimitUsd } from './budget.ts';
 import { expectation } from './expectations.ts';
 import { allowedModelPatterns } from './key-scope.ts';
 import { limitParameter, offsetParameter, type QueryFields, uuidText } from './page.ts';
@@ -68,6 +70,14 @@ const providerSlugs = lazily(() =>
     .nullable(),
 );
 
+/** A budget for each key that the guardrail acts on: both fields, or none. */
+const budgetOfKeys = lazily(() => ({
+  /** What each key may spend, in USD. */
+  limit_usd: z.number().positive({ abort: true }).min(smallestLimitUsd).max(largestLimitUsd).nullable(),
+  /** When the budget starts anew. */
+  reset_interval: z.enum(['daily', 'weekly', 'monthly']).nullable(),
+}));
+
 /** The fields that a caller can set. */
 const settings = lazily(() => ({
   name: nameUpTo(200),
@@ -86,16 +96,8 @@ const settings = lazily(() => ({
   ignored_providers: providerSlugs(),
   /** true: only endpoints with zero data retention may serve. */
   enforce_zdr: z.boolean().nullable(),
+  ...budgetOfKeys(),
 }));
-
-/** A guardrail holds no budget here: accepted only as null, so that nobody takes it for one. */
-const noBudget = lazily(() => {
-  const message = 'expected null: a guardrail has no budget; set one for the workspace, or the limit of the key';
-  return {
-    limit_usd: z.null(expectation(message)).optional(),
-    reset_interval: z.null(expectation(message)).optional(),
-  };
-});
 
 /** Body of POST /guardrails. */
 export const createGuardrailSchema = lazily(() => {
@@ -110,7 +112,8 @@ export const createGuardrailSchema = lazily(() => {
     allowed_providers: rest.allowed_providers.default(null),
     ignored_providers: rest.ignored_providers.default(null),
     enforce_zdr: rest.enforce_zdr.default(null),
-    ...noBudget(),
+    limit_usd: rest.limit_usd.default(null),
+    reset_interval: rest.reset_interval.default(null),
     /** Id of the workspace whose requests it can be imposed on. Default: the caller's. */
     workspace_id: uuidText().optional(),
   });
@@ -119,7 +122,7 @@ export interface CreateGuardrail extends z.infer<ReturnType<typeof createGuardra
 export interface GuardrailFields extends z.input<ReturnType<typeof createGuardrailSchema>> {}
 
 /** Body of PATCH /guardrails/{id}: an absent field does not change, null clears, an array replaces. */
-export const updateGuardrailSchema = lazily(() => z.strictObject(settings()).partial().extend(noBudget()));
+export const updateGuardrailSchema = lazily(() => z.strictObject(settings()).partial());
 export interface UpdateGuardrail extends z.infer<ReturnType<typeof updateGuardrailSchema>> {}
 export interface GuardrailChanges extends z.input<ReturnType<typeof updateGuardrailSchema>> {}
 
@@ -130,7 +133,11 @@ export const listGuardrailsQuery = lazily(() =>
 export interface ListGuardrailsQuery extends z.infer<ReturnType<typeof listGuardrailsQuery>> {}
 export interface ListGuardrailsFields extends QueryFields<z.input<ReturnType<typeof listGuardrailsQuery>>> {}
 
-export const guardrailSettingsSchema = lazily(() => z.strictObject(settings()));
+export const guardrailSettingsSchema = lazily(() => {
+  const { limit_usd: limit, reset_interval: interval, ...rest } = settings();
+  // Guardrails of earlier versions have no budget.
+  return z.strictObject({ ...rest, limit_usd: limit.default(null), reset_interval: interval.default(null) });
+});
 export interface GuardrailSettings extends z.infer<ReturnType<typeof guardrailSettingsSchema>> {}
 
 const storedGuardrail = lazily(() =>
@@ -162,9 +169,6 @@ export const guardrailSchema = lazily(() => {
     id: z.string(),
     name,
     ...rest,
-    /** Always null: a guardrail has no budget. */
-    limit_usd: z.null(),
-    reset_interval: z.null(),
     workspace_id: z.string(),
     /** true: it acts on every request of the workspace. */
     is_assigned_to_workspace: z.boolean(),

@@ -5,6 +5,7 @@ import type { Ids } from '../base/ids.ts';
 import { nanoToUsd } from '../base/money.ts';
 import { refusal } from '../base/refusal.ts';
 import { type Interval, intervals } from '../base/windows.ts';
+import type { BudgetLimit } from '../call/call.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import { type StoredBudget, type StoredBudgets, storedBudgetsSchema } from '../schema/budget.ts';
 import type { SetBy } from './access.ts';
@@ -13,13 +14,6 @@ import { ConflictError, perWorkspace } from './collection.ts';
 import { beingDeleted, deletionOf, isDeleted, unlessDeleted } from './deletion.ts';
 import { guardrailsAt } from './guardrails.ts';
 import type { Storage } from './storage/storage.ts';
-
-/** The limit for one window of an interval. */
-export interface BudgetLimit {
-  interval: Interval;
-  /** Integer nano-USD. */
-  limitNanoUsd: number;
-}
 
 /** The budgets of one workspace, at most one per interval. The ledger knows the spending. */
 export interface Budgets {

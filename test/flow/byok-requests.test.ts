@@ -1,6 +1,7 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../src/base/secrets.ts';
+import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import { openaiChat } from '../../src/dialects/openai-chat.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
@@ -247,5 +248,21 @@ describe('budgets and own credentials', () => {
     // What the key spent through the workspace's own credential is none of the budget's business.
     const other = await post(priced);
     expect(other.status).toBe(200);
+  });
+  it('count against the budget of a guardrail where they count against the limit of the key', async () => {
+    const { post, call } = await withByok([{}], { models });
+    await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.0000001 });
+    const budget = { limit_usd: 0.00001, reset_interval: 'daily' };
+    const { json } = await call('POST', '/guardrails', { name: 'Spending', ...budget });
+    const toAll = { workspace_ids: [defaultWorkspaceId] };
+    expect((await call('POST', `/guardrails/${json.data.id}/assignments/workspaces`, toAll)).status).toBe(200);
+    for (const [fields, status] of [
+      [{}, 200],
+      [{ limit: 1 }, 200],
+      [{ limit: 1, include_byok_in_limit: true }, 402],
+    ] as const) {
+      const { json: made } = await call('POST', '/keys', { name: 'k', ...fields });
+      expect([fields, (await post(priced, { authorization: `Bearer ${made.key}` })).status]).toEqual([fields, status]);
+    }
   });
 });

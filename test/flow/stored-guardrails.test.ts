@@ -103,8 +103,6 @@ describe('the operations on guardrails', () => {
       { content_filter_builtins: [{ slug: 'names', action: 'block' }] },
       'content_filter_builtins[0].slug',
     ],
-    ['a budget', { limit_usd: 5 }, 'limit_usd'],
-    ['an interval', { reset_interval: 'daily' }, 'reset_interval'],
     ['an unknown field', { blocked: true }, 'blocked'],
   ])('refuse %s: 400 naming it', async (_, fields, path) => {
     const { call } = gatewayOn();

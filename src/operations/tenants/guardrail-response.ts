@@ -19,8 +19,6 @@ export function showGuardrail(
   return {
     id,
     ...settings,
-    limit_usd: null,
-    reset_interval: null,
     workspace_id: workspaceId,
     is_assigned_to_workspace: ofWorkspace,
     created_at: isoTime(createdAtMs),
@@ -28,8 +26,13 @@ export function showGuardrail(
   };
 }
 
-/** @throws GatewayError invalid_request (400) naming the expression that cannot be */
-export async function checkPatterns(settings: GuardrailSettings): Promise<void> {
+/** @throws GatewayError invalid_request (400) naming the field that cannot be */
+export async function checkSettings(settings: GuardrailSettings): Promise<void> {
+  const { limit_usd: limit, reset_interval: interval } = settings;
+  if ((limit === null) !== (interval === null)) {
+    const [path, other] = limit === null ? ['limit_usd', 'reset_interval'] : ['reset_interval', 'limit_usd'];
+    throw refusal('invalid_request', [{ path, message: `expected a value beside ${other}: a budget has both` }]);
+  }
   const fault = await faultOfPatterns(settings);
   if (fault !== null) throw refusal('invalid_request', [fault]);
 }

@@ -21,6 +21,8 @@ export interface Window {
 export interface LimitedWindow extends Window {
   /** Integer nano-USD. */
   limitNanoUsd: number;
+  /** The guardrail that has set the limit, for errors: no ledger needs it. Absent: no guardrail has. */
+  guardrail?: { id: string; name: string };
 }
 
 export interface WindowState {

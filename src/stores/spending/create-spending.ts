@@ -71,8 +71,7 @@ export function createSpending({
 
   return {
     hold(scope, amountNanoUsd) {
-      if (scope.keyLimit === null && (scope.budgets.length === 0 || scope.isFurther))
-        return new FreeReservation(scope, books);
+      if (scope.keyLimit === null && scope.budgets.length === 0) return new FreeReservation(scope, books);
       const limited = limitedIn(scope);
       if (isClosed) throw new GatewayError('unavailable', 'The gateway is closing', { retryAfterMs: 1_000 });
       // Spending from the time before there was a limit.

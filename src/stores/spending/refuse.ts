@@ -34,9 +34,9 @@ export function refuse(
 }
 
 function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number, fittingMaxTokens: number): GatewayError {
-  const { account, interval, endMs, limitNanoUsd, spentNanoUsd, heldNanoUsd } = window;
-  const isWorkspaces = account === workspaceAccount;
-  const limit = `the ${interval} ${isWorkspaces ? 'budget of this workspace' : 'limit of this API key'}`;
+  const { interval, endMs, limitNanoUsd, spentNanoUsd, heldNanoUsd, guardrail } = window;
+  const scope = scopeOf(window);
+  const limit = `the ${interval} ${nameOf[scope]}`;
   const resetsAt = endMs === null ? null : isoTime(endMs);
   const message = [
     `This request may cost up to ${dollars(amountNanoUsd)}, which ${limit} does not cover:`,
@@ -47,7 +47,8 @@ function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number, f
   ].join(' ');
   return new GatewayError('payment_required', message, {
     metadata: {
-      scope: isWorkspaces ? 'workspace' : 'key',
+      scope,
+      ...(guardrail === undefined ? {} : { guardrail_id: guardrail.id }),
       interval,
       limit_usd: nanoToUsd(limitNanoUsd),
       spent_usd: nanoToUsd(spentNanoUsd),
@@ -57,6 +58,20 @@ function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number, f
     },
   });
 }
+
+/** Whose limit it is. */
+export type LimitScope = 'workspace' | 'key' | 'guardrail';
+
+export function scopeOf({ account, guardrail }: LimitedWindow): LimitScope {
+  if (guardrail !== undefined) return 'guardrail';
+  return account === workspaceAccount ? 'workspace' : 'key';
+}
+
+const nameOf: Record<LimitScope, string> = {
+  workspace: 'budget of this workspace',
+  key: 'limit of this API key',
+  guardrail: 'budget that a guardrail gives this API key',
+};
 
 /** `$1.50`, `$0.000012`: at least cents, and otherwise all digits. */
 function dollars(nanoUsd: number): string {

@@ -1,8 +1,7 @@
 import type { GatewayError } from '../../base/errors.ts';
 import type { Interval } from '../../base/windows.ts';
-import type { KeyLimit } from '../../call/call.ts';
+import type { BudgetLimit, KeyLimit } from '../../call/call.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { BudgetLimit } from '../budgets.ts';
 import type { LimitedWindow, WindowState } from '../ledger/ledger.ts';
 
 export type { BudgetLimit };
@@ -55,11 +54,13 @@ export interface HoldScope {
   apiKeyHash: string | null;
   /** The limit of that api key. */
   keyLimit: KeyLimit | null;
+  /** The budgets of the workspace, and those that guardrails give to the api key. */
   budgets: readonly BudgetLimit[];
   /** When the call was admitted, epoch ms. The call counts in the windows of this instant, however long it takes. */
   atMs: number;
   /**
-   * true: counts for the api key only. Another reservation of the same call, without api key, counts for the workspace.
+   * true: counts for the api key only, and has no budget of the workspace. Another reservation of the same call, without
+   * api key, counts for the workspace.
    * Used when the budgets and the key's limit do not count the same costs.
    */
   isFurther?: boolean;

@@ -1,6 +1,5 @@
 import { type Interval, intervals, windowOf } from '../../base/windows.ts';
-import type { KeyLimit } from '../../call/call.ts';
-import type { BudgetLimit } from '../budgets.ts';
+import type { BudgetLimit, KeyLimit } from '../../call/call.ts';
 import type { LimitedWindow } from '../ledger/ledger.ts';
 import type { HoldScope } from './spending.ts';
 
@@ -11,6 +10,9 @@ export const workspaceAccount = 'workspace';
 export function keyAccount(hash: string): string {
   return `key:${hash}`;
 }
+
+/** In the place of the hash: calls without an api key share what guardrails let each key spend. */
+const noKey = 'none';
 
 export type Windows = Record<Interval, { startMs: number; endMs: number | null }>;
 
@@ -55,15 +57,15 @@ export const nowhere: Limited = { windows: [], ofWorkspace: 0, ofKey: 0 };
  */
 export function rememberLimits(): (scope: HoldScope) => Limited {
   const windowsOf = rememberWindows();
-  const ofBudgets = new WeakMap<readonly BudgetLimit[], Made>();
+  const ofBudgets = new WeakMap<readonly BudgetLimit[], Made & { hash: string | null }>();
   const ofKeys = new WeakMap<KeyLimit, Made & { hash: string }>();
   const ofBoth = new WeakMap<Limited, Made & { key: Limited }>();
 
-  function limitedByBudgets(budgets: readonly BudgetLimit[], at: Windows): Limited {
+  function limitedByBudgets(budgets: readonly BudgetLimit[], hash: string | null, at: Windows): Limited {
     const known = ofBudgets.get(budgets);
-    if (known?.at === at) return known.limited;
-    const limited = budgetsIn(budgets, at);
-    ofBudgets.set(budgets, { at, limited });
+    if (known?.at === at && known.hash === hash) return known.limited;
+    const limited = budgetsIn(budgets, hash, at);
+    ofBudgets.set(budgets, { at, hash, limited });
     return limited;
   }
 
@@ -79,15 +81,15 @@ export function rememberLimits(): (scope: HoldScope) => Limited {
   function limitedByBoth(workspace: Limited, key: Limited, at: Windows): Limited {
     const known = ofBoth.get(workspace);
     if (known?.at === at && known.key === key) return known.limited;
-    const windows = [...workspace.windows, ...key.windows];
-    const limited = { windows, ofWorkspace: workspace.ofWorkspace, ofKey: key.ofKey };
+    const windows = lowestOfEach([...workspace.windows, ...key.windows]);
+    const limited = { windows, ofWorkspace: workspace.ofWorkspace, ofKey: workspace.ofKey | key.ofKey };
     ofBoth.set(workspace, { at, key, limited });
     return limited;
   }
 
-  return ({ budgets, keyLimit, apiKeyHash, isFurther, atMs }) => {
+  return ({ budgets, keyLimit, apiKeyHash, atMs }) => {
     const at = windowsOf(atMs);
-    const workspace = isFurther || budgets.length === 0 ? nowhere : limitedByBudgets(budgets, at);
+    const workspace = budgets.length === 0 ? nowhere : limitedByBudgets(budgets, apiKeyHash, at);
     if (!keyLimit) return workspace;
     const key = limitedByKey(keyLimit, apiKeyHash, at);
     return workspace === nowhere ? key : limitedByBoth(workspace, key, at);
@@ -99,13 +101,28 @@ interface Made {
   limited: Limited;
 }
 
-function budgetsIn(budgets: readonly BudgetLimit[], at: Windows): Limited {
-  let ofWorkspace = 0;
-  const windows = budgets.map(({ interval, limitNanoUsd }) => {
-    ofWorkspace |= bitOf(interval);
-    return { account: workspaceAccount, interval, ...at[interval], limitNanoUsd };
+function budgetsIn(budgets: readonly BudgetLimit[], hash: string | null, at: Windows): Limited {
+  let [ofWorkspace, ofKey] = [0, 0];
+  const windows = budgets.map(({ interval, limitNanoUsd, guardrail }) => {
+    if (guardrail === undefined) {
+      ofWorkspace |= bitOf(interval);
+      return { account: workspaceAccount, interval, ...at[interval], limitNanoUsd };
+    }
+    ofKey |= bitOf(interval);
+    return { account: keyAccount(hash ?? noKey), interval, ...at[interval], limitNanoUsd, guardrail };
   });
-  return { windows, ofWorkspace, ofKey: 0 };
+  return { windows: lowestOfEach(windows), ofWorkspace, ofKey };
+}
+
+/** A ledger takes each window once: of several limits of one, the lowest holds. */
+function lowestOfEach(windows: readonly LimitedWindow[]): LimitedWindow[] {
+  const lowest = new Map<string, LimitedWindow>();
+  for (const window of windows) {
+    const key = `${window.interval} ${window.account}`;
+    const known = lowest.get(key);
+    if (known === undefined || window.limitNanoUsd < known.limitNanoUsd) lowest.set(key, window);
+  }
+  return [...lowest.values()];
 }
 
 function keyLimitIn({ interval, limitNanoUsd }: KeyLimit, hash: string, at: Windows): Limited {

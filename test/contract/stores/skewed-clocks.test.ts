@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { randomIds } from '../../../src/base/ids.ts';
-import type { BudgetLimit } from '../../../src/stores/budgets.ts';
+import type { BudgetLimit } from '../../../src/call/call.ts';
 import { createSpending } from '../../../src/stores/spending/create-spending.ts';
 import { isRefusal, type Reservation } from '../../../src/stores/spending/spending.ts';
 import { chooseStorage } from '../../../src/stores/storage/choose.ts';
