@@ -81,6 +81,8 @@ export interface Endpoint {
   supportedParameters: readonly string[] | null;
   /** Request fields that never reach the provider, whatever the model supports. Absent: none. */
   unsupportedParameters?: readonly string[];
+  /** true: the provider searches the web where `web_search_options` asks it to. Absent: only its parameters may say so. */
+  searchesWeb?: boolean;
   /** What the provider does with the data of requests. */
   dataPolicy: DataPolicy;
   /** The endpoint's tier, more expensive or slower; used only for requests that ask for the tier. */

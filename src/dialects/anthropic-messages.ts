@@ -6,6 +6,7 @@ import { decodeResult } from './anthropic-messages/result.ts';
 import { streamDecoder } from './anthropic-messages/stream.ts';
 import type { Dialect } from './dialect.ts';
 import { leftOutParameters } from './shared/left-out-parameters.ts';
+import { searchTurns } from './shared/web-search-options.ts';
 
 /**
  * Messages as Anthropic defined them. Claude on other hosts speaks it too.
@@ -18,9 +19,10 @@ export const anthropicMessages: Dialect<MessagesQuirks> = {
   quirks: messagesQuirks,
   minMaxTokens: () => 0,
   // `max_tokens` limits thoughts and response together.
-  counting: () => ({ reasoningBeside: false }),
+  counting: () => ({ reasoningBeside: false, searchTurns }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
   unsupportedParameters: leftOutParameters(encodeRequest),
+  mapsWebSearch: true,
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -93,6 +93,8 @@ export interface Counting {
   lowDetail?: boolean | undefined;
   /** true: the provider searches the web for every request. */
   alwaysSearches?: boolean | undefined;
+  /** How often the provider reads the prompt of a request that lets it search the web. Default 1. */
+  searchTurns?: number | undefined;
 }
 
 /**
@@ -134,6 +136,11 @@ export interface Dialect<Quirks extends object = object> {
    * @param upstreamModel  the provider's own name for the model
    */
   unsupportedParameters?(quirks: Quirks, upstreamModel: string): readonly string[];
+  /**
+   * true: `web_search_options` becomes a search tool of the provider's own, for the models that have one. Default: it
+   * is not known which models search.
+   */
+  mapsWebSearch?: boolean;
   /**
    * true: the dialect sends what the Responses request has beyond a chat request (`originOf`), or says in `dropped` what
    * it leaves out of it. Default: the upstream gets the chat request alone.

@@ -21,6 +21,7 @@ export const googleGenerateContent: Dialect<GoogleQuirks> = {
   counting: () => ({ reasoningBeside: false }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
   unsupportedParameters: leftOutParameters(encodeRequest),
+  mapsWebSearch: true,
   encodeRequest,
   decodeResult,
   streamDecoder,

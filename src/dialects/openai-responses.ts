@@ -6,6 +6,7 @@ import { encodeRequest } from './openai-responses/request.ts';
 import { decodeResult } from './openai-responses/result.ts';
 import { streamDecoder } from './openai-responses/stream.ts';
 import { leftOutParameters } from './shared/left-out-parameters.ts';
+import { searchTurns } from './shared/web-search-options.ts';
 
 /**
  * OpenAI's Responses, and the servers that follow. Nothing is stored at the provider: each request holds the complete
@@ -18,10 +19,11 @@ export const openaiResponses: Dialect<ResponsesQuirks> = {
   nativeChunks: false,
   quirks: responsesQuirks,
   minMaxTokens: leastMaxTokens,
-  counting: ({ reasoningBeside = false, lowDetail }) => ({ reasoningBeside, lowDetail }),
+  counting: ({ reasoningBeside = false, lowDetail }) => ({ reasoningBeside, lowDetail, searchTurns }),
   generatesOn: ({ generatesOn }) => generatesOn === true,
   speaksResponses: true,
   unsupportedParameters: leftOutParameters(encodeRequest),
+  mapsWebSearch: true,
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -1,7 +1,7 @@
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { nanoToUsd } from '../base/money.ts';
 import type { PlanningContext, PluginContext } from '../call/hooks.ts';
-import type { Endpoint } from '../call/model.ts';
+import { withNativeSearch } from '../call/native-search.ts';
 import type { SearchRequest } from '../call/search.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
@@ -115,7 +115,6 @@ function droppedOf(ignored: readonly string[], elsewhere: Record<string, unknown
   return dropped.length === 0 ? {} : { dropped };
 }
 
-const nativeField = 'web_search_options';
 /** Of a search by the gateway alone. */
 const ownFields = ['max_results', 'max_uses', 'search_prompt', 'include_domains', 'exclude_domains'] as const;
 
@@ -128,20 +127,31 @@ async function natively(
   const other = ownFields.filter((name) => options[name] !== undefined);
   if (other.length > 0)
     throw new GatewayError('invalid_request', `plugins: the engine native takes no ${other.join(', ')}`);
-  const { targets } = await plan(request);
-  if (!targets.some(({ endpoint }) => searchesByItself(endpoint)))
+  const { type: _type, ...approximate } = place ?? {};
+  const where = place === undefined ? {} : { user_location: { type: 'approximate', approximate } };
+  const searching = withNativeSearch({ ...request, web_search_options: where });
+  if (!(await canBeServed(searching, request, plan)))
     throw new GatewayError(
       'invalid_request',
       'plugins: no endpoint of this model is known to search the web by itself',
     );
   addStage(stageOf('the provider searches', { engine: 'native' }));
-  const { type: _type, ...approximate } = place ?? {};
-  const where = place === undefined ? {} : { user_location: { type: 'approximate', approximate } };
-  return { ...request, [nativeField]: where, provider: { ...request.provider, require_parameters: true } };
+  return searching;
 }
 
-function searchesByItself({ supportedParameters, unsupportedParameters }: Endpoint): boolean {
-  return supportedParameters?.includes(nativeField) === true && unsupportedParameters?.includes(nativeField) !== true;
+/** @throws what the request would be refused with without the search */
+async function canBeServed(
+  searching: ChatRequest,
+  request: ChatRequest,
+  plan: PlanningContext['plan'],
+): Promise<boolean> {
+  try {
+    await plan(searching);
+    return true;
+  } catch {
+    await plan(request);
+    return false;
+  }
 }
 
 function stageOf(summary: string, data: Record<string, unknown>): PipelineStage {

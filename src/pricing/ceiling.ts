@@ -34,6 +34,8 @@ export interface CeilingOptions {
   lowDetail?: boolean | undefined;
   /** true: the provider searches the web for every request. Default: if the name of the model says so. */
   alwaysSearches?: boolean | undefined;
+  /** How often the provider reads the prompt, and what it has written, where it searches. Default 1. */
+  searchTurns?: number | undefined;
   /** true: the largest output is sent even if the prompt may leave no room for it. Default false. */
   alwaysSend?: boolean;
 }
@@ -146,7 +148,8 @@ function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, op
   const isSearching = searches(endpoint, options);
   const toolTokens = isSearching ? Math.max(prompt.toolTokens, ownSearches.tokens) : prompt.toolTokens;
   const searchCount = isSearching ? Math.max(prompt.searches, ownSearches.searches) : prompt.searches;
-  const promptTokens = longestPrompt(prompt, endpoint, options) + toolTokens;
+  const turns = prompt.searches > 0 ? (options.searchTurns ?? 1) : 1;
+  const promptTokens = longestPrompt(prompt, endpoint, options) * turns + toolTokens;
   const extraTokens = prompt.predictedTokens + (reasoningBeside(endpoint, options) ?? 0);
   let promptPicoUsd = 0;
   let completionPicoUsd = 0;
@@ -154,7 +157,9 @@ function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, op
     promptPicoUsd = Math.max(promptPicoUsd, dearestPrompt(prices));
     completionPicoUsd = Math.max(completionPicoUsd, dearestCompletion(prices));
   }
-  const perTokenPico = multiply(prompt.choices, completionPicoUsd);
+  // What the model writes before a search is a part of the prompt behind it.
+  const writtenPico = multiply(turns - 1, promptPicoUsd);
+  const perTokenPico = add(multiply(prompt.choices, completionPicoUsd), writtenPico);
   let fixedPico = multiply(promptTokens, promptPicoUsd);
   fixedPico = add(fixedPico, multiply(prompt.images, pricing.imagePicoUsd ?? 0));
   fixedPico = add(fixedPico, multiply(searchCount, pricing.webSearchPicoUsd ?? 0));

@@ -1,5 +1,6 @@
 import { parsePrice } from '../base/money.ts';
 import type { Endpoint, Model } from '../call/model.ts';
+import { asksNativeSearch } from '../call/native-search.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { ProviderPreferences } from '../schema/preferences.ts';
 import { supportsAll } from './needs.ts';
@@ -25,6 +26,8 @@ export interface Demands {
   ignore: ReadonlySet<string> | null;
   keepsNothing: boolean;
   collectsNothing: boolean;
+  /** The provider has to search the web by itself. */
+  searchesWeb: boolean;
   isDistillable: boolean;
   quantizations: readonly string[] | null;
   /** Request fields that the endpoint has to support. */
@@ -40,7 +43,8 @@ export interface Demands {
 
 /** @returns null: the request demands nothing */
 export function demandsOf(request: ChatRequest): Demands | null {
-  const preferences = request.provider;
+  const searchesWeb = asksNativeSearch(request);
+  const preferences = request.provider ?? (searchesWeb ? {} : null);
   if (!preferences) return null;
   const { only, ignore, order, quantizations, max_price } = preferences;
   return {
@@ -48,6 +52,7 @@ export function demandsOf(request: ChatRequest): Demands | null {
     ignore: ignore && ignore.length > 0 ? slugSet(ignore) : null,
     keepsNothing: preferences.zdr === true,
     collectsNothing: preferences.data_collection === 'deny',
+    searchesWeb,
     isDistillable: preferences.enforce_distillable_text === true,
     quantizations: quantizations && quantizations.length > 0 ? quantizations : null,
     parameters: preferences.require_parameters === true ? sentParameters(request) : null,
@@ -71,6 +76,7 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
     return 'data_collection';
   if (demands.isDistillable && model.isDistillable !== true) return 'enforce_distillable_text';
   if (quantizations !== null && !quantizations.includes(endpoint.quantization ?? 'unknown')) return 'quantizations';
+  if (demands.searchesWeb && !searchesByItself(endpoint)) return 'require_parameters';
   if (parameters !== null) {
     const { supportedParameters, unsupportedParameters } = endpoint;
     if (unsupportedParameters?.some((name) => fields?.includes(name))) return 'require_parameters';
@@ -79,6 +85,12 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
   }
   if (maxPrice !== null && !isWithin(maxPrice, endpoint)) return 'max_price';
   return ordered !== null && !isAmong(ordered, endpoint) ? 'allow_fallbacks' : null;
+}
+
+/** Whether the provider is known to search the web where the request asks it to. */
+export function searchesByItself({ searchesWeb, supportedParameters, unsupportedParameters }: Endpoint): boolean {
+  const isListed = supportedParameters?.includes('web_search_options') === true;
+  return (searchesWeb === true || isListed) && unsupportedParameters?.includes('web_search_options') !== true;
 }
 
 /** Whether the endpoint is known to have zero data retention; an unknown policy counts as no. */

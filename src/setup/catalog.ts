@@ -54,6 +54,7 @@ export function configureCatalog(setup: CatalogSetup): Catalog {
         {
           dataPolicy: provider.dataPolicy,
           isOwn: !builtInProviders.has(slug),
+          mapsWebSearch: provider.dialect.mapsWebSearch === true,
           unsupportedParameters: (model) => provider.dialect.unsupportedParameters?.(provider.quirks, model) ?? [],
         },
       ]),

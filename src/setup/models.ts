@@ -111,9 +111,17 @@ function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoin
   };
 }
 
+function supportedOf(given: readonly string[], unsupported: readonly string[], searchesWeb: boolean): string[] {
+  const supported = given.filter((name) => !unsupported.includes(name));
+  return searchesWeb && !supported.includes(searchParameter) ? [...supported, searchParameter] : supported;
+}
+
+const searchParameter = 'web_search_options';
+
 function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Provider): Endpoint {
   const { variant } = given;
   const unsupported = provider.dialect.unsupportedParameters?.(provider.quirks, given.model) ?? [];
+  const searchesWeb = provider.dialect.mapsWebSearch === true && !unsupported.includes(searchParameter);
   const supported = given.supportedParameters ?? model.supportedParameters ?? null;
   return {
     modelSlug: flatText(model.slug),
@@ -125,8 +133,9 @@ function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Pro
     maxPromptTokens: given.maxPromptTokens,
     maxCompletionTokens: given.maxCompletionTokens ?? null,
     quantization: given.quantization ?? null,
-    supportedParameters: supported?.filter((name) => !unsupported.includes(name)) ?? null,
+    supportedParameters: supported === null ? null : supportedOf(supported, unsupported, searchesWeb),
     unsupportedParameters: unsupported.length > 0 ? unsupported : undefined,
+    ...(searchesWeb ? { searchesWeb } : {}),
     dataPolicy: given.dataPolicy ?? provider.dataPolicy,
     serviceTier: given.serviceTier ?? (variant === 'flex' || variant === 'priority' ? variant : undefined),
     implicitCaching: given.implicitCaching,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { aiSdk } from '../../src/dialects/ai-sdk.ts';
 import { dialects } from '../../src/dialects/index.ts';
 import type { Transport } from '../../src/index.ts';
-import { drawUsed, nativeProviders, textBytes, type Used } from '../support/bill/native.ts';
+import { drawUsed, nativeProviders, promptOfTurns, textBytes, type Used } from '../support/bill/native.ts';
 import { type Draw, drawFrom } from '../support/bill/world.ts';
 import { withBudget } from '../support/booked.ts';
 import { randomFrom } from '../support/race/random.ts';
@@ -40,7 +40,7 @@ const tool = {
 function drawRequest(draw: Draw): Record<string, unknown> {
   const mark = { type: 'ephemeral', ...(draw.isTrue(0.5) ? { ttl: '1h' } : {}) };
   const some = <T>(share: number, value: () => T) => (draw.isTrue(share) ? [value()] : []);
-  const text = draw.oneOf(['word ', 'ß', '"\\', '漢字 ', '  ']).repeat(1 + draw.upTo(draw.isTrue(0.2) ? 20_000 : 100));
+  const text = draw.oneOf(['word ', 'ß', '"\\', '漢字 ', '  ']).repeat(1 + draw.upTo(draw.isTrue(0.3) ? 40_000 : 100));
   const field = (share: number, name: string, value: () => unknown) => (draw.isTrue(share) ? { [name]: value() } : {});
   const called = {
     id: 'a b',
@@ -86,6 +86,10 @@ function drawRequest(draw: Draw): Record<string, unknown> {
     ...field(0.2, 'cache_control', () => mark),
     ...field(0.1, 'service_tier', () => draw.oneOf(['flex', 'default', 'auto'])),
     ...field(0.1, 'verbosity', () => 'high'),
+    ...field(0.25, 'web_search_options', () =>
+      draw.oneOf<unknown>([{}, { search_context_size: 'high', filters: { allowed_domains: ['example.com'] } }]),
+    ),
+    ...field(0.1, 'max_tool_calls', () => 1 + draw.upTo(30)),
   };
 }
 
@@ -101,10 +105,11 @@ async function play(seed: number) {
     inputCacheRead: price(0.000001),
     inputCacheWrite: price(0.000004),
     inputCacheWrite1h: price(0.000008),
+    webSearch: price(0.02),
   };
   const contextLength = draw.oneOf([8_192, 200_000, 1_000_000]);
   const maxCompletionTokens = draw.isTrue(0.5) ? draw.oneOf([1_024, 16_384]) : null;
-  const bill = { nanoUsd: 0 };
+  const bill = { nanoUsd: 0, searches: 0 };
   const luck = draw.upTo(9);
   const transport: Transport = {
     async send(request) {
@@ -116,7 +121,12 @@ async function play(seed: number) {
         told === null
           ? own * Number(body.n ?? 1)
           : Math.min(told, own * Number(body.n ?? body.generationConfig?.candidateCount ?? 1));
-      const used: Used = drawUsed(draw, textBytes({ ...body, model: null }), most, name);
+      const { most: mostSearches = 0, inTurns = false } = nativeProviders[name]?.searching?.(body) ?? {};
+      const searches = draw.isTrue(0.5) ? mostSearches : draw.upTo(mostSearches);
+      const read = textBytes({ ...body, model: null });
+      const prompt = inTurns ? promptOfTurns(read, most, searches) : read;
+      const used: Used = drawUsed(draw, prompt, most, name, searches);
+      bill.searches += searches;
       bill.nanoUsd += billOf(used);
       const text = JSON.stringify((nativeProviders[name] as (typeof nativeProviders)[string]).respond(used));
       const pieces = [new TextEncoder().encode(luck === 0 ? text.slice(0, 20) : text)];
@@ -127,13 +137,14 @@ async function play(seed: number) {
       };
     },
   };
-  const billOf = ({ plain, cached, written, writtenForHour, output }: Used) =>
+  const billOf = ({ plain, cached, written, writtenForHour, output, searches }: Used) =>
     Math.floor(
       (plain * pico(pricing.prompt) +
         cached * pico(pricing.inputCacheRead) +
         written * pico(pricing.inputCacheWrite) +
         writtenForHour * pico(pricing.inputCacheWrite1h) +
-        output * pico(pricing.completion)) /
+        output * pico(pricing.completion) +
+        searches * pico(pricing.webSearch)) /
         1000,
     );
   const model = draw.oneOf(upstreamModels[name] as [string, ...string[]]);
@@ -162,6 +173,7 @@ async function play(seed: number) {
     isPaid: bill.nanoUsd <= booked,
     isWithin: booked <= held,
     bill: bill.nanoUsd,
+    searches: bill.searches,
     booked,
     held,
   };
@@ -169,14 +181,18 @@ async function play(seed: number) {
 
 it('whatever a request asks for, in each dialect: the true bill of all that its body allows ≤ booked ≤ held', async () => {
   const served: Record<string, number> = {};
+  const searched: Record<string, number> = {};
   for (let seed = firstSeed; seed < firstSeed + seeds; seed++) {
     const outcome = await play(seed);
     const wrong = !outcome.isPaid || !outcome.isWithin || outcome.status === 500;
     expect(wrong ? outcome : null).toBeNull();
+    searched[outcome.name] = (searched[outcome.name] ?? 0) + outcome.searches;
     if (outcome.status === 200) served[outcome.name] = (served[outcome.name] ?? 0) + 1;
   }
-  // Each dialect has served.
+  // Each dialect has served, and those that search have searched.
   for (const name of names)
     expect([name, served[name] ?? 0]).toEqual([name, expect.toSatisfy((count: number) => count > 0)]);
+  for (const name of ['openai-responses', 'anthropic-messages', 'google-generate-content'])
+    expect([name, searched[name] ?? 0]).toEqual([name, expect.toSatisfy((count: number) => count > 0)]);
   expect([...names, aiSdk.name].sort()).toEqual(Object.keys({ ...dialects, [aiSdk.name]: aiSdk }).sort());
 }, 600_000);

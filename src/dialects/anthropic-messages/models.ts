@@ -26,6 +26,8 @@ export interface ModelTraits {
   strictTools: boolean;
   /** true: it takes instructions in the middle of a conversation. */
   laterInstructions: boolean;
+  /** true: it searches the web by itself, where the request says that it may. */
+  searchesWeb: boolean;
   /** true: it continues an assistant message at the end of the conversation. */
   prefill: boolean;
   /** A largest output that every model of its generation takes, in tokens. */
@@ -78,6 +80,7 @@ const plainest: ModelTraits = {
   structuredOutput: 'tool',
   strictTools: false,
   laterInstructions: false,
+  searchesWeb: false,
   prefill: true,
   maxTokens: 8_192,
 };
@@ -96,6 +99,7 @@ function claudeTraits(family: string, version: number): ModelTraits {
     structuredOutput: version < 401 ? 'tool' : 'native',
     strictTools: version >= 401,
     laterInstructions: (version >= 408 && (family === 'opus' || isLargest)) || version >= 505,
+    searchesWeb: version >= 305,
     prefill: version < 406,
     maxTokens: version < 305 ? 4_096 : version < 400 ? 8_192 : 32_000,
   };

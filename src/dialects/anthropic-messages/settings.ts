@@ -103,6 +103,7 @@ const handled: ReadonlySet<string> = new Set([
   'user',
   'safety_identifier',
   'cache_control',
+  'web_search_options',
 ]);
 
 /** Values that ask for nothing but what happens anyway. */

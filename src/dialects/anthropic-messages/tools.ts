@@ -1,6 +1,7 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat.ts';
 import { unsupported } from '../shared/unsupported.ts';
+import { mostSearchTurns, searchOptionsOf } from '../shared/web-search-options.ts';
 import { mark } from './cache.ts';
 import type { Encoding } from './encoding.ts';
 import { grammarSchema } from './json-schema.ts';
@@ -19,6 +20,8 @@ export function planTools(request: ChatRequest, output: OutputPlan, encoding: En
   const tools = given
     .map((tool, at) => encodeTool(tool, `tools[${at}]`, encoding))
     .filter(({ name }) => allowed === null || allowed.has(name));
+  const search = choice === 'none' ? null : searchTool(request, encoding);
+  if (search !== null) tools.push(search);
   const isOne = parallel === false;
   if (output.tool) {
     // The output is one of the calls that the model may choose, and the only one where it may choose none of the others.
@@ -34,6 +37,25 @@ export function planTools(request: ChatRequest, output: OutputPlan, encoding: En
   const encoded = encodeChoice(choice, encoding);
   if (!isOne || encoded?.type === 'none') return encoded ? { tools, choice: encoded } : { tools };
   return { tools, choice: oneAtATime(encoded ?? { type: 'auto' }) };
+}
+
+/**
+ * The provider's own search. Claude has no word for how much of the pages is read.
+ * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool
+ */
+function searchTool(request: ChatRequest, { traits, dropped }: Encoding): Loose | null {
+  const options = searchOptionsOf(request, (path) => dropped.add(path));
+  if (options === null) return null;
+  if (!traits.searchesWeb) {
+    dropped.add('web_search_options');
+    return null;
+  }
+  const { place, contextSize, allowedDomains } = options;
+  if (contextSize !== null) dropped.add('web_search_options.search_context_size');
+  const tool: Loose = { type: 'web_search_20250305', name: 'web_search', max_uses: mostSearchTurns };
+  if (allowedDomains !== null) tool.allowed_domains = allowedDomains;
+  if (place !== null) tool.user_location = place;
+  return tool;
 }
 
 function oneAtATime(choice: Loose): Loose {

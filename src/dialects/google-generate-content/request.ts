@@ -36,6 +36,7 @@ const readFields = [
   'service_tier',
   'safetySettings',
   'safety_settings',
+  'web_search_options',
 ];
 const known: ReadonlySet<string> = new Set([...gatewayFields, ...readFields]);
 
@@ -51,7 +52,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   const taken = withoutRefused(request, quirks.dropParams, drop);
   const family = familyOf(upstreamModel);
   const format = encodeFormat(taken, family, drop);
-  const tools = encodeTools(format.hidesTools ? { ...taken, tools: [] } : taken, format.tool, drop);
+  const tools = encodeTools(format.hidesTools ? { ...taken, tools: [] } : taken, format.tool, family, drop);
   // Of an empty literal V8 makes no old objects: see `Sent` in pipeline/attempt/outgoing.ts.
   const payload: Loose = {};
   const { contents, systemInstruction } = encodeMessages(taken.messages, format.instruction, family, quirks, drop);

@@ -2,8 +2,10 @@ import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool } from '../../schema/chat.ts';
 import { isWebSearch } from '../../schema/web-search.ts';
 import { unsupported } from '../shared/unsupported.ts';
+import { searchOptionsOf } from '../shared/web-search-options.ts';
 import { type Drop, dropOthers } from './generation-config.ts';
 import { googleSchema } from './json-schema.ts';
+import type { ModelFamily } from './model-family.ts';
 
 const toolFields: ReadonlySet<string> = new Set(['type', 'function']);
 const functionFields: ReadonlySet<string> = new Set(['name', 'description', 'parameters', 'strict']);
@@ -19,11 +21,11 @@ export interface EncodedTools {
  * @param output  the tool by which structured output is asked for: some tool must then be called
  * @see https://ai.google.dev/gemini-api/docs/function-calling
  */
-export function encodeTools(request: ChatRequest, output: Loose | null, drop: Drop): EncodedTools {
+export function encodeTools(request: ChatRequest, output: Loose | null, family: ModelFamily, drop: Drop): EncodedTools {
   const { tools = [], tool_choice: choice, parallel_tool_calls: parallel } = request;
   if (parallel === false) drop('parallel_tool_calls');
   const functions: Loose[] = [];
-  let searches = false;
+  let searches = asksForSearch(request, family, drop);
   tools.forEach((tool, at) => {
     if (isFunction(tool)) functions.push(declarationOf(tool, drop));
     else if (isWebSearch(tool.type)) {
@@ -50,6 +52,18 @@ export function encodeTools(request: ChatRequest, output: Loose | null, drop: Dr
     tools: [{ functionDeclarations: functions }],
     ...(calling === null ? {} : { toolConfig: { functionCallingConfig: calling } }),
   };
+}
+
+/** How Google searches cannot be told: it only may, or may not. */
+function asksForSearch(request: ChatRequest, family: ModelFamily, drop: Drop): boolean {
+  const options = searchOptionsOf(request, drop);
+  if (options === null) return false;
+  const isAble = family.generation >= 2 && !family.isGemma && !family.isImage;
+  if (!isAble) drop('web_search_options');
+  if (options.place !== null) drop('web_search_options.user_location');
+  if (options.allowedDomains !== null) drop('web_search_options.filters');
+  if (options.contextSize !== null) drop('web_search_options.search_context_size');
+  return isAble;
 }
 
 export function isFunction(tool: ChatTool): tool is FunctionTool {

@@ -3,6 +3,7 @@ import { originOf, type ResponsesOrigin } from '../../call/responses-origin.ts';
 import type { ChatRequest } from '../../schema/chat.ts';
 import type { DialectRequest, EncodedRequest, StructuredOutput } from '../dialect.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
+import { mostSearchTurns, searchOptionsOf } from '../shared/web-search-options.ts';
 import { asksToCompact, encodeCompaction } from './compaction.ts';
 import { createDropped, type Dropped } from './dropped.ts';
 import { encodeInput } from './input.ts';
@@ -44,6 +45,7 @@ const rewritten: ReadonlySet<string> = new Set([
   'max_tokens',
   'max_completion_tokens',
   'reasoning',
+  'web_search_options',
 ]);
 
 /**
@@ -73,6 +75,7 @@ export function encodeRequest(input: DialectRequest<ResponsesQuirks>): EncodedRe
   passFields(asked, payload, dropped);
   if (asked.stream === true) passStream(asked, payload);
   if (origin !== null) passNativeFields(origin, payload, input.isLimited === true, dropped);
+  addSearch(asked, payload, input, dropped);
   for (const name of quirks.dropParams ?? []) leaveOut(name, payload, dropped);
   return {
     path: '/responses',
@@ -117,6 +120,32 @@ function encodeNative(
   if (tools.length > 0) payload.tools = tools;
   const choice = native.choice(asked.tool_choice, tools.length > 0);
   if (choice !== undefined) payload.tool_choice = choice;
+}
+
+/** Models that have a search tool, by their names at OpenAI. */
+const searching = /^(?:gpt-(?:4o|4\.1|[5-9])|o[3-9])/;
+
+/** In turns, so that there must be a most of them. */
+function addSearch(
+  asked: ChatRequest,
+  payload: Loose,
+  { upstreamModel, quirks }: DialectRequest<ResponsesQuirks>,
+  dropped: Dropped,
+): void {
+  const options = searchOptionsOf(asked, (path) => dropped.note(path));
+  if (options === null) return;
+  if (!searching.test(upstreamModel) || quirks.dropParams?.includes('max_tool_calls')) {
+    dropped.note('web_search_options');
+    return;
+  }
+  const { place, contextSize, allowedDomains } = options;
+  const tool: Loose = { type: 'web_search' };
+  if (contextSize !== null) tool.search_context_size = contextSize;
+  if (place !== null) tool.user_location = place;
+  if (allowedDomains !== null) tool.filters = { allowed_domains: allowedDomains };
+  payload.tools = [...(Array.isArray(payload.tools) ? payload.tools : []), tool];
+  const { max_tool_calls: most } = payload;
+  payload.max_tool_calls = typeof most === 'number' ? Math.min(most, mostSearchTurns) : mostSearchTurns;
 }
 
 /** What makes the request, and what limits its cost, is sent whatever the quirks say. */

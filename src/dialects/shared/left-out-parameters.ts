@@ -27,7 +27,7 @@ const requests: Readonly<Record<string, Omit<ChatRequest, 'messages'>>> = {
   parallel_tool_calls: { tools, parallel_tool_calls: false },
   reasoning: { reasoning: { enabled: true } },
   reasoning_effort: { reasoning_effort: 'low' },
-  web_search_options: { web_search_options: { search_context_size: 'low' } },
+  web_search_options: { web_search_options: {} },
   verbosity: { verbosity: 'low' },
   n: { n: 2 },
 };

@@ -12,11 +12,18 @@ export interface Used {
   written: number;
   writtenForHour: number;
   output: number;
+  /** Searches of the web by the provider itself. */
+  searches: number;
 }
 
 export interface NativeProvider {
   /** The largest output that a body allows, all choices together; null: it says nothing. */
   mostOutput(body: Body): number | null;
+  /**
+   * How often a body lets the provider search the web, and whether it does so in turns: each reads the prompt, what was
+   * written and all that was found before. Absent: it does not search.
+   */
+  searching?(body: Body): { most: number; inTurns: boolean };
   /** A complete response that reports what was used. */
   respond(used: Used): object;
 }
@@ -24,6 +31,9 @@ export interface NativeProvider {
 const inside = (body: Body, name: string): Body => (body[name] ?? {}) as Body;
 const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
 const times = (value: unknown, most: number | null) => (most === null ? null : (number(value) ?? 1) * most);
+const toolOf = (body: Body, type: string): Body =>
+  ((body.tools ?? []) as Body[]).find((tool) => tool.type === type) ?? {};
+const hasTool = (body: Body, type: string) => toolOf(body, type).type === type;
 const promptOf = ({ plain, cached, written, writtenForHour }: Used) => plain + cached + written + writtenForHour;
 
 export const nativeProviders: Readonly<Record<string, NativeProvider>> = {
@@ -43,9 +53,22 @@ export const nativeProviders: Readonly<Record<string, NativeProvider>> = {
   },
   'openai-responses': {
     mostOutput: (body) => number(body.max_output_tokens),
+    // Without a most, as often as the model likes.
+    searching: (body) => ({
+      most: hasTool(body, 'web_search') ? (number(body.max_tool_calls) ?? 20) : 0,
+      inTurns: true,
+    }),
     respond: (used) => ({
       status: 'completed',
-      output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] }],
+      output: [
+        ...Array.from({ length: used.searches }, (_, at) => ({
+          type: 'web_search_call',
+          id: `ws_${at}`,
+          status: 'completed',
+          action: { type: 'search', query: 'weather' },
+        })),
+        { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi' }] },
+      ],
       usage: {
         input_tokens: promptOf(used),
         output_tokens: used.output,
@@ -58,7 +81,11 @@ export const nativeProviders: Readonly<Record<string, NativeProvider>> = {
   },
   'anthropic-messages': {
     mostOutput: (body) => Math.max(number(body.max_tokens) ?? 0, number(inside(body, 'thinking').budget_tokens) ?? 0),
-    respond: ({ plain, cached, written, writtenForHour, output }) => ({
+    searching: (body) => ({
+      most: hasTool(body, 'web_search_20250305') ? (number(toolOf(body, 'web_search_20250305').max_uses) ?? 20) : 0,
+      inTurns: true,
+    }),
+    respond: ({ plain, cached, written, writtenForHour, output, searches }) => ({
       type: 'message',
       role: 'assistant',
       content: [{ type: 'text', text: 'Hi' }],
@@ -69,6 +96,7 @@ export const nativeProviders: Readonly<Record<string, NativeProvider>> = {
         cache_creation_input_tokens: written + writtenForHour,
         cache_creation: { ephemeral_5m_input_tokens: written, ephemeral_1h_input_tokens: writtenForHour },
         output_tokens: output,
+        ...(searches > 0 ? { server_tool_use: { web_search_requests: searches } } : {}),
       },
     }),
   },
@@ -78,9 +106,26 @@ export const nativeProviders: Readonly<Record<string, NativeProvider>> = {
       const most = number(config.maxOutputTokens);
       return times(config.candidateCount, most);
     },
+    // What it reads of the pages is not charged.
+    searching: (body) => ({
+      most: (body.tools as Body[] | undefined)?.some(({ googleSearch }) => googleSearch !== undefined) ? 10 : 0,
+      inTurns: false,
+    }),
     // It writes to no cache by itself, and counts thoughts apart.
     respond: (used) => ({
-      candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
+      candidates: [
+        {
+          content: { role: 'model', parts: [{ text: 'Hi' }] },
+          finishReason: 'STOP',
+          ...(used.searches > 0
+            ? {
+                groundingMetadata: {
+                  webSearchQueries: Array.from({ length: used.searches }, (_, at) => `weather ${at}`),
+                },
+              }
+            : {}),
+        },
+      ],
       usageMetadata: {
         promptTokenCount: promptOf(used),
         cachedContentTokenCount: used.cached,
@@ -135,11 +180,20 @@ export function textBytes(value: unknown): number {
   return Object.values(value).reduce((sum: number, one) => sum + textBytes(one), 0);
 }
 
+/** Tokens of the pages that one search finds. */
+const tokensOfPages = 15_000;
+
+/** The tokens of all turns of a request with so many searches. */
+export function promptOfTurns(prompt: number, output: number, searches: number): number {
+  return prompt * (searches + 1) + output * searches + (tokensOfPages * searches * (searches + 1)) / 2;
+}
+
 /** Splits a prompt among what is read from a cache, written to one, and neither. */
-export function drawUsed(draw: Draw, prompt: number, output: number, dialect: string): Used {
+export function drawUsed(draw: Draw, prompt: number, output: number, dialect: string, searches = 0): Used {
   const share = () => (draw.isTrue(0.5) ? draw.upTo(Math.floor(prompt / 4)) : 0);
   const [cached, written, writtenForHour] = [share(), share(), share()];
-  if (!tellsWrites.includes(dialect)) return { plain: prompt - cached, cached, written: 0, writtenForHour: 0, output };
+  if (!tellsWrites.includes(dialect))
+    return { plain: prompt - cached, cached, written: 0, writtenForHour: 0, output, searches };
   const forHour = tellsHours.includes(dialect) ? writtenForHour : 0;
-  return { plain: prompt - cached - written - forHour, cached, written, writtenForHour: forHour, output };
+  return { plain: prompt - cached - written - forHour, cached, written, writtenForHour: forHour, output, searches };
 }
