@@ -128,7 +128,8 @@ export interface PluginHooks<Options = unknown> {
   wrap?(generate: Generate, request: ChatRequest, context: PluginContext<Options>): Promise<ModelResponse>;
   /**
    * What `wrap` would generate of a request, for the explain operations: nothing is called. The last is what the client
-   * gets, and needs at least one of the others. Absent, or empty: the request is explained as one generation.
+   * gets, and needs at least one of the others. One alone: the request as the plugin would change it. Absent, or empty:
+   * the request is explained as it is.
    */
   foresee?(request: ChatRequest, context: PlanningContext<Options>): Promise<readonly ForeseenGeneration[]>;
   /** Steps that the response goes through, in this order. Asked once for each client call. */

@@ -77,3 +77,22 @@ export interface FoundPages {
   /** Fields of the search that the engine does not heed: `country`, or none. */
   ignored: readonly 'country'[];
 }
+
+const usualResults = 5;
+const mostResults = 20;
+const usualCharacters = 2000;
+const mostCharacters = 20_000;
+/** Titles are cut there. */
+export const mostTitleCharacters = 300;
+
+/** How many results a search has at most, and how long the text of each is. */
+export function boundsOf(asked: SearchRequest): { maxResults: number; maxCharacters: number } {
+  return {
+    maxResults: bounded(asked.maxResults ?? usualResults, mostResults),
+    maxCharacters: bounded(asked.maxCharacters ?? usualCharacters, mostCharacters),
+  };
+}
+
+function bounded(value: number, most: number): number {
+  return Math.max(1, Math.min(Math.floor(value), most));
+}

@@ -80,11 +80,13 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
   const active = activeHooks(deps, call, imposed.guardrails);
   const { request, stages, refusal } = await previewGuardrails(active, call.request);
   if (refusal !== null) return { ...nothing, request: call.request, defaultModel: null, refusal, stages };
-  const asked = request === call.request ? call : { ...call, request };
+  let asked = request === call.request ? call : { ...call, request };
   try {
     for (const hook of active) {
       const foreseen = await foreseenBy(hook, deps, asked, stages);
-      if (foreseen.length > 0) return withStages(stages, await explainSeveral(deps, asked, foreseen));
+      if (foreseen.length > 1) return withStages(stages, await explainSeveral(deps, asked, foreseen));
+      const [only] = foreseen;
+      if (only !== undefined) asked = { ...asked, request: only.request };
     }
   } catch (error) {
     return refusedBy(error, call.request, null);

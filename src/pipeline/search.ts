@@ -4,13 +4,15 @@ import { GatewayError } from '../base/errors.ts';
 import type { StopSignal } from '../base/stop.ts';
 import { withSignal } from '../base/within.ts';
 import type { Expense } from '../call/hooks.ts';
-import type {
-  FoundPages,
-  SearchAnswer,
-  SearchEngine,
-  SearchQuery,
-  SearchRequest,
-  SearchResult,
+import {
+  boundsOf,
+  type FoundPages,
+  mostTitleCharacters,
+  type SearchAnswer,
+  type SearchEngine,
+  type SearchQuery,
+  type SearchRequest,
+  type SearchResult,
 } from '../call/search.ts';
 import { isOfDomains } from '../search/domains.ts';
 
@@ -23,10 +25,6 @@ export interface SearchDeps {
   hold: (nanoUsd: number) => Promise<Expense>;
 }
 
-const usualResults = 5;
-const mostResults = 20;
-const usualCharacters = 2000;
-const mostCharacters = 20_000;
 /** Longer ones are refused by engines; the first words of a long prompt seldom matter more than the rest. */
 const queryCharacters = 400;
 const domainForm = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\/[\w.~%/+-]*)?$/i;
@@ -74,8 +72,7 @@ function checked(asked: SearchRequest, engines: readonly SearchEngine[]): Checke
   const engine = engineOf(asked.engine, engines);
   const { includeDomains = [], excludeDomains = [], country = null } = asked;
   checkDomains(includeDomains, excludeDomains, engine);
-  const maxResults = bounded(asked.maxResults ?? usualResults, mostResults);
-  const maxCharacters = bounded(asked.maxCharacters ?? usualCharacters, mostCharacters);
+  const { maxResults, maxCharacters } = boundsOf(asked);
   const query = asked.query.replace(/\s+/g, ' ').trim().slice(0, queryCharacters);
   return {
     engine,
@@ -130,11 +127,7 @@ function usable(
   });
   return wanted.slice(0, maxResults).map((result) => ({
     ...result,
-    title: result.title.slice(0, 300),
+    title: result.title.slice(0, mostTitleCharacters),
     text: result.text.slice(0, maxCharacters),
   }));
-}
-
-function bounded(value: number, most: number): number {
-  return Math.max(1, Math.min(Math.floor(value), most));
 }

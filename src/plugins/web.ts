@@ -2,7 +2,7 @@ import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { nanoToUsd } from '../base/money.ts';
 import type { PlanningContext, PluginContext } from '../call/hooks.ts';
 import { withNativeSearch } from '../call/native-search.ts';
-import type { SearchRequest } from '../call/search.ts';
+import { boundsOf, mostTitleCharacters, type SearchRequest, type SearchResult } from '../call/search.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
 import { definePlugin, type Plugin } from './plugin.ts';
@@ -56,13 +56,13 @@ export function web(options: WebOptions = {}): Plugin {
     },
     async foresee(request, context) {
       if (!(await isAsked(request, context))) return [];
-      if (context.options.engine === 'native') await natively(request, context);
-      else {
-        const search = searchOf(request, settings, context);
-        const costUsd = nanoToUsd(context.priceOfSearch(search));
-        context.addStage({ ...stageOf('one search', { engine: search.engine ?? null }), cost_usd: costUsd });
-      }
-      return [];
+      const purpose = 'answer';
+      if (context.options.engine === 'native') return [{ purpose, request: await natively(request, context) }];
+      const search = searchOf(request, settings, context);
+      const costUsd = nanoToUsd(context.priceOfSearch(search));
+      context.addStage({ ...stageOf('one search', { engine: search.engine ?? null }), cost_usd: costUsd });
+      if (search.query === '') return [];
+      return [{ purpose, request: withResults(request, promptOf(settings, context, 0), longestResults(search)) }];
     },
   });
 }
@@ -104,8 +104,21 @@ async function searched(
   const urls = results.map(({ url }) => url);
   addStage(stageOf(`${urls.length} results`, { engine, results: urls, ...droppedOf(ignored, elsewhere) }));
   if (results.length === 0) return request;
-  const prompt = options.search_prompt ?? settings.searchPrompt ?? usualPrompt(clock.now());
-  return withResults(request, prompt, results);
+  return withResults(request, promptOf(settings, context, clock.now()), results);
+}
+
+function promptOf(settings: Settings, { options }: PlanningContext<WebRequest>, nowMs: number): string {
+  return options.search_prompt ?? settings.searchPrompt ?? usualPrompt(nowMs);
+}
+
+/** Characters of an address of usual length. */
+const urlCharacters = 100;
+
+/** What a search finds at most, for its length. */
+function longestResults(search: SearchRequest): SearchResult[] {
+  const { maxResults, maxCharacters } = boundsOf(search);
+  const one = { url: 'u'.repeat(urlCharacters), title: 't'.repeat(mostTitleCharacters), publishedAt: null };
+  return Array.from({ length: maxResults }, () => ({ ...one, text: 'x'.repeat(maxCharacters) }));
 }
 
 /** Nothing that a request says is without effect, unless the stage names it. */

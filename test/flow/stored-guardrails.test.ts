@@ -185,6 +185,23 @@ describe('a guardrail of a workspace', () => {
     ]);
     expect((await test.post({ model: 'acme/other', messages: hello })).status).toBe(200);
   });
+  it('leaves what it excludes out of the listings, for those that it acts on', async () => {
+    const test = gatewayOn();
+    const listed = async (path: string, headers = {}) =>
+      (await test.call('GET', path, undefined, headers)).json.data.map(({ id }: { id: string }) => id);
+    const all = await listed('/models/user');
+    const id = await made(test, { allowed_models: ['acme/p*', 'acme/o*'], ignored_providers: ['up'] });
+    const [one, other] = [await newKey(test), await newKey(test)];
+    await test.call('POST', `/guardrails/${id}/assignments/keys`, { key_hashes: [one.hash] });
+    for (const path of ['/models/user', '/models']) {
+      expect(await listed(path, bearer(one.key))).toEqual(['acme/pair', 'acme/other']);
+      expect(await listed(path, bearer(other.key))).toEqual(all);
+    }
+    const { json } = await test.call('GET', '/models/acme/pair/endpoints', undefined, bearer(one.key));
+    expect(json.data.endpoints.map(({ tag }: { tag: string }) => tag)).toEqual(['alt']);
+    expect((await test.call('GET', '/models/acme/fast/endpoints', undefined, bearer(one.key))).status).toBe(404);
+    expect((await test.call('GET', '/models/count', undefined, bearer(one.key))).json.data.count).toBe(2);
+  });
   it('lets only endpoints without data retention serve', async () => {
     const test = gatewayOn({
       providers: {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SearchEngine } from '../../src/call/search.ts';
+import type { SearchEngine, SearchResult } from '../../src/call/search.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { type WebOptions, web } from '../../src/plugins/web.ts';
 import { askResponses, streamResponses } from '../support/ask-responses.ts';
@@ -259,6 +259,23 @@ it('an explanation says that a search is made and what it costs at most, and mak
   });
   expect((await explain({ plugins: [{ id: 'web', engine: 'firecrawl' }] })).error.code).toBe(400);
   expect([engine.asked.length, upstream.sent.length]).toEqual([0, 0]);
+});
+
+it('an explanation holds for the longest results that a search may bring', async () => {
+  const longest = pages.map((page) => ({ ...page, title: 't'.repeat(300), text: 'x'.repeat(2_000) }));
+  const full = Array.from({ length: 5 }, (_, at) => ({ ...longest[0], url: `https://a.test/${at}` }) as SearchResult);
+  const test = await withBudget(1, { searchEngines: [engineOf(full)] });
+  test.upstream.always({ body: completion() });
+  const holdUsd = async (body: object) =>
+    (await test.call('POST', '/chat/completions/explain', { ...body, model: 'acme/one', max_tokens: 10 })).json.data
+      .hold_usd as number;
+  const { plugins: _, ...plain } = ask as { plugins?: unknown };
+  const [withSearch, without] = [await holdUsd(ask), await holdUsd(plain)];
+  await test.post({ ...ask, model: 'acme/one', max_tokens: 10 });
+  const held = (test.records[0]?.heldNanoUsd ?? Number.NaN) / 1e9 - 0.01;
+  expect(withSearch).toBeGreaterThanOrEqual(held);
+  expect(withSearch).toBeLessThan(held * 1.05);
+  expect(without).toBeLessThan(held / 2);
 });
 
 describe('a search', () => {

@@ -6,6 +6,7 @@ import type { Endpoint, Model } from '../../call/model.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Catalog, CatalogView } from '../../catalog/catalog.ts';
 import type { Health } from '../../catalog/health.ts';
+import type { Imposed } from '../../guardrails/stored.ts';
 import type { WorkspaceDefaults } from '../../pipeline/deps.ts';
 import { credentialFits } from '../../stores/credential-fits.ts';
 import type { Presentation } from '../compat.ts';
@@ -25,6 +26,8 @@ export interface ListingDeps {
   defaultsOf: (
     workspaceId: WorkspaceId,
   ) => Pick<WorkspaceDefaults, 'isByokOnly'> | Promise<Pick<WorkspaceDefaults, 'isByokOnly'>>;
+  /** What guardrails of the store impose on a caller. @throws GatewayError unavailable (503) */
+  imposedOn?: ((caller: Caller) => Pick<Imposed, 'routing'> | Promise<Pick<Imposed, 'routing'>>) | undefined;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
   /** Author of the router models. */
@@ -43,19 +46,24 @@ export interface ReachedModel {
 }
 
 /**
- * By the operator's credential, or one of the workspace's own. A credential for certain users counts: a request may
+ * By the operator's credential, or one of the workspace's own, where neither the key nor a guardrail excludes it. A credential for certain users counts: a request may
  * name one of them. One for certain keys counts for those, and for who cannot make requests but manages the workspace.
  */
 export async function reachOf(
-  deps: Pick<ListingDeps, 'usableProviders' | 'byokCredentials' | 'defaultsOf'>,
+  deps: Pick<ListingDeps, 'usableProviders' | 'byokCredentials' | 'defaultsOf' | 'imposedOn'>,
   caller: Caller,
 ): Promise<Reaches> {
-  const [own, { usableProviders }] = await Promise.all([
+  const [own, { usableProviders }, imposed] = await Promise.all([
     deps.byokCredentials(caller.workspaceId),
     operatorsFor(deps, caller),
+    deps.imposedOn?.(caller),
   ]);
   const { models } = caller;
-  const mayUse = ({ modelSlug }: Endpoint) => models === undefined || models.allows(modelSlug);
+  const routing = imposed?.routing ?? null;
+  const mayUse = (endpoint: Endpoint) =>
+    models?.allows(endpoint.modelSlug) !== false &&
+    routing?.mayUseModel?.(endpoint.modelSlug) !== false &&
+    routing?.refuses(endpoint) !== true;
   if (own.length === 0) return (endpoint) => usableProviders.has(endpoint.providerSlug) && mayUse(endpoint);
   return (endpoint) => mayUse(endpoint) && hasCredential(endpoint);
 
