@@ -121,7 +121,7 @@ function typeCell(checker: ts.TypeChecker, type: ts.Type): string {
 
 /** `docs/storage.md#x` in a comment becomes a link of the page. */
 function linked(text: string): string {
-  return text.replaceAll(/\bdocs\/([a-z]+)\.md(#[\w-]+)?/g, (_, page: string, anchor = '') =>
+  return text.replaceAll(/\bdocs\/([a-z-]+)\.md(#[\w-]+)?/g, (_, page: string, anchor = '') =>
     page === 'options' ? `[below](${anchor})` : `[${page}](${page}.md${anchor})`,
   );
 }

@@ -195,6 +195,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     byokCredentials: (workspaceId) => stores.credentials(workspaceId).usable(),
     ...imposing(stores.budgets),
     spending: stores.spending,
+    budgetWatch: stores.budgetWatch,
     budgets: resolved.budgets,
     outputEstimates: resolved.budgets.estimate === 'p99' ? createOutputEstimates() : null,
     rates,

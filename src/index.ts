@@ -94,6 +94,7 @@ export type { SaidAnswer, SandboxAnswer, ScriptRequest } from './providers/sandb
 export { type SandboxScript, type ScriptEntry, ScriptError, sandboxScript } from './providers/sandbox/script.ts';
 export type { NewApiKey, StoredApiKey } from './schema/api-key.ts';
 export type { AuditEntry, AuditedType } from './schema/audit.ts';
+export type { BudgetEvent } from './schema/budget-event-settings.ts';
 export type { ChatRequest, ChatResult, Usage } from './schema/chat.ts';
 export type { ChatChunk } from './schema/chunk.ts';
 export type { ErrorBody, ServiceMetadata } from './schema/envelope.ts';

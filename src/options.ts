@@ -14,8 +14,10 @@ import type { Operation } from './operations/operation.ts';
 import type { Plugin } from './plugins/plugin.ts';
 import { permissionSchema } from './schema/api-key.ts';
 import { type AuditEntry, auditSettingsSchema } from './schema/audit.ts';
+import { budgetEventSettingsSchema } from './schema/budget-event-settings.ts';
 import type { ChatRequest } from './schema/chat.ts';
 import { expectation } from './schema/expectations.ts';
+import { func } from './schema/functions.ts';
 import { allowedModelPatterns, keyTags } from './schema/key-scope.ts';
 import { masterSecretsSchema } from './schema/master-secrets.ts';
 import { recordSettingsSchema } from './schema/record-settings.ts';
@@ -49,8 +51,6 @@ import type { Sealer } from './stores/vault.ts';
 import type { Logger, OperationRecorder, Recorder } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';
 
-const func = <T>(what: string) =>
-  z.custom<T>((value) => typeof value === 'function', { error: expectation(`expected a function: ${what}`) });
 const objectWith = <T>(methods: readonly string[], what: string) =>
   z.custom<T>(
     (value) =>
@@ -270,10 +270,10 @@ export const optionsSchema = lazily(() =>
        * docs/options.md#fields-of-records.
        */
       onOperation: func<OperationRecorder>('(record) => void').optional(),
-      /**
-       * `(entry) => void`, called for every change that a management operation made; see docs/audit.md.
-       */
+      /** `(entry) => void`, called for every change that a management operation made; see docs/audit.md. */
       onAudit: func<(entry: AuditEntry) => void>('(entry) => void').optional(),
+      /** Who is told how much of budgets is spent; see docs/budget-events.md. */
+      budgetEvents: sectionDefault(budgetEventSettingsSchema()),
       /**
        * The network, with the interface of the web's `fetch`.
        * @default undici on Node, else the global `fetch`

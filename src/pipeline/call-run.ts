@@ -1,3 +1,4 @@
+import { isGatewayError } from '../base/errors.ts';
 import { nanoToUsd } from '../base/money.ts';
 import type { StopSignal } from '../base/stop.ts';
 import { StopSwitch } from '../base/stop.ts';
@@ -83,6 +84,14 @@ export class CallRun {
     });
     this.generations.push(generation);
     return generation;
+  }
+
+  /** Tells who wants to know that a budget has refused the call. */
+  noteRefusal(error: unknown): void {
+    const { budgetWatch } = this.deps;
+    if (!budgetWatch || !isGatewayError(error) || error.kind !== 'payment_required') return;
+    const { workspaceId, apiKeyHash } = this.call.caller;
+    budgetWatch.refused({ workspaceId, apiKeyHash, metadata: error.metadata ?? {}, atMs: this.call.receivedAtMs });
   }
 
   /** The call is over for its client. Only the first call counts. */

@@ -195,6 +195,7 @@ function servingTarget({ generations }: CallRun): Target | null {
  */
 export function failureFrames(run: CallRun, error: unknown): string | null {
   if (hasLeft(error)) return null;
+  run.noteRefusal(error);
   const { call, deps, generations } = run;
   const first = generations.at(-1)?.plan?.targets[0] ?? null;
   const shown = toGatewayError(error, first);

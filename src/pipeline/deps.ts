@@ -24,6 +24,7 @@ import type {
   UpstreamLimitSettings,
 } from '../schema/settings.ts';
 import type { ServerTool } from '../server-tools/server-tool.ts';
+import type { BudgetWatch } from '../stores/budget-events/watch.ts';
 import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
 import type { Recorder } from '../telemetry/record.ts';
@@ -91,6 +92,8 @@ export interface MoneyDeps {
   budgets: BudgetSettings;
   /** What requests have cost before; null: the worst case is held. */
   outputEstimates: OutputEstimates | null;
+  /** Is told of requests that a budget has refused; absent: nobody wants to know. */
+  budgetWatch?: Pick<BudgetWatch, 'refused'> | null | undefined;
   /** The workspace's budgets, and those that guardrails give to the key. @throws GatewayError unavailable (503) */
   budgetsOf: (caller: Caller) => readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
 }

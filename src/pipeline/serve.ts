@@ -101,6 +101,7 @@ async function stream(run: CallRun, request: ChatRequest, responding: Promise<Mo
 function refused(run: CallRun, error: unknown): unknown {
   const { call } = run;
   const left = hasLeft(error);
+  run.noteRefusal(error);
   const shown = error instanceof CallAborted && !left ? abortError(error) : error;
   const status = isGatewayError(shown) ? shown.status : left ? 499 : 500;
   const reported = isGatewayError(shown) ? { type: shown.errorType, message: shown.message } : null;

@@ -8,12 +8,14 @@ import type { StoredKey } from '../http/authenticate.ts';
 import { limitsOrNull } from '../pipeline/admission.ts';
 import type { WorkspaceDefaults } from '../pipeline/deps.ts';
 import type { AuditSettings } from '../schema/audit.ts';
+import type { BudgetEventSettings } from '../schema/budget-event-settings.ts';
 import { storedCredentialSchema } from '../schema/credential.ts';
 import type { MasterSecrets } from '../schema/master-secrets.ts';
 import type { BudgetSettings, LimitSettings, RateLimitSettings, RedisSettings } from '../schema/settings.ts';
 import { allowedModelsOf } from '../stores/allowed-models.ts';
 import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
 import { type AuditLog, createAuditLog } from '../stores/audit-log.ts';
+import type { BudgetWatch } from '../stores/budget-events/watch.ts';
 import { type BudgetsOf, createBudgets } from '../stores/budgets.ts';
 import { perWorkspace } from '../stores/collection.ts';
 import type { KeyReader } from '../stores/credentials/key.ts';
@@ -38,6 +40,7 @@ import { createVault, type Sealer } from '../stores/vault.ts';
 import { createWorkspaces, type WorkspaceRecord, type Workspaces } from '../stores/workspaces.ts';
 import type { Logger } from '../telemetry/record.ts';
 import { deleteRecords } from '../telemetry/records/records.ts';
+import { openBudgetEvents } from './budget-events.ts';
 import { SettingsError } from './providers.ts';
 
 /** A Keyv, or an adapter of one. */
@@ -59,6 +62,9 @@ export interface StoreSettings {
   /** Whether a provider is sent credentials of workspaces. */
   takesByok?: ((provider: string) => boolean) | undefined;
   audit: AuditSettings;
+  budgetEvents: BudgetEventSettings;
+  /** The network; absent: the global `fetch`. */
+  fetch?: typeof fetch | undefined;
   /** Who wants to be told of changes wants them to be kept. */
   onAudit?: unknown;
   logger?: Logger | undefined;
@@ -79,6 +85,8 @@ export interface Stores {
   /** null: no changes are kept. */
   auditLog: AuditLog | null;
   spending: Spending;
+  /** null: nobody is told of the events of budgets. */
+  budgetWatch: BudgetWatch | null;
   rateLimiter: RateLimiter;
   /** For the host app. */
   hostApiKeys: ApiKeys;
@@ -144,7 +152,9 @@ export function openStores(settings: StoreSettings): Stores {
   });
   const budgetsOf = handles(createBudgets({ storage, clock, ids, cacheMs }));
   const guardrails = createGuardrails({ storage, owners, clock, ids, forget: (id) => budgetsOf(id).forget() });
-  const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs });
+  const events = openBudgetEvents({ ...settings, settings: settings.budgetEvents, storage, ledger, logger });
+  const { watch } = events;
+  const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs, watch });
   const rateLimiter = createRateLimiter({
     rates: bare.kind === 'memory' ? bare.rates : storage.rates,
     clock,
@@ -168,6 +178,7 @@ export function openStores(settings: StoreSettings): Stores {
       async (id) => void (await credentials(id).deleteAll()),
       (id) => rateLimiter.forget(id),
       (id) => deleteRecords(storage, id),
+      (id) => events.marks.forget(id),
     ],
     // Also what is only counted here, which must not be booked later.
     forgetSpending: (id) => spending.forget(id),
@@ -184,6 +195,7 @@ export function openStores(settings: StoreSettings): Stores {
         ? createAuditLog({ storage, clock, ...settings.audit })
         : null,
     spending,
+    budgetWatch: watch,
     rateLimiter,
     hostApiKeys: hostApiKeys({ apiKeys, owners, workspaces }),
     defaultsOf: (id) => {
@@ -211,6 +223,7 @@ export function openStores(settings: StoreSettings): Stores {
     },
     async close() {
       await spending.close();
+      await events.close();
       await rateLimiter.close();
       await storage.close();
     },

@@ -4,6 +4,7 @@ import { GatewayError } from '../../base/errors.ts';
 import type { Ids } from '../../base/ids.ts';
 import { type Interval, intervals, windowOf } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
+import type { BudgetWatch } from '../budget-events/watch.ts';
 import type { Ledger, WindowState } from '../ledger/ledger.ts';
 import type { StoreLogger } from '../storage/logger.ts';
 import { createHeartbeat } from './heartbeat.ts';
@@ -30,6 +31,8 @@ export interface SpendingDeps {
   flushMs?: number;
   /** The longest time that `close` waits, in ms. Default 2,000. */
   drainMs?: number;
+  /** Is told what the store has booked; absent: nobody wants to know. */
+  watch?: Pick<BudgetWatch, 'booked'> | null | undefined;
   /** How long a booking is sent again if the store does not accept it, in ms. Default a day. */
   giveUpMs?: number;
 }
@@ -47,11 +50,12 @@ export function createSpending({
   flushMs = 1_000,
   drainMs = 2_000,
   giveUpMs = 86_400_000,
+  watch = null,
 }: SpendingDeps): Spending {
   const forgotten = new Set<WorkspaceId>();
   const outbox = createOutbox({ clock, random, logger, giveUpMs });
   const heartbeat = createHeartbeat(ledger, clock, leaseMs, logger);
-  const holds = createHolds({ ledger, clock, ids, outbox, heartbeat, logger, leaseMs, forgotten });
+  const holds = createHolds({ ledger, clock, ids, outbox, heartbeat, logger, leaseMs, forgotten, watch });
   const usageCounter = createUsageCounter({ ledger, clock, ids, outbox, flushMs, forgotten });
   const limitedIn = rememberLimits();
   const books = { holds, usageCounter, logger };

@@ -2,6 +2,7 @@ import { andThen } from '../../base/and-then.ts';
 import type { Clock } from '../../base/clock.ts';
 import { holdId, type Ids } from '../../base/ids.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
+import type { BudgetWatch } from '../budget-events/watch.ts';
 import {
   type EndOutcome,
   type HoldOutcome,
@@ -49,10 +50,12 @@ export interface HoldsDeps {
   leaseMs: number;
   /** Deleted workspaces. */
   forgotten: ReadonlySet<WorkspaceId>;
+  /** Is told what the store has booked; absent: nobody wants to know. */
+  watch?: Pick<BudgetWatch, 'booked'> | null | undefined;
 }
 
 export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings }: HoldsDeps): Holds {
-  const { logger, leaseMs, forgotten } = settings;
+  const { logger, leaseMs, forgotten, watch } = settings;
   const steps = requestSteps(ledger);
 
   function ask(
@@ -94,6 +97,7 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
   function settled(hold: Hold, actualNanoUsd: number, outcome: EndOutcome): void {
     const { id, workspaceId, windows, sinceMs } = hold;
     const fields = { workspaceId, hold: id, actualNanoUsd };
+    if (watch && actualNanoUsd > 0) watch.booked(workspaceId, windows);
     if (outcome === 'late') {
       writeLog(logger, 'warn', fields, 'a hold expired before it was settled; its actual cost is booked now');
       return;

@@ -12,7 +12,7 @@ export function keyAccount(hash: string): string {
 }
 
 /** In the place of the hash: calls without an api key share what guardrails let each key spend. */
-const noKey = 'none';
+export const noKey = 'none';
 
 export type Windows = Record<Interval, { startMs: number; endMs: number | null }>;
 

@@ -1,0 +1,98 @@
+import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
+import type { WorkspaceId } from '../../call/workspace.ts';
+import { perWorkspace } from '../collection.ts';
+import { unlessDeleted } from '../deletion.ts';
+import type { Window } from '../ledger/ledger.ts';
+import type { Storage } from '../storage/storage.ts';
+
+/** A window of one limit. */
+export interface MarkOf {
+  startMs: number;
+  limitNanoUsd: number;
+}
+
+/** Which events were raised, so that several instances raise each once. */
+export interface EventMarks {
+  /**
+   * @param mark  with the per cent that are reached
+   * @returns the per cent up to which events were raised before; `Infinity`: a later window has begun, or the workspace
+   *          is deleted
+   * @throws GatewayError unavailable (503)
+   */
+  reach(workspaceId: WorkspaceId, window: Window, mark: MarkOf & { percent: number }): Promise<number>;
+  /** @returns false: an event was raised before. @throws GatewayError unavailable (503) */
+  refuse(workspaceId: WorkspaceId, window: Window, mark: MarkOf): Promise<boolean>;
+  /** The workspace is deleted. @throws GatewayError unavailable (503) */
+  forget(workspaceId: WorkspaceId): Promise<void>;
+}
+
+const kind = 'budget-event';
+
+/** One for each limit, that of its latest window: so they do not grow in number. */
+const markSchema = lazily(() =>
+  z.strictObject({
+    startMs: z.int(),
+    limitNanoUsd: z.int(),
+    /** Up to so many per cent, events were raised; 0: none. */
+    percent: z.int(),
+    /** Whether the event of a refusal was raised. */
+    isRefused: z.boolean(),
+  }),
+);
+type Mark = z.infer<ReturnType<typeof markSchema>>;
+
+/** Records that one step of a deletion removes. */
+const batch = 100;
+
+export function createEventMarks(storage: Storage): EventMarks {
+  const records = perWorkspace<Mark>({ storage, kind, schema: markSchema });
+
+  /** Changes a mark, and returns what it was; null: a later window has one already. */
+  async function change(
+    workspaceId: WorkspaceId,
+    { account, interval }: Window,
+    { startMs, limitNanoUsd }: MarkOf,
+    edit: (mark: Mark) => Mark,
+  ): Promise<Mark | null> {
+    const id = `${interval}.${account.replaceAll(':', '.')}`;
+    const collection = records(workspaceId);
+    const none: Mark = { startMs, limitNanoUsd, percent: 0, isRefused: false };
+    // Another instance may write the first mark between two of these steps; a workspace that is deleted takes none.
+    for (let race = 0; race < 20; race++) {
+      let before: Mark | null = null;
+      const found = await collection.update(id, (mark) => {
+        before = mark.startMs > startMs ? null : startsAnew(mark) ? none : mark;
+        return before === null ? mark : edit(before);
+      });
+      if (found !== null) return before;
+      if (await collection.create(id, edit(none), { rank: 0, also: [unlessDeleted(workspaceId)] })) return none;
+    }
+    return null;
+
+    function startsAnew(mark: Mark): boolean {
+      return mark.startMs < startMs || (mark.startMs === startMs && mark.limitNanoUsd !== limitNanoUsd);
+    }
+  }
+
+  return {
+    async reach(workspaceId, window, mark) {
+      const before = await change(workspaceId, window, mark, (one) => ({
+        ...one,
+        percent: Math.max(one.percent, mark.percent),
+      }));
+      return before?.percent ?? Number.POSITIVE_INFINITY;
+    },
+    async refuse(workspaceId, window, mark) {
+      const before = await change(workspaceId, window, mark, (one) => ({ ...one, isRefused: true }));
+      return before?.isRefused === false;
+    },
+    async forget(workspaceId) {
+      for (;;) {
+        const { records: listed } = await storage.list(workspaceId, kind, { offset: 0, limit: batch });
+        if (listed.length === 0) return;
+        await storage.commit(listed.map(({ id }) => ({ at: { partition: workspaceId, kind, id }, value: null })));
+      }
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import type { Clock } from '../../base/clock.ts';
+import type { BudgetEvent, WebhookSettings } from '../../schema/budget-event-settings.ts';
+import { type StoreLogger, writeLog } from '../storage/logger.ts';
+
+/** Sends events to an address of the operator's. */
+export interface Webhook {
+  /** Returns at once; never throws. */
+  send(event: BudgetEvent): void;
+  /** Resolves when nothing waits any more, or after a while. Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface WebhookDeps {
+  settings: WebhookSettings;
+  clock: Clock;
+  logger: StoreLogger | null;
+  fetch: typeof fetch;
+}
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 300_000;
+/** How long the end of the gateway waits for deliveries. */
+const drainMs = 2_000;
+
+/**
+ * One delivery after another, so that a receiver gets the events in their order. The headers are those of Standard
+ * Webhooks, for which there are libraries in many languages.
+ * @see https://www.standardwebhooks.com
+ */
+export function createWebhook({ settings, clock, logger, fetch }: WebhookDeps): Webhook {
+  const { url, secret, timeoutMs, maxRetries, maxWaiting } = settings;
+  const queue: BudgetEvent[] = [];
+  const signer = signerOf(secret);
+  const closing = new AbortController();
+  let dropped = 0;
+  let working: Promise<void> | null = null;
+
+  async function work(): Promise<void> {
+    for (let event = queue[0]; event !== undefined; event = queue[0]) {
+      await deliver(event);
+      queue.shift();
+    }
+    working = null;
+  }
+
+  async function deliver(event: BudgetEvent): Promise<void> {
+    for (let attempt = 0; ; attempt++) {
+      const failure = await post(event);
+      if (failure === null) return;
+      if (attempt >= maxRetries || !failure.isPassing || closing.signal.aborted) {
+        const fields = { event: event.id, type: event.type, status: failure.status };
+        writeLog(logger, 'warn', fields, 'an event of a budget was not delivered to the webhook');
+        return;
+      }
+      await pause(Math.min(firstPauseMs * 4 ** attempt, longestPauseMs));
+    }
+  }
+
+  /** @returns null: it was taken */
+  async function post(event: BudgetEvent): Promise<{ status: number | null; isPassing: boolean } | null> {
+    const body = JSON.stringify(event);
+    const timestamp = String(Math.floor(clock.now() / 1000));
+    const time = new AbortController();
+    const cancel = clock.after(timeoutMs, () => time.abort());
+    try {
+      const signature = await (await signer)(`${event.id}.${timestamp}.${body}`);
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'webhook-id': event.id,
+          'webhook-timestamp': timestamp,
+          'webhook-signature': `v1,${signature}`,
+        },
+        body,
+        // Where another address is to be used, the operator says so.
+        redirect: 'error',
+        signal: time.signal,
+      });
+      await response.body?.cancel();
+      const { status, ok } = response;
+      return ok ? null : { status, isPassing: status >= 500 || status === 408 || status === 429 };
+    } catch {
+      // What fetch says may hold the address, and that a secret.
+      return { status: null, isPassing: true };
+    } finally {
+      cancel();
+    }
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        cancel();
+        closing.signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const cancel = clock.after(ms, end, { isIdle: true });
+      closing.signal.addEventListener('abort', end);
+      if (closing.signal.aborted) end();
+    });
+  }
+
+  return {
+    send(event) {
+      if (queue.length >= maxWaiting) {
+        dropped++;
+        // Once for each power of ten: a receiver that is away must not fill the log.
+        if (Number.isInteger(Math.log10(dropped)))
+          writeLog(logger, 'warn', { dropped }, 'events of budgets were dropped: too many wait for the webhook');
+        return;
+      }
+      queue.push(event);
+      working ??= work();
+    },
+    async close() {
+      closing.abort();
+      if (working === null) return;
+      let cancel: () => void = () => undefined;
+      const late = new Promise<void>((resolve) => {
+        cancel = clock.after(drainMs, resolve);
+      });
+      await Promise.race([working, late]);
+      cancel();
+    },
+  };
+}
+
+/** HMAC with SHA-256, in base64. */
+async function signerOf(secret: string): Promise<(text: string) => Promise<string>> {
+  const bytes = Uint8Array.from(atob(secret.slice('whsec_'.length)), (char) => char.charCodeAt(0));
+  const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
+  return async (text) => {
+    const signed = await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(text));
+    return btoa(String.fromCharCode(...new Uint8Array(signed)));
+  };
+}
