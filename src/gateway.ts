@@ -223,6 +223,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     region: resolved.region,
     defaultModel: resolved.defaultModel ?? null,
     record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record)), records?.write),
+    keepContent: records?.keepContent,
     streams: resolved.streams,
     plugins,
     shortener: plugins.find(({ shortener }) => shortener !== undefined)?.shortener ?? null,

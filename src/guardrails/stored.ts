@@ -118,9 +118,11 @@ export interface Imposed {
   readonly routing: ImposedRouting | null;
   /** What the key of the caller may spend. */
   readonly budgets: readonly BudgetLimit[];
+  /** true: only endpoints with zero data retention may serve. */
+  readonly isZdr: boolean;
 }
 
-export const nothingImposed: Imposed = { guardrails: [], routing: null, budgets: [] };
+export const nothingImposed: Imposed = { guardrails: [], routing: null, budgets: [], isZdr: false };
 
 /** Those of a workspace that act on a call: assigned to the workspace, or to its key. */
 export function imposedOn(all: readonly ImposedGuardrail[], apiKeyHash: string | null): Imposed {
@@ -133,6 +135,7 @@ export function imposedOn(all: readonly ImposedGuardrail[], apiKeyHash: string |
   return {
     guardrails: acting.flatMap(({ guardrail }) => guardrail ?? []),
     budgets: acting.flatMap(({ budget }) => budget ?? []),
+    isZdr: acting.some(({ stored }) => stored.settings.enforce_zdr === true),
     routing:
       rules.length === 0
         ? null

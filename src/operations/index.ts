@@ -32,6 +32,7 @@ import { getBudget } from './get-budget.ts';
 import { getCredential } from './get-credential.ts';
 import { getCurrentKey } from './get-current-key.ts';
 import { type GenerationDeps, getGeneration } from './get-generation.ts';
+import { getGenerationContent } from './get-generation-content.ts';
 import { getGuardrail } from './get-guardrail.ts';
 import { getModel } from './get-model.ts';
 import { getWorkspace } from './get-workspace.ts';
@@ -126,6 +127,7 @@ function operationTable(given: never) {
     listZdrEndpoints(listings),
     listProviders(listings),
     getGeneration(deps),
+    getGenerationContent(deps),
     listGenerations(deps),
     getActivity(deps),
     streamRequests(deps),

@@ -134,10 +134,9 @@ export function budgetScopesOf(
   if (isOne || !(mayRepeat || targets.some(({ isByok }) => isByok)))
     return [{ scope, countsByok: keyLimit !== null && budgets.length === 0 ? keyLimit.includesByok : includeByok }];
   const ofWorkspace = budgets.filter(({ guardrail }) => guardrail === undefined);
-  const ofKey = budgets.filter(({ guardrail }) => guardrail !== undefined);
   return [
     { scope: { ...scope, budgets: ofWorkspace, apiKeyHash: null, keyLimit: null }, countsByok: includeByok },
-    { scope: { ...scope, budgets: ofKey, isFurther: true }, countsByok: keyLimit.includesByok },
+    { scope: { ...scope, isFurther: true }, countsByok: keyLimit.includesByok },
   ];
 }
 

@@ -15,6 +15,7 @@ import { type ActiveHook, activeHooks, namesFusion } from './active-hooks.ts';
 import { tokensUsed } from './admission.ts';
 import type { Annotation } from './annotate.ts';
 import { CallHold } from './call-hold.ts';
+import type { ContentCapture } from './content-capture.ts';
 import type { PipelineDeps } from './deps.ts';
 import { GenerationState } from './generation.ts';
 import { spentOnFailures } from './hold-share.ts';
@@ -38,6 +39,10 @@ export class CallRun {
   /** In the order they began. */
   readonly generations: GenerationState[] = [];
   readonly hooks: readonly ActiveHook[];
+  /** What is kept of its texts; null: nothing. */
+  capture: ContentCapture | null = null;
+  /** The workspace's switch `is_data_discount_logging_enabled`; null: not known. */
+  dataDiscountLogging: boolean | null = null;
   /** Annotations that plugins have added and nobody has delivered yet. */
   readonly annotations: Annotation[] = [];
   /** What plugins and guardrails did. */
@@ -150,7 +155,11 @@ export class CallRun {
     for (const settle of this.#openExpenses) settle();
     this.hold.settle();
     this.admission?.end(tokensUsed(this.generations));
-    this.deps.record?.(recordOf(this, end, this.deps.clock.now()));
+    if (!this.deps.record) return;
+    const record = recordOf(this, end, this.deps.clock.now());
+    const content = this.capture?.content() ?? null;
+    if (content !== null) this.deps.keepContent?.(record, content);
+    this.deps.record(record);
   }
 
   /** @param options  what the request says of a plugin */

@@ -27,7 +27,8 @@ import type { ServerTool } from '../server-tools/server-tool.ts';
 import type { BudgetWatch } from '../stores/budget-events/watch.ts';
 import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
-import type { Recorder } from '../telemetry/record.ts';
+import type { Recorder, RequestRecord } from '../telemetry/record.ts';
+import type { KeptContent } from '../telemetry/records/content.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { RateDeps } from './admission.ts';
 import type { ReportAuthFailure } from './attempt/authenticate.ts';
@@ -42,6 +43,18 @@ export interface WorkspaceDefaults {
   sort: string | null;
   /** true: the operator's credentials are not for it. */
   isByokOnly: boolean;
+  /** Whose prompts and responses are kept; null, or absent: nobody's. */
+  ioLogging?: IoLogging | null;
+  /** The workspace's switch `is_data_discount_logging_enabled`; absent: not known. */
+  dataDiscountLogging?: boolean;
+}
+
+/** Which calls of a workspace have their prompts and responses kept. */
+export interface IoLogging {
+  /** The share of the calls, above 0 and up to 1. */
+  samplingRate: number;
+  /** Integers of api keys; null: all keys. */
+  apiKeyIds: readonly number[] | null;
 }
 
 /** For what is decided before a provider is called. */
@@ -137,6 +150,8 @@ export interface DeliverDeps {
   region: string | null;
   /** null: nobody wants to know. */
   record: Recorder | null;
+  /** Keeps the texts of a call beside its record, which is told next; absent: none are kept. */
+  keepContent?: ((record: RequestRecord, content: KeptContent) => void) | undefined;
 }
 
 /** Everything the pipeline is given. Nothing in it belongs to one request. A stage takes the part that it needs. */

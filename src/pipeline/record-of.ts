@@ -23,6 +23,8 @@ export interface CallFacts {
   generations: readonly GenerationState[];
   hold: Pick<CallHold, 'heldNanoUsd' | 'spentNanoUsd' | 'overrunNanoUsd'>;
   stages: readonly PipelineStage[];
+  /** The workspace's switch; null: not known. */
+  dataDiscountLogging: boolean | null;
   usage(): Usage;
 }
 
@@ -46,6 +48,7 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, 
     trace: traceOf(call.request.trace),
     model: last?.target?.endpoint.modelSlug ?? null,
     provider: last?.target?.providerName ?? null,
+    dataDiscountLogging: facts.dataDiscountLogging,
     streamed: call.request.stream === true,
     outcome,
     status,

@@ -9,8 +9,9 @@ import type { ChatRequest } from '../schema/chat.ts';
 import { admit } from './admission.ts';
 import { CallRun } from './call-run.ts';
 import { ClientSource } from './client-source.ts';
+import { ContentCapture, wantsContent } from './content-capture.ts';
 import { Delivery, deliverJson, failureFrames } from './deliver.ts';
-import type { PipelineDeps } from './deps.ts';
+import type { PipelineDeps, WorkspaceDefaults } from './deps.ts';
 import { generate } from './generate.ts';
 import { hasLeft } from './generation.ts';
 import { screen } from './screen.ts';
@@ -34,10 +35,15 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
   }
   const run = new CallRun(deps, call, imposed.guardrails);
   try {
+    if (deps.record !== null) {
+      const found = deps.defaultsOf(call.caller.workspaceId);
+      noteWorkspace(run, found instanceof Promise ? await found : found, imposed.isZdr);
+    }
     const admitting = admit(deps.rates, call);
     if (admitting !== null) run.admission = admitting instanceof Promise ? await admitting : admitting;
     const screened = screen(run);
     const request = screened instanceof Promise ? await screened : screened;
+    run.capture?.asked(request);
     const responding = respond(run, request);
     const reply =
       call.request.stream === true
@@ -47,6 +53,12 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
   } catch (error) {
     throw refused(run, error);
   }
+}
+
+/** What the workspace wants to be recorded of its calls. */
+function noteWorkspace(run: CallRun, defaults: WorkspaceDefaults, isZdr: boolean): void {
+  run.dataDiscountLogging = defaults.dataDiscountLogging ?? null;
+  if (run.deps.keepContent && wantsContent(defaults, run.call, isZdr)) run.capture = new ContentCapture();
 }
 
 /** Generates, with the plugins that wrap it around: the first that is asked is the outermost. */

@@ -18,6 +18,11 @@ const none: readonly Step[] = [];
  * guardrails judge what the client would get.
  */
 export function stepsOf(run: CallRun, request: ChatRequest): readonly Step[] {
+  const steps = actingSteps(run, request);
+  return run.capture === null ? steps : [...steps, run.capture.step];
+}
+
+function actingSteps(run: CallRun, request: ChatRequest): readonly Step[] {
   const { deps, hooks, annotations, foundPages } = run;
   const hides = hidesReasoning(request);
   const mayUseTools = offersServerTools(request) || mayNeedSearch(deps, request);

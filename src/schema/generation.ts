@@ -36,6 +36,8 @@ export const generationSchema = lazily(() =>
     app_id: z.null(),
     /** true: the request asked for a stream. */
     streamed: z.boolean().nullable(),
+    /** The workspace's switch `is_data_discount_logging_enabled`; null: not known. */
+    data_discount_logging: z.boolean().nullable().default(null),
     /** true: the client left. */
     cancelled: z.boolean().nullable(),
     /** Display name of the provider that served. */

@@ -13,6 +13,10 @@ export const recordSettingsSchema = lazily(() =>
     max: count().default(100_000),
     /** Records that wait to be written. Further ones are dropped and counted: no request waits for the store. */
     queueLength: count().default(10_000),
+    /** The longest prompt and response, together, that are kept of a request; see docs/records.md#prompts-and-responses. */
+    maxContentChars: count().default(1_000_000),
+    /** Characters of prompts and responses that wait to be written. Further ones are dropped; their records are not. */
+    contentQueueChars: count().default(50_000_000),
     /** The longest time that records are collected before they are written together. */
     flushMs: milliseconds().default(1_000),
     /** The most records that a list with filters looks through for one page. */

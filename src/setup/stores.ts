@@ -272,7 +272,11 @@ function defaultsOf(record: WorkspaceRecord | null): WorkspaceDefaults {
   let defaults = defaultsIn.get(record);
   if (!defaults) {
     const { default_text_model: textModel, default_provider_sort: sort, is_byok_only: isByokOnly } = record.settings;
-    defaults = { textModel, sort, isByokOnly };
+    const { is_observability_io_logging_enabled: isLogged, io_logging_sampling_rate: samplingRate } = record.settings;
+    const { io_logging_api_key_ids: apiKeyIds, is_data_discount_logging_enabled: dataDiscountLogging } =
+      record.settings;
+    const ioLogging = isLogged ? { samplingRate, apiKeyIds } : null;
+    defaults = { textModel, sort, isByokOnly, ioLogging, dataDiscountLogging };
     defaultsIn.set(record, defaults);
   }
   return defaults;

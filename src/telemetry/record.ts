@@ -84,6 +84,8 @@ export interface RequestRecord extends RecordBase {
   model: string | null;
   /** Display name of the provider that served; null when none did. */
   provider: string | null;
+  /** The workspace's switch `is_data_discount_logging_enabled`; null: not known. */
+  dataDiscountLogging: boolean | null;
   /** true: the request asked for a stream. */
   streamed: boolean;
   /** How it ended. `cut`: failed after the first token. `cancelled`: the client left. */

@@ -59,8 +59,8 @@ export interface HoldScope {
   /** When the call was admitted, epoch ms. The call counts in the windows of this instant, however long it takes. */
   atMs: number;
   /**
-   * true: counts for the api key only, and has no budget of the workspace. Another reservation of the same call, without
-   * api key, counts for the workspace.
+   * true: counts for the api key only, and leaves the budgets of the workspace alone. Another reservation of the same
+   * call, without api key, counts for the workspace.
    * Used when the budgets and the key's limit do not count the same costs.
    */
   isFurther?: boolean;

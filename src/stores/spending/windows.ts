@@ -87,8 +87,9 @@ export function rememberLimits(): (scope: HoldScope) => Limited {
     return limited;
   }
 
-  return ({ budgets, keyLimit, apiKeyHash, atMs }) => {
+  return ({ budgets: given, keyLimit, apiKeyHash, isFurther, atMs }) => {
     const at = windowsOf(atMs);
+    const budgets = isFurther ? given.filter(({ guardrail }) => guardrail !== undefined) : given;
     const workspace = budgets.length === 0 ? nowhere : limitedByBudgets(budgets, apiKeyHash, at);
     if (!keyLimit) return workspace;
     const key = limitedByKey(keyLimit, apiKeyHash, at);

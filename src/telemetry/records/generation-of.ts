@@ -24,6 +24,7 @@ export function generationOf(record: RequestRecord): Generation {
     model: record.model ?? record.requested,
     app_id: null,
     streamed: record.streamed,
+    data_discount_logging: record.dataDiscountLogging,
     cancelled: record.outcome === 'cancelled',
     provider_name: record.provider,
     latency: firstMs,

@@ -1,11 +1,17 @@
 import { parseWorkspaceId, type WorkspaceId } from '../../call/workspace.ts';
-import type { Address } from '../../stores/storage/storage.ts';
+import type { Address, Change } from '../../stores/storage/storage.ts';
+import { contentAt } from './content.ts';
 
 /** The records of a workspace are in its own partition, newest first. */
 export const recordKind = 'generation';
 
 export function recordAt(workspaceId: WorkspaceId, id: string): Address {
   return { partition: workspaceId, kind: recordKind, id };
+}
+
+/** Removes a record, and what is kept beside it. */
+export function removal(workspaceId: WorkspaceId, id: string): Change[] {
+  return [recordAt(workspaceId, id), contentAt(workspaceId, id)].map((at) => ({ at, value: null }));
 }
 
 /** Which workspace a record belongs to, of all workspaces, oldest first: for operators, and to find what is expired. */

@@ -1,11 +1,13 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ReplyStream } from '../../call/reply.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
+import type { GenerationContent } from '../../schema/generation-content.ts';
 import type { RecordSettings } from '../../schema/record-settings.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
 import type { Logger, RequestRecord } from '../record.ts';
+import { type KeptContent, readContent } from './content.ts';
 import { createLiveTail, type Watched } from './live-tail.ts';
-import { activeAt, grains, indexAt, recordAt, recordKind, rowKind } from './places.ts';
+import { activeAt, grains, indexAt, recordKind, removal, rowKind } from './places.ts';
 import { createRecordReader, type RecordReader } from './reader.ts';
 import { createRollups } from './rollups.ts';
 import { createSums, type Sums } from './sums.ts';
@@ -16,6 +18,10 @@ import { createRecordWriter } from './writer.ts';
 export interface Records extends RecordReader {
   /** A sink of records. */
   write(record: RequestRecord): void;
+  /** Keeps the prompt and the response of a request beside its record, which is written next. */
+  keepContent(record: RequestRecord, content: KeptContent): void;
+  /** @returns null: none was kept. @throws GatewayError unavailable (503) */
+  content(workspaceId: WorkspaceId, id: string): Promise<GenerationContent | null>;
   /** Records that were not kept since the start. */
   dropped(): number;
   readonly sums: Sums;
@@ -53,6 +59,8 @@ export function createRecords(deps: RecordsDeps): Records {
       tail.publish(record);
       writer.write(record);
     },
+    keepContent: writer.keepContent,
+    content: flushed((workspaceId, id) => readContent(storage, workspaceId, id)),
     watch: tail.watch,
     dropped: () => writer.dropped,
     close() {
@@ -80,7 +88,7 @@ export async function deleteRecords(storage: Storage, workspaceId: WorkspaceId):
     const { records } = await storage.list(workspaceId, recordKind, { offset: 0, limit: step });
     if (records.length === 0) break;
     await storage.commit(records.map(({ id }): Change => ({ at: indexAt(id), value: null })));
-    await storage.commit(records.map(({ id }): Change => ({ at: recordAt(workspaceId, id), value: null })));
+    await storage.commit(records.flatMap(({ id }) => removal(workspaceId, id)));
   }
   for (const grain of grains) {
     const kind = rowKind(grain);

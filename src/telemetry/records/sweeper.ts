@@ -9,8 +9,8 @@ import {
   indexKind,
   indexPartition,
   ownerOf,
-  recordAt,
   recordKind,
+  removal,
   rowKind,
   startOf,
 } from './places.ts';
@@ -81,7 +81,7 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
     const groups = Map.groupBy(owners, ({ value }) => ownerOf(value).workspaceId);
     for (const [workspaceId, group] of groups) {
       if (workspaceId === null) continue;
-      await storage.commit(group.map(({ id }): Change => ({ at: recordAt(workspaceId, id), value: null })));
+      await storage.commit(group.flatMap(({ id }) => removal(workspaceId, id)));
     }
     await storage.commit(owners.map(({ id }): Change => ({ at: indexAt(id), value: null })));
   }
@@ -91,10 +91,8 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
     for (let at = 0; at < maxSteps; at++) {
       const { records } = await storage.list(workspaceId, recordKind, { offset: settings.max, limit: step });
       if (records.length === 0) return;
-      const removal = (to: (id: string) => Change['at']) =>
-        storage.commit(records.map(({ id }): Change => ({ at: to(id), value: null })));
-      await removal((id) => recordAt(workspaceId, id));
-      await removal(indexAt);
+      await storage.commit(records.flatMap(({ id }) => removal(workspaceId, id)));
+      await storage.commit(records.map(({ id }): Change => ({ at: indexAt(id), value: null })));
     }
   }
 

@@ -7,6 +7,7 @@ import { unlessDeleted } from '../../stores/deletion.ts';
 import { writeLog } from '../../stores/storage/logger.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
 import type { Logger, RequestRecord } from '../record.ts';
+import { contentAt, contentText, type KeptContent } from './content.ts';
 import { generationOf } from './generation-of.ts';
 import { activeAt, indexAt, ownerText, recordAt, storableId } from './places.ts';
 import type { Rollups } from './rollups.ts';
@@ -16,6 +17,8 @@ import type { Sweeper } from './sweeper.ts';
 export interface RecordWriter {
   /** Takes a record. Never waits and never throws: where the queue is full, the record is dropped and counted. */
   write(record: RequestRecord): void;
+  /** To be called before `write`. Where too much waits, the content is left out, and its record is written all the same. */
+  keepContent(record: RequestRecord, content: KeptContent): void;
   /** Resolves when all that was taken before is written, or could not be. Never rejects. */
   flush(): Promise<void>;
   /** Records that were not kept since the start: the queue was full, or the store refused them. */
@@ -49,6 +52,10 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
   let cancel: (() => void) | null = null;
   let running: Promise<void> | null = null;
   let isClosed = false;
+  /** What waits to be written beside its record. */
+  const contents = new Map<RequestRecord, string>();
+  let contentChars = 0;
+  let contentsDropped = 0;
 
   function schedule(): void {
     if (isClosed || cancel) return;
@@ -82,6 +89,7 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
           kept.push(...records);
         } else {
           dropped += records.length;
+          for (const record of records) takeContent(record);
           writeLog(logger, 'warn', { records: records.length, dropped }, 'records could not be stored');
         }
       }
@@ -117,6 +125,26 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
       })),
     );
     sweeper.wrote(workspaceId);
+    for (const record of records) await writeContent(workspaceId, record);
+  }
+
+  function takeContent(record: RequestRecord): string | undefined {
+    const text = contents.get(record);
+    if (text === undefined) return undefined;
+    contents.delete(record);
+    contentChars -= text.length;
+    return text;
+  }
+
+  /** After the record, so that nothing stays that no record leads to. */
+  async function writeContent(workspaceId: WorkspaceId, record: RequestRecord): Promise<void> {
+    const text = takeContent(record);
+    if (text === undefined) return;
+    try {
+      await storage.commit([{ at: contentAt(workspaceId, record.id), value: text }, unlessDeleted(workspaceId)]);
+    } catch (error) {
+      writeLog(logger, 'warn', { error, id: record.id }, 'The content of a request could not be kept');
+    }
   }
 
   async function writeSums(): Promise<void> {
@@ -158,6 +186,7 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
       const isStorable = storableId.test(record.id);
       if (isClosed || !isStorable || queue.length + inFlight >= settings.queueLength) {
         dropped++;
+        takeContent(record);
         if (isFull || isClosed || !isStorable) return;
         isFull = true;
         writeLog(logger, 'warn', { dropped, option: 'records.queueLength' }, 'Records are dropped: the queue is full');
@@ -165,6 +194,18 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
       }
       queue.push(record);
       schedule();
+    },
+    keepContent(record, content) {
+      const text = contentText(content, settings.maxContentChars);
+      if (isClosed || contentChars + text.length > settings.contentQueueChars) {
+        contentsDropped++;
+        // Once for each power of ten: it must not fill the log.
+        if (Number.isInteger(Math.log10(contentsDropped)))
+          writeLog(logger, 'warn', { dropped: contentsDropped }, 'The content of requests is dropped: too much waits');
+        return;
+      }
+      contents.set(record, text);
+      contentChars += text.length;
     },
     flush,
     get dropped() {
@@ -179,6 +220,7 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
       dropped += queue.length;
       writeLog(logger, 'warn', { records: queue.length, dropped }, 'Records were lost: the store did not respond');
       queue = [];
+      contents.clear();
     },
   };
 }

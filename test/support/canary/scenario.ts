@@ -249,6 +249,10 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
     messages: [{ role: 'user', content: 'hello' }],
   });
 
+  // From here on no prompt holds the mark, so that prompts and responses may be kept.
+  for (const of of ['default', workspace.id])
+    await call('PATCH', `/workspaces/${of}`, { is_observability_io_logging_enabled: true });
+
   // Everything that providers may show, through the operator's keys and through the workspace's own.
   const both = ['canary/two', 'canary/own'];
   const shown = Object.keys(spellings).flatMap((spelling) =>
@@ -280,7 +284,10 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
   }
   const watched = call('GET', '/requests/stream?limit=2');
   const kept = (await call('GET', '/generations?limit=100')).json.data;
-  for (const { id } of kept) await call('GET', `/generation?id=${id}`);
+  for (const { id } of kept) {
+    await call('GET', `/generation?id=${id}`);
+    await call('GET', `/generation/content?id=${id}`);
+  }
   await call('GET', '/activity');
   for (const content of ['plain at answer', 'hello']) await chat(content);
   await watched;

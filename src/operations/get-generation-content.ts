@@ -1,0 +1,42 @@
+import * as z from 'zod';
+import { GatewayError } from '../base/errors.ts';
+import { type GenerationFields, type GenerationQuery, generationQuery } from '../schema/generation.ts';
+import { type GenerationContent, generationContentSchema } from '../schema/generation-content.ts';
+import type { GenerationDeps } from './get-generation.ts';
+import { type ApiOperation, jsonReply } from './operation.ts';
+import { keptRecords, ownerOfGeneration, reachGeneration } from './records/reach.ts';
+
+/**
+ * The prompt and the response of one request, where its workspace keeps them.
+ * @see interface document, "GET /generation/content"
+ */
+export function getGenerationContent({
+  records,
+}: GenerationDeps): ApiOperation<
+  'generations.content',
+  GenerationFields,
+  { data: GenerationContent },
+  unknown,
+  GenerationQuery
+> {
+  return {
+    name: 'listGenerationContent',
+    api: 'generations.content',
+    method: 'GET',
+    path: '/generation/content',
+    permissions: ['inference', 'management'],
+    body: null,
+    query: generationQuery,
+    result: () => z.object({ data: generationContentSchema() }),
+    async run({ query: { id }, caller }) {
+      const kept = keptRecords(records);
+      await reachGeneration(kept, caller, id);
+      const content = await kept.content(await ownerOfGeneration(kept, caller, id), id);
+      if (content !== null) return jsonReply({ data: content });
+      throw new GatewayError(
+        'not_found',
+        'The prompt and the response of this request were not kept: see is_observability_io_logging_enabled of the workspace',
+      );
+    },
+  };
+}
