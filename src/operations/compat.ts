@@ -6,13 +6,19 @@ export interface Presentation {
   endpointStatus(status: EndpointStatus): EndpointStatus | number;
   /** null: the budget never resets. */
   resetInterval(interval: Interval): Interval | null;
+  /** A name in sums, such as that of a model; null: there is none. */
+  activityName(name: string | null): string | null;
 }
 
 export const compatNames = ['openrouter'] as const;
 export type CompatName = (typeof compatNames)[number];
 
 /** The values of the interface document. */
-const asContract: Presentation = { endpointStatus: (status) => status, resetInterval: (interval) => interval };
+const asContract: Presentation = {
+  endpointStatus: (status) => status,
+  resetInterval: (interval) => interval,
+  activityName: (name) => name,
+};
 
 /** A lower number is a worse status. The public router documents only 0, which means healthy. */
 const statusNumbers: Readonly<Record<EndpointStatus, number>> = { default: 0, degraded: -1, down: -2, disabled: -10 };
@@ -23,6 +29,8 @@ const presets: Readonly<Record<CompatName, { brand: string; presentation: Presen
     presentation: {
       endpointStatus: (status) => statusNumbers[status],
       resetInterval: (interval) => (interval === 'lifetime' ? null : interval),
+      // Its clients take texts alone.
+      activityName: (name) => name ?? '',
     },
   },
 };

@@ -10,6 +10,7 @@ import {
 } from '../schema/activity.ts';
 import { reachableWorkspace } from '../stores/access.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
+import type { Presentation } from './compat.ts';
 import type { GenerationDeps } from './get-generation.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 import { keptRecords } from './records/reach.ts';
@@ -28,7 +29,8 @@ export function getActivity({
   records,
   workspaces,
   clock,
-}: GenerationDeps & { workspaces: Workspaces; clock: Clock }): ApiOperation<
+  presentation,
+}: GenerationDeps & { workspaces: Workspaces; clock: Clock; presentation: Presentation }): ApiOperation<
   'generations.activity',
   ActivityFields,
   { data: Activity[] },
@@ -58,7 +60,7 @@ export function getActivity({
       const rows = [];
       for (const workspaceId of asked)
         for (const row of await sums.days(workspaceId, fromMs, toMs)) rows.push({ ...row, workspaceId });
-      return jsonReply({ data: sumActivity(rows, filter, group_by) });
+      return jsonReply({ data: sumActivity(rows, filter, group_by, presentation) });
     },
   };
 }

@@ -1,19 +1,40 @@
 import * as z from 'zod';
+import { isoTime } from '../base/clock.ts';
+import { lazily } from '../base/lazily.ts';
 import { type PageFields, type PageQuery, pageQuery } from '../schema/page.ts';
 import { notOwned, ownerReachable } from '../stores/access.ts';
+import type { ApiKeyStore } from '../stores/api-keys.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 import type { GuardrailDeps } from './tenants/guardrail-response.ts';
 
-export interface GuardrailKeyAssignment {
-  key_hash: string;
-  guardrail_id: string;
+/** @see interface document of the public router: its clients take no fewer fields */
+const assignmentSchema = lazily(() =>
+  z.object({
+    /** The guardrail and the hash of the key. */
+    id: z.string(),
+    key_hash: z.string(),
+    guardrail_id: z.string(),
+    /** As GET /keys shows them; empty for a key that is gone. */
+    key_name: z.string(),
+    key_label: z.string(),
+    /** Always null: it is not kept. The audit log has it. */
+    assigned_by: z.null(),
+    /** When the guardrail was changed last: the assignment is no younger. */
+    created_at: z.iso.datetime(),
+  }),
+);
+export interface GuardrailKeyAssignment extends z.infer<ReturnType<typeof assignmentSchema>> {}
+
+export interface ListGuardrailKeysDeps extends GuardrailDeps {
+  apiKeys: Pick<ApiKeyStore, 'get'>;
 }
 
 /** Lists the keys that a guardrail is assigned to. */
 export function listGuardrailKeys({
   guardrails,
   owners,
-}: GuardrailDeps): ApiOperation<
+  apiKeys,
+}: ListGuardrailKeysDeps): ApiOperation<
   'guardrails.keys',
   { id: string } & PageFields,
   { data: GuardrailKeyAssignment[]; total_count: number },
@@ -30,7 +51,7 @@ export function listGuardrailKeys({
     query: pageQuery,
     result: () =>
       z.object({
-        data: z.array(z.object({ key_hash: z.string(), guardrail_id: z.string() })),
+        data: z.array(assignmentSchema()),
         total_count: z.int(),
       }),
     async run({ params, query: { offset, limit }, caller }) {
@@ -38,8 +59,15 @@ export function listGuardrailKeys({
       const workspaceId = await ownerReachable(owners, caller, 'guardrail', id);
       const found = await guardrails(workspaceId).get(id);
       if (!found) throw notOwned('guardrail');
-      const { keyHashes } = found;
-      const data = keyHashes.slice(offset, offset + limit).map((hash) => ({ key_hash: hash, guardrail_id: id }));
+      const { keyHashes, createdAtMs, updatedAtMs } = found;
+      const created_at = isoTime(updatedAtMs ?? createdAtMs);
+      const data = await Promise.all(
+        keyHashes.slice(offset, offset + limit).map(async (hash): Promise<GuardrailKeyAssignment> => {
+          const { name = '', label = '' } = (await apiKeys.get(workspaceId, hash)) ?? {};
+          const key = { key_hash: hash, key_name: name, key_label: label };
+          return { id: `${id}:${hash}`, ...key, guardrail_id: id, assigned_by: null, created_at };
+        }),
+      );
       return jsonReply({ data, total_count: keyHashes.length });
     },
   };

@@ -17,8 +17,8 @@ export const activitySchema = lazily(() =>
     model: z.string().nullable(),
     /** As `model`. */
     model_permaslug: z.string().nullable(),
-    /** Always null. */
-    endpoint_id: z.null(),
+    /** The model and the provider, as `author/model@Provider`; null where one of them is not told apart. */
+    endpoint_id: z.string().nullable(),
     /** Display name of the provider. */
     provider_name: z.string().nullable(),
     /** USD. */

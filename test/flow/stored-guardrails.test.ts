@@ -256,7 +256,20 @@ describe('a guardrail of a key', () => {
     expect(json.service_metadata?.pipeline).toMatchObject([{ guardrail_scope: 'api_key' }]);
     expect((await test.post(ask, bearer(other.key))).status).toBe(200);
     const listed = () => test.call('GET', `/guardrails/${id}/assignments/keys`);
-    expect((await listed()).json).toEqual({ data: [{ key_hash: one.hash, guardrail_id: id }], total_count: 1 });
+    expect((await listed()).json).toEqual({
+      data: [
+        {
+          id: `${id}:${one.hash}`,
+          key_hash: one.hash,
+          key_name: 'Test',
+          key_label: expect.stringMatching(/^sk-gw/),
+          guardrail_id: id,
+          assigned_by: null,
+          created_at: expect.any(String),
+        },
+      ],
+      total_count: 1,
+    });
     await test.call('DELETE', `/keys/${one.hash}`);
     expect((await listed()).json.total_count).toBe(0);
     await test.call('POST', `/guardrails/${id}/assignments/keys`, { key_hashes: [other.hash] });

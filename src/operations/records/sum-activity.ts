@@ -4,6 +4,7 @@ import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Activity, ActivityGroup } from '../../schema/activity.ts';
 import { addCell, type Cell, emptyCell } from '../../telemetry/records/cell.ts';
 import type { SumRow } from '../../telemetry/records/sums.ts';
+import type { Presentation } from '../compat.ts';
 
 /** Which sums are wanted; absent: all. */
 export interface CellFilter {
@@ -25,6 +26,7 @@ export function sumActivity(
   rows: readonly (SumRow & { workspaceId: WorkspaceId })[],
   filter: CellFilter,
   groups: readonly ActivityGroup[],
+  { activityName }: Pick<Presentation, 'activityName'>,
 ): Activity[] {
   const by = new Set(groups);
   const sums = new Map<string, { date: string | null; workspaceId: string | null; cell: Cell }>();
@@ -48,10 +50,10 @@ export function sumActivity(
   const sorted = [...sums].sort(([a], [b]) => (a < b ? -1 : 1));
   return sorted.map(([, { date, workspaceId, cell }]) => ({
     date,
-    model: cell.model,
-    model_permaslug: cell.model,
-    endpoint_id: null,
-    provider_name: cell.provider,
+    model: activityName(cell.model),
+    model_permaslug: activityName(cell.model),
+    endpoint_id: activityName(cell.model === null || cell.provider === null ? null : `${cell.model}@${cell.provider}`),
+    provider_name: activityName(cell.provider),
     usage: nanoToUsd(cell.costNanoUsd),
     byok_usage_inference: nanoToUsd(cell.byokNanoUsd),
     requests: cell.requests,

@@ -9,11 +9,15 @@ import { startService } from '../clients/service.mjs';
 import { checkAskedOnce, checkRefusal, makeTenant } from '../clients/tenant.mjs';
 import { listed, listingChecks } from './listings.mjs';
 import { managementChecks } from './management.mjs';
+import { responsesChecks } from './responses.mjs';
 
-const service = await startService({ options: { compat: 'openrouter', ...listed } });
+const service = await startService({
+  options: { compat: 'openrouter', records: { enabled: true, flushMs: 10 }, ...listed },
+});
 await runChecks('@openrouter/sdk', sdkChecks(sdk(service)), service.begin);
 await runChecks('@openrouter/sdk', managementChecks(service), service.begin);
 await runChecks('@openrouter/sdk', listingChecks(service), service.begin);
+await runChecks('@openrouter/sdk', responsesChecks(service), service.begin);
 await runChecks('@openrouter/ai-sdk-provider', providerChecks(aiProvider(service)), service.begin);
 await service.close();
 finish('clients-openrouter');
