@@ -110,15 +110,19 @@ export function openTelemetry(api: OpenTelemetryApi, options: OpenTelemetryOptio
 const sampled = 1;
 
 /**
- * The span that the request's field `trace` names, where its ids are those of W3C Trace Context; else what is active.
- * The client's sampling is not known: what it asks to be traced is.
+ * The span that the request's field `trace` names, where its ids are those of W3C Trace Context; else that of its header
+ * `traceparent`; else what is active. Of the field, the client's sampling is not known: what it asks to be traced is.
  */
-function parentOf({ trace, context }: OpenTelemetryApi, { trace: named }: RequestRecord): unknown {
+function parentOf({ trace, context }: OpenTelemetryApi, { trace: named, traceparent }: RequestRecord): unknown {
   const active = context.active();
   const traceId = named?.trace_id?.toLowerCase() ?? '';
   const spanId = named?.parent_span_id?.toLowerCase() ?? '';
   const isValid = /^(?!0+$)[0-9a-f]{32}$/.test(traceId) && /^(?!0+$)[0-9a-f]{16}$/.test(spanId);
-  return isValid ? trace.setSpanContext(active, { traceId, spanId, traceFlags: sampled, isRemote: true }) : active;
+  if (isValid) return trace.setSpanContext(active, { traceId, spanId, traceFlags: sampled, isRemote: true });
+  if (traceparent === null) return active;
+  const [, ofHeader = '', parentId = '', flags = ''] = traceparent.split('-');
+  const traceFlags = Number.parseInt(flags, 16);
+  return trace.setSpanContext(active, { traceId: ofHeader, spanId: parentId, traceFlags, isRemote: true });
 }
 
 /** Nothing here starts with `gen_ai.`: readers count a span with such attributes as a call of a model. */

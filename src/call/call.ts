@@ -84,6 +84,8 @@ export interface Call {
   sessionId: string | null;
   /** Writes the response in the client's format. */
   encoder: ResponseEncoder;
+  /** The header `traceparent`, where it is one of W3C Trace Context; null, or absent: it is not. */
+  readonly traceparent?: string | null;
   /** The header `x-service-fusion-depth`; null: the request has none. */
   readonly fusionDepth?: string | null;
 }

@@ -80,6 +80,8 @@ export interface RequestRecord extends RecordBase {
   router: string | null;
   /** What the request's field `trace` names, such as `trace_id`; each of at most 256 characters. null: nothing. */
   trace: Readonly<Record<string, string>> | null;
+  /** The header `traceparent` of the request, where it is one of W3C Trace Context; null: it is not. */
+  traceparent: string | null;
   /** Slug of the model that served, of several generations the last; null when none did. */
   model: string | null;
   /** Display name of the provider that served; null when none did. */

@@ -95,6 +95,26 @@ describe('spans', () => {
     expect(spans().at(-1)?.parentSpanContext).toBeUndefined();
     expect(spans().at(-1)?.attributes).toMatchObject({ 'gateway.trace_id': 'my trace' });
   });
+  it('have the parent that the header traceparent names, with its sampling, unless the field trace names one', async () => {
+    const { post, spans, upstream, records } = traced();
+    upstream.always({ body: completion() });
+    const [traceId, parentId] = ['1'.repeat(32), '2'.repeat(16)];
+    const traceparent = `00-${traceId}-${parentId}-01`;
+    await post(ask, { traceparent });
+    expect(spans().at(-1)?.spanContext().traceId).toBe(traceId);
+    expect(spans().at(-1)?.parentSpanContext).toMatchObject({ spanId: parentId, isRemote: true });
+    expect(records[0]?.traceparent).toBe(traceparent);
+    const named = { trace_id: '3'.repeat(32), parent_span_id: '4'.repeat(16) };
+    await post({ ...ask, trace: named }, { traceparent });
+    expect(spans().at(-1)?.spanContext().traceId).toBe(named.trace_id);
+    const before = spans().length;
+    await post(ask, { traceparent: `00-${traceId}-${parentId}-00` });
+    expect(spans().length).toBe(before);
+    for (const wrong of ['', 'x', `00-${'0'.repeat(32)}-${parentId}-01`, `ff-${traceId}-${parentId}-01`]) {
+      await post(ask, { traceparent: wrong });
+      expect(spans().at(-1)?.parentSpanContext).toBeUndefined();
+    }
+  });
   it('of an attempt that failed have the error and no usage; the attempt that served has it', async () => {
     const { post, upstream, calls, billed } = traced();
     upstream.answer({ status: 404, body: errorBody('gone') }, { body: completion() });
@@ -162,5 +182,16 @@ describe('metrics', () => {
     const found = await measured();
     expect(found.map(({ descriptor }) => descriptor.name)).toEqual(expect.arrayContaining([...names, 'gateway.cost']));
     expect(JSON.stringify(found)).not.toMatch(/a-session|a-user|sk-test/);
+  });
+  it('have the time of each further token of a stream, and none of a complete response', async () => {
+    const name = 'gen_ai.server.time_per_output_token';
+    const { post, upstream, measured } = traced();
+    upstream.always({ body: completion() });
+    await post(ask);
+    expect((await measured()).map(({ descriptor }) => descriptor.name)).not.toContain(name);
+    upstream.always({ body: textStream('Hello ', 'there') });
+    await post({ ...ask, stream: true });
+    const found = (await measured()).find(({ descriptor }) => descriptor.name === name);
+    expect(found?.dataPoints).toMatchObject([{ value: { count: 1 } }]);
   });
 });

@@ -65,6 +65,9 @@ function isFirstEnabled(names: readonly string[], headers: Headers): boolean {
   return false;
 }
 
+/** @see https://www.w3.org/TR/trace-context/#traceparent-header */
+const traceparentForm = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
+
 /** A class for the reason that `Sent` in pipeline/attempt/outgoing.ts is one: it holds the complete request. */
 class CompletionCall implements Call {
   readonly id: string;
@@ -101,6 +104,12 @@ class CompletionCall implements Call {
     this.sessionId = sessionId;
     this.encoder = encoder;
     this.#headers = input.headers;
+  }
+
+  /** Only records ask. */
+  get traceparent(): string | null {
+    const header = this.#headers.get('traceparent');
+    return header !== null && traceparentForm.test(header) ? header : null;
   }
 
   /** Only one plugin asks. */
