@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type ChatFlags, chat } from './chat-command.ts';
 import { CliError, defaultOptions, loadConfig } from './config.ts';
+import { type DoctorFlags, doctor } from './doctor-command.ts';
 import { importConfig } from './import-command.ts';
 import { init } from './init-command.ts';
 import { openGateway } from './open-gateway.ts';
@@ -13,6 +14,8 @@ const help = `Usage: model-gateway serve [options]      serves the gateway over 
        model-gateway init                  asks two questions, and writes gateway.config.mjs and .env
        model-gateway import FILE           writes them for a config file of LiteLLM, and lists what they cannot express
                                            (exit code 0: nothing; 1: something, or nothing was written)
+       model-gateway doctor [options]      checks the config, its store, providers and prices, and says what to do
+                                           (exit code 0: no problem; 1: a problem)
 
 serve
   --port N         port to listen on, 0 for any free one (default: PORT, or 8787)
@@ -30,6 +33,11 @@ chat
   --model M        slug of a model (default: defaultModel or the first model of the config file, or sandbox/lorem)
   --config FILE    as above; --data is not used: nothing is stored
   --url U          address of a running gateway, such as http://127.0.0.1:8787/v1, asked with the key in GATEWAY_API_KEY
+
+doctor
+  --config FILE    as above, and --data
+  --live           asks each provider with a key for a few tokens
+  --json           prints the findings as JSON
 
 --help, --version
 
@@ -61,7 +69,7 @@ export async function runCommand(terminal: Terminal): Promise<number> {
 async function runNamed(terminal: Terminal, [name, ...rest]: readonly string[], flags: Flags): Promise<void> {
   if (name === undefined || !Object.hasOwn(flagsOf, name))
     throw new CliError(
-      'Expected one of the commands serve, chat, init, import: model-gateway serve [options]; more with --help',
+      'Expected one of the commands serve, chat, init, import, doctor: model-gateway serve [options]; more with --help',
     );
   const command = name as keyof typeof flagsOf;
   const foreign = Object.keys(flags).find((flag) => !flagsOf[command].includes(flag));
@@ -71,6 +79,7 @@ async function runNamed(terminal: Terminal, [name, ...rest]: readonly string[], 
     throw new CliError(`Expected ${argument ?? `nothing after ${command}`}. More with --help.`);
   if (command === 'serve') await serveUntilStopped(terminal, flags);
   else if (command === 'init') await init(terminal);
+  else if (command === 'doctor') await doctor(terminal, flags);
   else if (command === 'import') await importConfig(terminal, rest[0]);
   else await chatOnce(terminal, rest[0], flags);
 }
@@ -80,6 +89,7 @@ const flagsOf = {
   chat: ['config', 'model', 'url'],
   init: [] as string[],
   import: [] as string[],
+  doctor: ['config', 'data', 'live', 'json'],
 };
 
 async function chatOnce(terminal: Terminal, message: string | undefined, flags: Flags): Promise<void> {
@@ -94,7 +104,7 @@ async function chatOnce(terminal: Terminal, message: string | undefined, flags: 
   }
 }
 
-interface Flags extends ChatFlags, ServeFlags {}
+interface Flags extends ChatFlags, ServeFlags, DoctorFlags {}
 
 function readArgs(args: readonly string[]) {
   const text = { type: 'string' } as const;
@@ -110,6 +120,8 @@ function readArgs(args: readonly string[]) {
     workers: text,
     model: text,
     url: text,
+    live: flag,
+    json: flag,
     help: flag,
     version: flag,
   };
