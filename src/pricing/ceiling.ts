@@ -66,9 +66,15 @@ export function unknownPart(prompt: PromptBound, endpoint: Endpoint, options: Ce
     (one) => prompt.kinds.has(one) || (one === 'search' && searches(endpoint, options)),
   );
   if (kind !== undefined) return nameOfKind[kind];
+  if (prompt.kinds.has('search') && isSearchUnpriced(endpoint)) return nameOfKind.search;
   return reasoningBeside(endpoint, options) === null
     ? 'reasoning beside max_tokens, which nothing limits without a context length,'
     : null;
+}
+
+/** Where the gateway itself switches a search tool on, its price must be known: those providers charge for each search. */
+function isSearchUnpriced({ searchesWeb, pricing }: Endpoint): boolean {
+  return searchesWeb === true && pricing?.webSearchPicoUsd === undefined && pricing?.requestPicoUsd === undefined;
 }
 
 /** Tokens of reasoning that `max_tokens` does not limit; null: nothing limits them. */

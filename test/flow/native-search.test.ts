@@ -129,6 +129,20 @@ describe('a search by Claude', () => {
     expect(records[0]?.costNanoUsd).toBe((words * 4 + 90_000) * 2_000 + 500 * 8_000 + 3 * 10_000_000);
     expect(records[0]?.costNanoUsd).toBeLessThanOrEqual(records[0]?.heldNanoUsd ?? 0);
   });
+  it('is a 400 under a budget where the price of a search is not known', async () => {
+    const { post, call, upstream } = speaking('anthropic-messages', 'claude-sonnet-4-5');
+    await call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 100 });
+    for (const body of [ask, { model: 'acme/m', messages, web_search_options: {} }]) {
+      const { status, json } = await post(body);
+      checkError(400, json);
+      expect([status, json.error.message]).toEqual([400, expect.stringContaining('web searches')]);
+    }
+    expect(upstream.sent).toEqual([]);
+    upstream.always({
+      body: { type: 'message', role: 'assistant', content: [], stop_reason: 'end_turn', usage },
+    });
+    expect((await post({ model: 'acme/m', messages })).status).toBe(200);
+  });
   it('comes beside functions, and not where no tool may be called', async () => {
     const { post, upstream } = speaking('anthropic-messages', 'claude-sonnet-4-5');
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
