@@ -15,6 +15,7 @@ import { siteCheck } from './http/cross-site.ts';
 import { createEdge } from './http/edge.ts';
 import { type HostCaller, namedCaller } from './http/host-caller.ts';
 import { requestOf } from './http/request-of.ts';
+import type { AuditDeps } from './operations/audit/write-ahead.ts';
 import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
 import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions } from './options.ts';
@@ -24,6 +25,7 @@ import { createOutputEstimates } from './pricing/output-estimates.ts';
 import { builtInProviders, builtInSlugs } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox.ts';
 import type { Explanation } from './schema/explanation.ts';
+import { auditedHost } from './setup/audited-host.ts';
 import { authentication } from './setup/authentication.ts';
 import { configureCatalog } from './setup/catalog.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
@@ -233,9 +235,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     guardrails: [...guardrails, ...resolved.guardrails],
   };
   const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth, values: limits.jsonValues };
+  const audit = {
+    auditLog: stores.auditLog,
+    clock,
+    onAudit: recorderOf(resolved.onAudit),
+    auditFailed: (error: unknown, id: string) =>
+      writeLog(logger, 'warn', { error, id }, 'An entry of the audit log stays incomplete'),
+  } satisfies AuditDeps;
   const ofInterface = operations({
     ids,
-    clock,
     brand,
     bounds: limits,
     presentation: presentationOf(resolved.compat),
@@ -243,8 +251,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     records,
     byokProviders: new Map([...configured].filter(([, { provider }]) => provider.isSandbox !== true)),
     pipeline,
-    onAudit: recorderOf(resolved.onAudit),
-    auditFailed: (error, id) => writeLog(logger, 'warn', { error, id }, 'An entry of the audit log stays incomplete'),
+    ...audit,
   });
   const edge = createEdge({
     operations: asOptions(() => allOperations(ofInterface, resolved.operations)),
@@ -275,8 +282,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const apiFor = createInProcess(ofInterface, edge.call);
   const { explain, explainAs } = createExplainer(ofInterface, edge.call);
   const api = apiFor(operator);
-  const apiKeys = lazily(() => withHostApiKeys(api.apiKeys, stores.hostApiKeys));
-  const credentials = lazily(() => ({ ...api.credentials, rotate: stores.rotateCredentials }));
+  const { rotateCredentials, hostApiKeys } = stores;
+  const own = auditedHost(audit, () => api, { apiKeys: hostApiKeys, rotateCredentials });
+  const apiKeys = lazily(() => withHostApiKeys(api.apiKeys, own.apiKeys));
+  const credentials = lazily(() => ({ ...api.credentials, rotate: own.rotateCredentials }));
   return mergeApi(api, {
     fetch: fetchBy((request) => edge.handle(request)),
     as(given: HostCaller) {

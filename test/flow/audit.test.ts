@@ -21,6 +21,30 @@ describe('the audit log', () => {
     expect(bare.map(({ name }) => name)).toEqual(['explainChatCompletion', 'explainResponse']);
   });
 
+  it('holds what the host app changes by functions that are no operation', async () => {
+    const told: AuditEntry[] = [];
+    const { gateway, run, call } = testGateway({ secrets, onAudit: (entry) => told.push(entry) });
+    const { record } = await run(gateway.apiKeys.create({ name: 'Of the host', limitNanoUsd: 1_000_000_000 }));
+    await run(gateway.apiKeys.setDisabled(record.hash, true));
+    await run(gateway.apiKeys.setDisabled(record.hash, true));
+    await run(gateway.credentials.rotate());
+    expect(await run(gateway.apiKeys.delete(record.hash))).toBe(true);
+    expect(await run(gateway.apiKeys.delete(record.hash))).toBe(false);
+    expect(await run(gateway.apiKeys.setDisabled('f'.repeat(64), true))).toBeNull();
+    await expect(run(gateway.apiKeys.create({ name: '' }))).rejects.toMatchObject({ status: 400 });
+    const key = { resource_type: 'api_key', resource_id: record.hash, outcome: 'done', actor: { type: 'operator' } };
+    const expected = [
+      { ...key, operation: 'createKeys', before: null, after: { name: 'Of the host', limit: 1 } },
+      { ...key, operation: 'updateKeys', before: { disabled: false }, after: { disabled: true } },
+      { ...key, operation: 'updateKeys', before: {}, after: {} },
+      { operation: 'rotateCredentials', resource_type: 'byok', resource_id: null, after: { checked: 0, resealed: 0 } },
+      { ...key, operation: 'deleteKeys', before: { name: 'Of the host' }, after: null },
+    ];
+    expect(told).toMatchObject(expected);
+    const { json } = await call('GET', '/audit');
+    expect(json.data.toReversed()).toMatchObject(expected);
+  });
+
   it('holds who, what and the changed fields alone, and no secret', async () => {
     const told: AuditEntry[] = [];
     const test = testGateway({ audit: { enabled: true }, secrets, onAudit: (entry) => told.push(entry) });
