@@ -86,15 +86,14 @@ export function createAuditLog({ storage, clock, maxEntries, maxAgeMs }: AuditLo
       // Instances that write in the same millisecond want the same number: the store gives it to one of them.
       const partition = placeOf(entry);
       await register(partition);
-      for (let tries = 0; tries < maxTries; tries++) {
-        next = next.atMs === atMs ? { atMs, number: next.number + 1 } : { atMs, number: 0 };
-        const id = `audit-${String(atMs).padStart(15, '0')}-${String(next.number).padStart(numberDigits, '0')}`;
+      let number = next.atMs === atMs ? next.number + 1 : 0;
+      // Upwards: others may write in another millisecond meanwhile, and a number that is taken stays so.
+      for (let tries = 0; tries < maxTries; tries++, number++) {
+        next = { atMs, number };
+        const id = `audit-${String(atMs).padStart(15, '0')}-${String(number).padStart(numberDigits, '0')}`;
         const named = { id, ...entry };
-        if (
-          !(await storage.commit([{ at: at(partition, id), expect: null, value: JSON.stringify(named), rank: atMs }]))
-        )
-          continue;
-        return named;
+        if (await storage.commit([{ at: at(partition, id), expect: null, value: JSON.stringify(named), rank: atMs }]))
+          return named;
       }
       throw new GatewayError('unavailable', 'Too many changes at once: this one was not made', { retryAfterMs: 1000 });
     },
