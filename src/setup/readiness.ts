@@ -23,12 +23,13 @@ export function createReadiness(
 
   async function lookOnce(): Promise<Readiness> {
     const reasons: string[] = [];
-    if (isClosed) reasons.push('The gateway is closed');
-    else {
+    if (!isClosed) {
       if (!catalog.isLoaded()) reasons.push('The document of the catalogue has not been read yet');
       const failure = await stores.ping().then(() => null, reasonOf);
       if (failure !== null) reasons.push(failure);
     }
+    // Also where it was closed while the store was asked.
+    if (isClosed) return { isReady: false, reasons: ['The gateway is closed'] };
     return { isReady: reasons.length === 0, reasons };
   }
 
