@@ -20,8 +20,6 @@ export const builtinSlugs = [
   'prompt-injection',
 ] as const;
 
-/** The most guardrails of a workspace: every request reads them all. */
-export const maxGuardrails = 50;
 /** The most keys that a guardrail is assigned to. */
 export const maxAssignedKeys = 1_000;
 const maxFilters = 100;

@@ -172,6 +172,8 @@ export const limitSettingsSchema = lazily(() =>
     listItems: count().default(1_000),
     /** Different patterns with a `*` in `allowed_models`, over all provider credentials of one workspace. */
     credentialPatterns: count().default(1_000),
+    /** Guardrails of one workspace. Every request reads them all. */
+    guardrails: count().default(50),
     /** The complete response of a provider, decompressed. */
     upstreamBodyBytes: count().default(32 * 1024 * 1024),
     /** The complete stream of a provider, decompressed. */

@@ -52,7 +52,7 @@ export interface StoreSettings {
   storeTimeoutMs: number;
   storeCacheMs: number;
   budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs' | 'onUnsharedStore'>;
-  limits: Pick<LimitSettings, 'apiKeys' | 'credentials' | 'credentialPatterns'>;
+  limits: Pick<LimitSettings, 'apiKeys' | 'credentials' | 'credentialPatterns' | 'guardrails'>;
   redis?: RedisSettings | undefined;
   rateLimits: Pick<RateLimitSettings, 'key' | 'leaseMs' | 'onStoreFailure'>;
   secrets?: MasterSecrets | undefined;
@@ -151,7 +151,14 @@ export function openStores(settings: StoreSettings): Stores {
     forgotten: (workspaceId, hash) => guardrails(workspaceId).forgetKey(hash),
   });
   const budgetsOf = handles(createBudgets({ storage, clock, ids, cacheMs }));
-  const guardrails = createGuardrails({ storage, owners, clock, ids, forget: (id) => budgetsOf(id).forget() });
+  const guardrails = createGuardrails({
+    storage,
+    owners,
+    clock,
+    ids,
+    maxPerWorkspace: limits.guardrails,
+    forget: (id) => budgetsOf(id).forget(),
+  });
   const events = openBudgetEvents({ ...settings, settings: settings.budgetEvents, storage, ledger, logger });
   const { watch } = events;
   const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs, watch });

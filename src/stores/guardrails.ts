@@ -5,7 +5,6 @@ import type { WorkspaceId } from '../call/workspace.ts';
 import {
   type GuardrailSettings,
   maxAssignedKeys,
-  maxGuardrails,
   type StoredGuardrail,
   type StoredGuardrails,
   storedGuardrailsSchema,
@@ -43,6 +42,8 @@ export interface GuardrailsDeps {
   owners: Owners;
   clock: Clock;
   ids: Ids;
+  /** The most guardrails of a workspace. */
+  maxPerWorkspace: number;
   /** Is called after each write: what is cached of the workspace is not true any more. */
   forget(workspaceId: WorkspaceId): void;
 }
@@ -132,7 +133,7 @@ export function createGuardrails(deps: GuardrailsDeps): (workspaceId: WorkspaceI
         };
         await owners.claim('guardrail', made.id, workspaceId);
         await change((all) => {
-          if (all.length >= maxGuardrails) throw tooMany();
+          if (all.length >= deps.maxPerWorkspace) throw tooMany(deps.maxPerWorkspace);
           return [...all, made];
         });
         return made;
@@ -183,8 +184,8 @@ function ofOperator(): GatewayError {
   );
 }
 
-function tooMany(): GatewayError {
-  return new GatewayError('invalid_request', `The workspace has ${maxGuardrails} guardrails, which is the most`);
+function tooMany(most: number): GatewayError {
+  return new GatewayError('invalid_request', `The workspace has ${most} guardrails, which is the most`);
 }
 
 function tooManyKeys(): GatewayError {

@@ -109,6 +109,11 @@ describe('the operations on guardrails', () => {
     const { status, json } = await call('POST', '/guardrails', { name: 'x', ...fields });
     expect([status, JSON.stringify(json.error.metadata.issues)]).toEqual([400, expect.stringContaining(path)]);
   });
+  it('make as many as the option says, and no more: 400', async () => {
+    const { call } = gatewayOn({ limits: { guardrails: 2 } });
+    const create = async () => (await call('POST', '/guardrails', { name: 'x' })).status;
+    expect([await create(), await create(), await create()]).toEqual([201, 201, 400]);
+  });
   it('take a management key, and no other', async () => {
     const test = gatewayOn();
     const { key } = await newKey(test);
