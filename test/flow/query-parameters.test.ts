@@ -13,7 +13,7 @@ describe('a query parameter that the operation does not have', () => {
     async (method, path) => {
       const { call } = testGateway();
       const body = method === 'GET' || method === 'DELETE' ? undefined : {};
-      const required = path === '/generation' ? 'id=gen-1&' : '';
+      const required = path.startsWith('/generation/') || path === '/generation' ? 'id=gen-1&' : '';
       const { status, json } = await call(method, `${path}?${required}surprise=1`, body);
       expect([status, json.error.message]).toEqual([400, 'surprise: unknown key "surprise"']);
       expect(json.error.metadata.issues).toHaveLength(1);
