@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { GatewayError } from '../base/errors.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
 import { type GenerationFields, type GenerationQuery, generationQuery } from '../schema/generation.ts';
 import { type GenerationContent, generationContentSchema } from '../schema/generation-content.ts';
 import type { GenerationDeps } from './get-generation.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
-import { keptRecords, ownerOfGeneration, reachGeneration } from './records/reach.ts';
+import { keptRecords, reachGeneration } from './records/reach.ts';
 
 /**
  * The prompt and the response of one request, where its workspace keeps them.
@@ -30,8 +31,8 @@ export function getGenerationContent({
     result: () => z.object({ data: generationContentSchema() }),
     async run({ query: { id }, caller }) {
       const kept = keptRecords(records);
-      await reachGeneration(kept, caller, id);
-      const content = await kept.content(await ownerOfGeneration(kept, caller, id), id);
+      const { workspace_id: owner } = await reachGeneration(kept, caller, id);
+      const content = await kept.content(owner as WorkspaceId, id);
       if (content !== null) return jsonReply({ data: content });
       throw new GatewayError(
         'not_found',

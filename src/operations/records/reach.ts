@@ -1,6 +1,5 @@
 import { GatewayError } from '../../base/errors.ts';
 import type { Caller } from '../../call/call.ts';
-import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Generation } from '../../schema/generation.ts';
 import type { Records } from '../../telemetry/records/records.ts';
 
@@ -16,15 +15,11 @@ export function keptRecords(records: Records | null): Records {
  * @throws GatewayError not_found (404), the same for what is not there, expired and somebody else's
  */
 export async function reachGeneration(records: Records, caller: Caller, id: string): Promise<Generation> {
-  const found = await records.find(await ownerOfGeneration(records, caller, id), id);
+  const isOperator = caller.managesAll && caller.permissions.includes('management');
+  const workspaceId = isOperator ? ((await records.ownerOf(id)) ?? caller.workspaceId) : caller.workspaceId;
+  const found = await records.find(workspaceId, id);
   if (found !== null && mayRead(caller, found)) return found;
   throw new GatewayError('not_found', 'There is no record of a request with this id');
-}
-
-/** The workspace in which a caller looks for a record. */
-export async function ownerOfGeneration(records: Records, caller: Caller, id: string): Promise<WorkspaceId> {
-  const isOperator = caller.managesAll && caller.permissions.includes('management');
-  return isOperator ? ((await records.ownerOf(id)) ?? caller.workspaceId) : caller.workspaceId;
 }
 
 function mayRead(caller: Caller, { api_key_hash, external_user }: Generation): boolean {

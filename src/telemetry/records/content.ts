@@ -1,6 +1,4 @@
-import * as z from 'zod';
 import { tryParseJson } from '../../base/json.ts';
-import { lazily } from '../../base/lazily.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import { type GenerationContent, generationContentSchema } from '../../schema/generation-content.ts';
 import { damagedRecord } from '../../stores/damaged.ts';
@@ -34,8 +32,6 @@ export function contentText({ messages, completion, reasoning, toolCalls }: Kept
   },"is_truncated":${isInputTooLong || isOutputTooLong}}`;
 }
 
-const stored = lazily(() => z.looseObject(generationContentSchema().shape));
-
 /** @returns null: none was kept. @throws GatewayError unavailable (503); internal (500) for a damaged one */
 export async function readContent(
   storage: Storage,
@@ -44,7 +40,7 @@ export async function readContent(
 ): Promise<GenerationContent | null> {
   const text = await storage.get(contentAt(workspaceId, id));
   if (text === null) return null;
-  const parsed = stored().safeParse(tryParseJson(text));
+  const parsed = generationContentSchema().safeParse(tryParseJson(text));
   if (!parsed.success) throw damagedRecord(kind);
   return parsed.data;
 }
