@@ -57,8 +57,8 @@ export interface CatalogProvider {
   isOwn?: boolean;
   /** Request fields that never reach a model of its own name. Absent: none. */
   unsupportedParameters?: (upstreamModel: string) => readonly string[];
-  /** true: a model searches the web by itself, unless `web_search_options` never reaches it. Default false. */
-  mapsWebSearch?: boolean;
+  /** Whether a model of its own name searches the web by itself. Absent: none is known to. */
+  searchesWeb?: (upstreamModel: string) => boolean;
 }
 
 /** The sources of models, the most trusted first. */
@@ -302,7 +302,7 @@ function passThroughModel(
     quantization: null,
     supportedParameters: null,
     ...(unsupported.length > 0 ? { unsupportedParameters: unsupported } : {}),
-    ...(provider.mapsWebSearch === true && !unsupported.includes('web_search_options') ? { searchesWeb: true } : {}),
+    ...(provider.searchesWeb?.(upstreamModel) ? { searchesWeb: true } : {}),
     dataPolicy: provider.dataPolicy,
   };
   const same = known.get(nameOf(endpoint));

@@ -88,7 +88,7 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
 }
 
 /** Whether the provider is known to search the web where the request asks it to. */
-export function searchesByItself({ searchesWeb, supportedParameters, unsupportedParameters }: Endpoint): boolean {
+function searchesByItself({ searchesWeb, supportedParameters, unsupportedParameters }: Endpoint): boolean {
   const isListed = supportedParameters?.includes('web_search_options') === true;
   return (searchesWeb === true || isListed) && unsupportedParameters?.includes('web_search_options') !== true;
 }

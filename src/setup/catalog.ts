@@ -11,7 +11,7 @@ import type { Logger } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
 import { checkAliases } from './aliases.ts';
 import { type CatalogSettings, type CatalogSource, catalogDocument, type ModelSettings } from './model-options.ts';
-import { servableModels } from './models.ts';
+import { searchesWeb, servableModels, unsupportedOf } from './models.ts';
 import { type Configured, SettingsError } from './providers.ts';
 
 export interface CatalogSetup {
@@ -54,8 +54,8 @@ export function configureCatalog(setup: CatalogSetup): Catalog {
         {
           dataPolicy: provider.dataPolicy,
           isOwn: !builtInProviders.has(slug),
-          mapsWebSearch: provider.dialect.mapsWebSearch === true,
-          unsupportedParameters: (model) => provider.dialect.unsupportedParameters?.(provider.quirks, model) ?? [],
+          searchesWeb: (model) => searchesWeb(provider, model),
+          unsupportedParameters: (model) => unsupportedOf(provider, model),
         },
       ]),
     ),

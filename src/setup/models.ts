@@ -111,17 +111,27 @@ function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoin
   };
 }
 
-function supportedOf(given: readonly string[], unsupported: readonly string[], searchesWeb: boolean): string[] {
+/** Request fields that never reach a model, by its name at the provider. */
+export function unsupportedOf({ dialect, quirks }: Provider, model: string): readonly string[] {
+  return dialect.unsupportedParameters?.(quirks, model) ?? [];
+}
+
+/** Whether the dialect has a search tool for a model: the dialect leaves the field out for the others. */
+export function searchesWeb(provider: Provider, model: string): boolean {
+  return provider.dialect.mapsWebSearch === true && !unsupportedOf(provider, model).includes(searchParameter);
+}
+
+function supportedOf(given: readonly string[], unsupported: readonly string[], isSearching: boolean): string[] {
   const supported = given.filter((name) => !unsupported.includes(name));
-  return searchesWeb && !supported.includes(searchParameter) ? [...supported, searchParameter] : supported;
+  return isSearching && !supported.includes(searchParameter) ? [...supported, searchParameter] : supported;
 }
 
 const searchParameter = 'web_search_options';
 
 function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Provider): Endpoint {
   const { variant } = given;
-  const unsupported = provider.dialect.unsupportedParameters?.(provider.quirks, given.model) ?? [];
-  const searchesWeb = provider.dialect.mapsWebSearch === true && !unsupported.includes(searchParameter);
+  const unsupported = unsupportedOf(provider, given.model);
+  const isSearching = searchesWeb(provider, given.model);
   const supported = given.supportedParameters ?? model.supportedParameters ?? null;
   return {
     modelSlug: flatText(model.slug),
@@ -133,9 +143,9 @@ function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Pro
     maxPromptTokens: given.maxPromptTokens,
     maxCompletionTokens: given.maxCompletionTokens ?? null,
     quantization: given.quantization ?? null,
-    supportedParameters: supported === null ? null : supportedOf(supported, unsupported, searchesWeb),
+    supportedParameters: supported === null ? null : supportedOf(supported, unsupported, isSearching),
     unsupportedParameters: unsupported.length > 0 ? unsupported : undefined,
-    ...(searchesWeb ? { searchesWeb } : {}),
+    ...(isSearching ? { searchesWeb: true } : {}),
     dataPolicy: given.dataPolicy ?? provider.dataPolicy,
     serviceTier: given.serviceTier ?? (variant === 'flex' || variant === 'priority' ? variant : undefined),
     implicitCaching: given.implicitCaching,
