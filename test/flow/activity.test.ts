@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Keyv } from 'keyv';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../adapters/sqlite.ts';
 import { randomIds } from '../../src/base/ids.ts';
@@ -13,6 +12,7 @@ import { memoryLedger } from '../../src/stores/ledger/memory.ts';
 import { memoryStorage } from '../../src/stores/storage/memory.ts';
 import { createRecords } from '../../src/telemetry/records/records.ts';
 import { segmentsOf } from '../../src/telemetry/records/sums.ts';
+import { brittleStore } from '../support/brittle-store.ts';
 import { hello, type TestGateway, testGateway } from '../support/gateway.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { completion } from '../support/upstream.ts';
@@ -106,27 +106,13 @@ describe('GET /activity', () => {
     await third.gateway.close();
   });
   it('also has what the queue had no room for', async () => {
-    const rows = new Map<string, unknown>();
-    let isDown = false;
-    const orFail = <T>(work: () => T) =>
-      isDown ? Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' })) : Promise.resolve(work());
-    const adapter = {
-      opts: {},
-      get: (key: string) => orFail(() => rows.get(key)),
-      set: (key: string, value: unknown) => orFail(() => void rows.set(key, value)).then(() => true),
-      delete: (key: string) => orFail(() => rows.delete(key)),
-      clear: () => orFail(() => rows.clear()),
-      on: () => undefined,
-    };
-    const tested = open({
-      store: new Keyv({ store: adapter as never }),
-      records: { enabled: true, queueLength: 2 },
-    });
+    const { state, store } = brittleStore();
+    const tested = open({ store, records: { enabled: true, queueLength: 2 } });
     await tested.post(ask);
     await tested.clock.advance(1_000);
-    isDown = true;
+    state.fault = () => Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }));
     for (let at = 0; at < 6; at++) expect((await tested.post(ask)).status).toBe(200);
-    isDown = false;
+    state.fault = null;
     await tested.clock.advance(5_000);
     expect(await activity(tested, '?group_by=day')).toMatchObject([{ requests: 7 }]);
     expect((await tested.call('GET', '/generations')).json.total_count).toBe(3);

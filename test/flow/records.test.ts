@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Keyv } from 'keyv';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../adapters/sqlite.ts';
 import { randomIds } from '../../src/base/ids.ts';
 import type { GatewayOptions } from '../../src/options.ts';
+import { brittleStore } from '../support/brittle-store.ts';
 import { hello, managementKey, nextTurn, type TestGateway, testGateway, testKey } from '../support/gateway.ts';
 import { sharedAvailable, validateAgainstReference } from '../support/reference.ts';
 import { completion } from '../support/upstream.ts';
@@ -208,22 +208,6 @@ describe('kept records', () => {
   });
 });
 
-/** A store whose calls fail, or never end, when told to. */
-function brittle() {
-  const rows = new Map<string, unknown>();
-  const state: { fault: (() => Promise<never>) | null } = { fault: null };
-  const orFail = <T>(work: () => T) => (state.fault ? state.fault() : Promise.resolve(work()));
-  const adapter = {
-    opts: {},
-    get: (key: string) => orFail(() => rows.get(key)),
-    set: (key: string, value: unknown) => orFail(() => void rows.set(key, value)).then(() => true),
-    delete: (key: string) => orFail(() => rows.delete(key)),
-    clear: () => orFail(() => rows.clear()),
-    on: () => undefined,
-  };
-  return { state, store: new Keyv({ store: adapter as never }) };
-}
-
 describe('a store that fails', () => {
   const faults = {
     'is down': () => Promise.reject(Object.assign(new Error('gone'), { code: 'ECONNREFUSED' })),
@@ -232,7 +216,7 @@ describe('a store that fails', () => {
   it.each(Object.entries(faults))(
     '%s: requests are served, the queue is bounded, drops are counted',
     async (_, fault) => {
-      const { state, store } = brittle();
+      const { state, store } = brittleStore();
       const lines: [object, string][] = [];
       const log = (fields: object, message: string) => void lines.push([fields, message]);
       const tested = open({

@@ -1,28 +1,15 @@
-import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
+import { brittleStore, type Fault } from '../support/brittle-store.ts';
 import { tenantGateway } from '../support/tenant-gateway.ts';
-
-type Fault = () => Promise<never>;
 
 /** A gateway over a store that fails when told to. */
 function open() {
-  const entries = new Map<string, unknown>();
-  let fault: Fault | null = null;
-  const orFail = <T>(work: () => T) => (fault ? fault() : Promise.resolve(work()));
-  const adapter = {
-    opts: {},
-    get: (key: string) => orFail(() => entries.get(key)),
-    set: (key: string, value: unknown) => orFail(() => void entries.set(key, value)).then(() => true),
-    delete: (key: string) => orFail(() => entries.delete(key)),
-    clear: () => orFail(() => entries.clear()),
-    on: () => undefined,
-  };
-  const tested = tenantGateway({ store: new Keyv({ store: adapter as never }) });
+  const { state, entries, store } = brittleStore();
   return {
-    ...tested,
+    ...tenantGateway({ store }),
     entries,
     fail: (how: Fault | null) => {
-      fault = how;
+      state.fault = how;
     },
   };
 }
