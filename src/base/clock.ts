@@ -29,18 +29,22 @@ export function isoTime(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-/** Waits `ms` milliseconds; rejects with the signal's reason as soon as it aborts. */
-export function wait(clock: Clock, ms: number, signal: StopSignal): Promise<void> {
+/**
+ * Waits `ms` milliseconds; rejects with the signal's reason as soon as it aborts.
+ * @param options  as of `Clock.after`
+ */
+export function wait(clock: Clock, ms: number, signal: StopSignal, options?: { isIdle?: boolean }): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const onAbort = () => {
       cancel();
       reject(signal.reason);
     };
-    const cancel = clock.after(ms, () => {
+    const done = () => {
       signal.removeEventListener('abort', onAbort);
       resolve();
-    });
+    };
+    const cancel = clock.after(ms, done, options);
     signal.addEventListener('abort', onAbort, { once: true });
   });
 }

@@ -18,7 +18,7 @@ import { type Explanation, explanationSchema } from '../schema/explanation.ts';
 import { checkWithPlugins } from '../schema/plugin-check.ts';
 import { checkWithBounds, type RequestBounds } from '../schema/request-bounds.ts';
 import { contradictions } from '../schema/validate.ts';
-import { scopeOf } from '../stores/spending/refuse.ts';
+import { scopeOf } from '../stores/spending/windows.ts';
 import { chatCalls, chatIssues } from './chat/call-of.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 

@@ -53,6 +53,6 @@ function isSampled(id: string, { samplingRate }: IoLogging): boolean {
 }
 
 /** The integer by which `io_logging_api_key_ids` names a key: the first 12 hex digits of its hash. */
-export function apiKeyId(hash: string): number {
+function apiKeyId(hash: string): number {
   return Number.parseInt(hash.slice(0, 12), 16);
 }

@@ -161,7 +161,7 @@ export function openStores(settings: StoreSettings): Stores {
   });
   const events = openBudgetEvents({ ...settings, settings: settings.budgetEvents, storage, ledger, logger });
   const { watch } = events;
-  const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs, watch });
+  const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs, observer: watch });
   const rateLimiter = createRateLimiter({
     rates: bare.kind === 'memory' ? bare.rates : storage.rates,
     clock,

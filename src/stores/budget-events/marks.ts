@@ -3,26 +3,20 @@ import { lazily } from '../../base/lazily.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import { perWorkspace } from '../collection.ts';
 import { unlessDeleted } from '../deletion.ts';
-import type { Window } from '../ledger/ledger.ts';
+import type { LimitedWindow } from '../ledger/ledger.ts';
 import type { Storage } from '../storage/storage.ts';
-
-/** A window of one limit. */
-export interface MarkOf {
-  startMs: number;
-  limitNanoUsd: number;
-}
 
 /** Which events were raised, so that several instances raise each once. */
 export interface EventMarks {
   /**
-   * @param mark  with the per cent that are reached
+   * @param percent  reached
    * @returns the per cent up to which events were raised before; `Infinity`: a later window has begun, or the workspace
    *          is deleted
    * @throws GatewayError unavailable (503)
    */
-  reach(workspaceId: WorkspaceId, window: Window, mark: MarkOf & { percent: number }): Promise<number>;
+  reach(workspaceId: WorkspaceId, window: LimitedWindow, percent: number): Promise<number>;
   /** @returns false: an event was raised before. @throws GatewayError unavailable (503) */
-  refuse(workspaceId: WorkspaceId, window: Window, mark: MarkOf): Promise<boolean>;
+  refuse(workspaceId: WorkspaceId, window: LimitedWindow): Promise<boolean>;
   /** The workspace is deleted. @throws GatewayError unavailable (503) */
   forget(workspaceId: WorkspaceId): Promise<void>;
 }
@@ -51,8 +45,7 @@ export function createEventMarks(storage: Storage): EventMarks {
   /** Changes a mark, and returns what it was; null: a later window has one already. */
   async function change(
     workspaceId: WorkspaceId,
-    { account, interval }: Window,
-    { startMs, limitNanoUsd }: MarkOf,
+    { account, interval, startMs, limitNanoUsd }: LimitedWindow,
     edit: (mark: Mark) => Mark,
   ): Promise<Mark | null> {
     const id = `${interval}.${account.replaceAll(':', '.')}`;
@@ -76,15 +69,15 @@ export function createEventMarks(storage: Storage): EventMarks {
   }
 
   return {
-    async reach(workspaceId, window, mark) {
-      const before = await change(workspaceId, window, mark, (one) => ({
-        ...one,
-        percent: Math.max(one.percent, mark.percent),
+    async reach(workspaceId, window, percent) {
+      const before = await change(workspaceId, window, (mark) => ({
+        ...mark,
+        percent: Math.max(mark.percent, percent),
       }));
       return before?.percent ?? Number.POSITIVE_INFINITY;
     },
-    async refuse(workspaceId, window, mark) {
-      const before = await change(workspaceId, window, mark, (one) => ({ ...one, isRefused: true }));
+    async refuse(workspaceId, window) {
+      const before = await change(workspaceId, window, (mark) => ({ ...mark, isRefused: true }));
       return before?.isRefused === false;
     },
     async forget(workspaceId) {

@@ -6,15 +6,13 @@ import { windowOf } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { BudgetEvent } from '../../schema/budget-event-settings.ts';
 import type { Ledger, LimitedWindow, WindowState } from '../ledger/ledger.ts';
-import { scopeOf } from '../spending/refuse.ts';
-import { keyAccount, noKey, workspaceAccount } from '../spending/windows.ts';
+import type { BookingObserver } from '../spending/spending.ts';
+import { keyAccount, noKey, scopeOf, workspaceAccount } from '../spending/windows.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import type { EventMarks } from './marks.ts';
 
 /** Raises the events of budgets. It never slows or fails a request. */
-export interface BudgetWatch {
-  /** Money was booked in these windows: the store has confirmed it. */
-  booked(workspaceId: WorkspaceId, windows: readonly LimitedWindow[]): void;
+export interface BudgetWatch extends BookingObserver {
   /** A request was refused. */
   refused(refused: RefusedBudget): void;
   /** Looks at what was booked last. Never rejects. */
@@ -98,18 +96,14 @@ export function createBudgetWatch(deps: BudgetWatchDeps): BudgetWatch {
     const highest = reached.at(-1) ?? 0;
     const key = keyOf(workspaceId, window);
     if (highest <= (raised.get(key) ?? 0)) return;
-    const { startMs, limitNanoUsd } = window;
-    const mark = { startMs, limitNanoUsd, percent: highest };
-    const before = await marks.reach(workspaceId, window, mark);
+    const before = await marks.reach(workspaceId, window, highest);
     raised.set(key, highest);
     for (const percent of reached) if (percent > before) emit(eventOf(workspaceId, window, state, percent));
   }
 
   async function refuse({ workspaceId, window, state }: Refused): Promise<void> {
     try {
-      if (!(await marks.refuse(workspaceId, window, { startMs: window.startMs, limitNanoUsd: window.limitNanoUsd })))
-        return;
-      emit(eventOf(workspaceId, window, state, null));
+      if (await marks.refuse(workspaceId, window)) emit(eventOf(workspaceId, window, state, null));
     } catch (error) {
       refusals.delete(keyOf(workspaceId, window));
       writeLog(logger, 'warn', { error, workspaceId }, 'the event of a refused request could not be raised');

@@ -1,4 +1,5 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, wait } from '../../base/clock.ts';
+import { within, withSignal } from '../../base/within.ts';
 import type { BudgetEvent, WebhookSettings } from '../../schema/budget-event-settings.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
 
@@ -52,7 +53,9 @@ export function createWebhook({ settings, clock, logger, fetch }: WebhookDeps): 
         writeLog(logger, 'warn', fields, 'an event of a budget was not delivered to the webhook');
         return;
       }
-      await pause(Math.min(firstPauseMs * 4 ** attempt, longestPauseMs));
+      const pauseMs = Math.min(firstPauseMs * 4 ** attempt, longestPauseMs);
+      // When the gateway closes, the last try comes at once.
+      await wait(clock, pauseMs, closing.signal, { isIdle: true }).catch(() => undefined);
     }
   }
 
@@ -60,45 +63,25 @@ export function createWebhook({ settings, clock, logger, fetch }: WebhookDeps): 
   async function post(event: BudgetEvent): Promise<{ status: number | null; isPassing: boolean } | null> {
     const body = JSON.stringify(event);
     const timestamp = String(Math.floor(clock.now() / 1000));
-    const time = new AbortController();
-    const cancel = clock.after(timeoutMs, () => time.abort());
     try {
       const signature = await (await signer)(`${event.id}.${timestamp}.${body}`);
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'webhook-id': event.id,
-          'webhook-timestamp': timestamp,
-          'webhook-signature': `v1,${signature}`,
-        },
-        body,
-        // Where another address is to be used, the operator says so.
-        redirect: 'error',
-        signal: time.signal,
+      const headers = {
+        'content-type': 'application/json',
+        'webhook-id': event.id,
+        'webhook-timestamp': timestamp,
+        'webhook-signature': `v1,${signature}`,
+      };
+      // Redirects: where another address is to be used, the operator says so.
+      const { status, ok } = await withSignal(clock, { timeoutMs, signals: [], late }, async (signal) => {
+        const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal });
+        await response.body?.cancel();
+        return response;
       });
-      await response.body?.cancel();
-      const { status, ok } = response;
       return ok ? null : { status, isPassing: status >= 500 || status === 408 || status === 429 };
     } catch {
       // What fetch says may hold the address, and that a secret.
       return { status: null, isPassing: true };
-    } finally {
-      cancel();
     }
-  }
-
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        cancel();
-        closing.signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const cancel = clock.after(ms, end, { isIdle: true });
-      closing.signal.addEventListener('abort', end);
-      if (closing.signal.aborted) end();
-    });
   }
 
   return {
@@ -115,16 +98,12 @@ export function createWebhook({ settings, clock, logger, fetch }: WebhookDeps): 
     },
     async close() {
       closing.abort();
-      if (working === null) return;
-      let cancel: () => void = () => undefined;
-      const late = new Promise<void>((resolve) => {
-        cancel = clock.after(drainMs, resolve);
-      });
-      await Promise.race([working, late]);
-      cancel();
+      await within(clock, drainMs, () => working, late).catch(() => undefined);
     },
   };
 }
+
+const late = () => new Error('too slow');
 
 /** HMAC with SHA-256, in base64. */
 async function signerOf(secret: string): Promise<(text: string) => Promise<string>> {

@@ -4,7 +4,6 @@ import { GatewayError } from '../../base/errors.ts';
 import type { Ids } from '../../base/ids.ts';
 import { type Interval, intervals, windowOf } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { BudgetWatch } from '../budget-events/watch.ts';
 import type { Ledger, WindowState } from '../ledger/ledger.ts';
 import type { StoreLogger } from '../storage/logger.ts';
 import { createHeartbeat } from './heartbeat.ts';
@@ -12,7 +11,7 @@ import { createHolds, isHold } from './holds.ts';
 import { createOutbox } from './outbox.ts';
 import { refuse } from './refuse.ts';
 import { FreeReservation, LimitedReservation } from './reservation.ts';
-import type { HoldScope, ReservationOutcome, Spending } from './spending.ts';
+import type { BookingObserver, HoldScope, ReservationOutcome, Spending } from './spending.ts';
 import { createUsageCounter } from './usage-counter.ts';
 import { type Limited, rememberLimits } from './windows.ts';
 
@@ -32,7 +31,7 @@ export interface SpendingDeps {
   /** The longest time that `close` waits, in ms. Default 2,000. */
   drainMs?: number;
   /** Is told what the store has booked; absent: nobody wants to know. */
-  watch?: Pick<BudgetWatch, 'booked'> | null | undefined;
+  observer?: BookingObserver | null | undefined;
   /** How long a booking is sent again if the store does not accept it, in ms. Default a day. */
   giveUpMs?: number;
 }
@@ -50,12 +49,12 @@ export function createSpending({
   flushMs = 1_000,
   drainMs = 2_000,
   giveUpMs = 86_400_000,
-  watch = null,
+  observer = null,
 }: SpendingDeps): Spending {
   const forgotten = new Set<WorkspaceId>();
   const outbox = createOutbox({ clock, random, logger, giveUpMs });
   const heartbeat = createHeartbeat(ledger, clock, leaseMs, logger);
-  const holds = createHolds({ ledger, clock, ids, outbox, heartbeat, logger, leaseMs, forgotten, watch });
+  const holds = createHolds({ ledger, clock, ids, outbox, heartbeat, logger, leaseMs, forgotten, observer });
   const usageCounter = createUsageCounter({ ledger, clock, ids, outbox, flushMs, forgotten });
   const limitedIn = rememberLimits();
   const books = { holds, usageCounter, logger };

@@ -2,7 +2,6 @@ import { andThen } from '../../base/and-then.ts';
 import type { Clock } from '../../base/clock.ts';
 import { holdId, type Ids } from '../../base/ids.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { BudgetWatch } from '../budget-events/watch.ts';
 import {
   type EndOutcome,
   type HoldOutcome,
@@ -16,6 +15,7 @@ import { wasNotSent } from '../storage/circuit.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import type { Heartbeat } from './heartbeat.ts';
 import type { Outbox } from './outbox.ts';
+import type { BookingObserver } from './spending.ts';
 
 /** The holds in the ledger, from the request for a hold to its confirmed end. */
 export interface Holds {
@@ -51,11 +51,11 @@ export interface HoldsDeps {
   /** Deleted workspaces. */
   forgotten: ReadonlySet<WorkspaceId>;
   /** Is told what the store has booked; absent: nobody wants to know. */
-  watch?: Pick<BudgetWatch, 'booked'> | null | undefined;
+  observer?: BookingObserver | null | undefined;
 }
 
 export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings }: HoldsDeps): Holds {
-  const { logger, leaseMs, forgotten, watch } = settings;
+  const { logger, leaseMs, forgotten, observer } = settings;
   const steps = requestSteps(ledger);
 
   function ask(
@@ -97,7 +97,7 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
   function settled(hold: Hold, actualNanoUsd: number, outcome: EndOutcome): void {
     const { id, workspaceId, windows, sinceMs } = hold;
     const fields = { workspaceId, hold: id, actualNanoUsd };
-    if (watch && actualNanoUsd > 0) watch.booked(workspaceId, windows);
+    if (observer && actualNanoUsd > 0) observer.booked(workspaceId, windows);
     if (outcome === 'late') {
       writeLog(logger, 'warn', fields, 'a hold expired before it was settled; its actual cost is booked now');
       return;

@@ -4,7 +4,7 @@ import { nanoToUsd } from '../../base/money.ts';
 import { intervals } from '../../base/windows.ts';
 import type { LimitedWindow, WindowState } from '../ledger/ledger.ts';
 import type { Refusal } from './spending.ts';
-import { workspaceAccount } from './windows.ts';
+import { type LimitScope, scopeOf } from './windows.ts';
 
 /**
  * Names the limit that refuses a hold. If there are several, it names that of the broadest interval, and the
@@ -57,14 +57,6 @@ function refusalOf(window: LimitedWindow & WindowState, amountNanoUsd: number, f
       ...(fittingMaxTokens > 0 ? { fitting_max_tokens: fittingMaxTokens } : {}),
     },
   });
-}
-
-/** Whose limit it is. */
-export type LimitScope = 'workspace' | 'key' | 'guardrail';
-
-export function scopeOf({ account, guardrail }: LimitedWindow): LimitScope {
-  if (guardrail !== undefined) return 'guardrail';
-  return account === workspaceAccount ? 'workspace' : 'key';
 }
 
 const nameOf: Record<LimitScope, string> = {

@@ -45,6 +45,11 @@ export interface Spending {
   close(): Promise<void>;
 }
 
+/** Is told of money once the store has booked it. */
+export interface BookingObserver {
+  booked(workspaceId: WorkspaceId, windows: readonly LimitedWindow[]): void;
+}
+
 export type ReservationOutcome = Reservation | Refusal;
 
 /** The accounts of a call, and the limits for it. */

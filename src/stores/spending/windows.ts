@@ -14,6 +14,14 @@ export function keyAccount(hash: string): string {
 /** In the place of the hash: calls without an api key share what guardrails let each key spend. */
 export const noKey = 'none';
 
+/** Whose limit it is. */
+export type LimitScope = 'workspace' | 'key' | 'guardrail';
+
+export function scopeOf({ account, guardrail }: LimitedWindow): LimitScope {
+  if (guardrail !== undefined) return 'guardrail';
+  return account === workspaceAccount ? 'workspace' : 'key';
+}
+
 export type Windows = Record<Interval, { startMs: number; endMs: number | null }>;
 
 export const dayMs = 86_400_000;

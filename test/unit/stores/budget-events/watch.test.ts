@@ -37,7 +37,7 @@ function watched(thresholds = [50, 100]) {
       },
     },
     marks: {
-      async reach(_workspace, _window, { percent }) {
+      async reach(_workspace, _window, percent) {
         down();
         const before = store.reached;
         store.reached = Math.max(before, percent);
