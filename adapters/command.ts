@@ -28,6 +28,7 @@ serve
   --grace-ms N     how long a stop first goes on taking requests, while /readyz says so (default: 0)
   --workers N      so many processes serve the same port, or auto: one for each core (default: this process alone).
                    SIGHUP replaces them one after another, and no open stream is cut
+  --reference      also serves a page about the interface, at /reference
 
 chat
   --model M        slug of a model (default: defaultModel or the first model of the config file, or sandbox/lorem)
@@ -85,7 +86,7 @@ async function runNamed(terminal: Terminal, [name, ...rest]: readonly string[], 
 }
 
 const flagsOf = {
-  serve: ['port', 'host', 'config', 'data', 'cors', 'drain-ms', 'grace-ms', 'workers'],
+  serve: ['port', 'host', 'config', 'data', 'cors', 'drain-ms', 'grace-ms', 'workers', 'reference'],
   chat: ['config', 'model', 'url'],
   init: [] as string[],
   import: [] as string[],
@@ -121,6 +122,7 @@ function readArgs(args: readonly string[]) {
     model: text,
     url: text,
     live: flag,
+    reference: flag,
     json: flag,
     help: flag,
     version: flag,

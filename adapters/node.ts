@@ -1,9 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import process from 'node:process';
 import type { RequestHandler } from '../src/index.ts';
 import { findCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
 import { type HealthSource, healthHeaders, healthOf } from './health.ts';
+import { type ReferencePage, referencePage } from './reference.ts';
 import { parsedBody } from './request-body.ts';
 
 export interface NodeHandlerOptions extends WithCaller<IncomingMessage> {
@@ -41,6 +43,11 @@ export interface ServeOptions extends NodeHandlerOptions {
   graceMs?: number;
   /** false: `/healthz` and `/readyz` are paths like any other. Default true. */
   health?: boolean;
+  /**
+   * true: `/reference` is a page that shows the interface, with Scalar: from the package `@scalar/api-reference` where the
+   * project has it, else from jsdelivr.net. Default false.
+   */
+  reference?: boolean;
   /** How long an idle connection is kept. Default 65,000: longer than load balancers keep theirs. */
   keepAliveTimeoutMs?: number;
 }
@@ -68,11 +75,13 @@ export async function serve(
   const { basePath = gateway.basePath ?? '/v1' } = options;
   const { port = 8787, hostname = '127.0.0.1', drainMs: defaultDrainMs = 10_000 } = options;
   const handleRequest = toNodeHandler(gateway, { ...options, basePath });
+  const reference = options.reference === true ? referencePage(basePath, process.cwd()) : null;
   let isStopping = false;
   const handle = (req: IncomingMessage, res: ServerResponse) => {
-    const answer = options.health === false ? null : healthOf(gateway, req.url ?? '', isStopping);
-    if (answer === null) handleRequest(req, res);
-    else void answer.then(({ status, body }) => res.writeHead(status, healthHeaders).end(body));
+    const url = req.url ?? '';
+    const health = options.health === false ? null : healthOf(gateway, url, isStopping);
+    if (health !== null) void health.then(({ status, body }) => res.writeHead(status, healthHeaders).end(body));
+    else if (!showsPage(reference, req, res)) handleRequest(req, res);
   };
   const server = createServer({ keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000 }, handle);
   // A client that asks before it sends its body (`Expect: 100-continue`) hears first whether it may send one at all.
@@ -90,6 +99,19 @@ export async function serve(
       await drain(drainMs);
     },
   };
+}
+
+/** @returns false: the request is for something else */
+function showsPage(
+  reference: ReferencePage | null,
+  { method, url = '' }: IncomingMessage,
+  res: ServerResponse,
+): boolean {
+  if (reference === null || (method !== 'GET' && method !== 'HEAD')) return false;
+  const answer = reference.answer(url);
+  // Node leaves out the body of a HEAD.
+  void answer?.then(({ status, headers, body }) => res.writeHead(status, headers).end(body));
+  return answer !== null;
 }
 
 function listen(server: Server, port: number, hostname: string): Promise<void> {

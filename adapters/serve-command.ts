@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Gateway, GatewayOptions, Logger } from '../src/index.ts';
 import { CliError, defaultOptions, type Env, loadConfig } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
-import { type RunningServer, serve } from './node.ts';
+import { type RunningServer, type ServeOptions, serve } from './node.ts';
 import { openGateway } from './open-gateway.ts';
 import { Supervisor } from './supervisor.ts';
 import type { Terminal } from './terminal.ts';
@@ -20,6 +20,7 @@ export interface ServeFlags {
   'drain-ms'?: string;
   'grace-ms'?: string;
   workers?: string;
+  reference?: boolean;
 }
 
 /** Serves the gateway until somebody asks it to stop. @throws CliError for a mistake of the person at the terminal */
@@ -41,7 +42,7 @@ export async function serveUntilStopped(terminal: Terminal, flags: ServeFlags): 
           'Workers share what is stored: give a store in the config file, or use Node 22.19 or newer.',
         );
       await supervise(terminal, { count: workers, drainMs, graceMs, key: key?.key }, (url) =>
-        banner(url, options, key, data),
+        banner(url, options, key, data, flags.reference),
       );
       return;
     }
@@ -50,8 +51,9 @@ export async function serveUntilStopped(terminal: Terminal, flags: ServeFlags): 
       logger: lineLogger(terminal),
       ...(terminal.supervised === null ? opened : sharedByWorkers(opened)),
     });
-    const server = await listen(gateway, { port, hostname, drainMs, graceMs });
-    if (terminal.supervised === null) terminal.print(banner(server.url, options, key, data));
+    const { reference } = flags;
+    const server = await listen(gateway, { port, hostname, drainMs, graceMs, reference });
+    if (terminal.supervised === null) terminal.print(banner(server.url, options, key, data, reference));
     else terminal.supervised.ready(server.url);
     await (terminal.supervised === null
       ? stopAsked(terminal, server)
@@ -187,7 +189,7 @@ function withCallers(options: GatewayOptions, env: Env): { options: GatewayOptio
 
 async function listen(
   gateway: Gateway,
-  options: { port: number; hostname: string; drainMs: number; graceMs: number },
+  options: ServeOptions & { port: number; hostname: string },
 ): Promise<RunningServer> {
   const { port, hostname } = options;
   try {
@@ -201,7 +203,13 @@ async function listen(
   }
 }
 
-function banner(url: string, options: GatewayOptions, key: CallerKey | null, data: DataFolder | null): string {
+function banner(
+  url: string,
+  options: GatewayOptions,
+  key: CallerKey | null,
+  data: DataFolder | null,
+  hasReference = false,
+): string {
   const slugs = Object.keys(options.providers ?? {});
   const model = slugs.includes('sandbox')
     ? 'sandbox/lorem'
@@ -214,6 +222,7 @@ function banner(url: string, options: GatewayOptions, key: CallerKey | null, dat
     `  providers  ${slugs.join(', ')}`,
     `  data       ${placeOf(data)}`,
     `  docs       ${fileURLToPath(new URL('../docs/', import.meta.url))}`,
+    ...(hasReference ? [`  reference  ${new URL('/reference', url)}`] : []),
     'Try it:',
     ['curl -N', `${url}/chat/completions`, ...headers.map((header) => `-H ${quote(header)}`), `-d ${quote(body)}`].join(
       ' ',

@@ -1,12 +1,10 @@
 // The tables of docs/options.md, from the schemas of the options and the comments of their members.
 // `npm run docs` writes them; a test fails where the page differs.
-import { readFileSync, writeFileSync } from 'node:fs';
 import ts from 'typescript';
 import type * as z from 'zod';
 import { dialects } from '../src/dialects/index.ts';
 import { optionsSchema } from '../src/options.ts';
 import { type OptionFact, optionsOf } from './option-paths.ts';
-import { projectRoot, sourceProgram } from './source-program.ts';
 
 const columns = ['Option', 'Type', 'Default', 'Meaning'];
 
@@ -159,10 +157,4 @@ function memberAt(checker: ts.TypeChecker, whole: ts.Type, path: string): ts.Sym
       type = checker.getNonNullableType(checker.getIndexTypeOfType(type, ts.IndexKind.Number) as ts.Type);
   }
   return symbol as ts.Symbol;
-}
-
-if (import.meta.main) {
-  const page = `${projectRoot}/docs/options.md`;
-  const written = writeTables(readFileSync(page, 'utf8'), optionRows(sourceProgram()));
-  writeFileSync(page, written);
 }

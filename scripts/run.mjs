@@ -20,7 +20,7 @@ const tasks = {
   format: ['node_modules/@biomejs/biome/bin/biome', 'check', '--write'],
   bench: ['bench/run.ts'],
   soak: ['bench/soak.ts'],
-  docs: ['scripts/option-tables.ts'],
+  docs: ['scripts/write-docs.ts'],
 };
 
 const [name, ...rest] = process.argv.slice(2);

@@ -18,6 +18,7 @@ import { checkContentType } from './content-type.ts';
 import { checkHandled, type HandleContext } from './context.ts';
 import type { AddCors } from './cors.ts';
 import type { CheckSite } from './cross-site.ts';
+import { namedCaller } from './host-caller.ts';
 import { loadShedder } from './overload.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter, type Matched } from './router.ts';
@@ -58,6 +59,9 @@ export interface Edge {
   /** Stops everything that is in flight, and takes nothing new. */
   close(): void;
 }
+
+/** Who asks for what is public. */
+const anybody = namedCaller({ permissions: [], workspaceId: 'default' }, 'caller');
 
 function itself(error: unknown): unknown {
   return error;
@@ -100,14 +104,14 @@ export function createEdge(deps: EdgeDeps): Edge {
       shedLoad?.(route.operation, receivedAtMs);
       const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
-        const authenticated = deps.authenticate(request, host);
+        const { operation, params } = route;
+        const authenticated = operation.isPublic ? anybody : deps.authenticate(request, host);
         caller =
           authenticated instanceof Promise
             ? await watch.unlessStopped(pendingOf(authenticated), itself)
             : authenticated;
         const authenticatedAtMs = clock.now();
-        const { operation, params } = route;
-        requirePermission(caller, operation.permissions);
+        if (!operation.isPublic) requirePermission(caller, operation.permissions);
         deps.checkSite(request, caller);
         const query = operation.query ? checkQuery(request.url, operation.query()) : null;
         const body =

@@ -35,6 +35,7 @@ import { type GenerationDeps, getGeneration } from './get-generation.ts';
 import { getGenerationContent } from './get-generation-content.ts';
 import { getGuardrail } from './get-guardrail.ts';
 import { getModel } from './get-model.ts';
+import { getOpenApi } from './get-open-api.ts';
 import { getWorkspace } from './get-workspace.ts';
 import { listApiKeys } from './list-api-keys.ts';
 import { listAudit } from './list-audit.ts';
@@ -131,6 +132,7 @@ function operationTable(given: never) {
     listGenerations(deps),
     getActivity(deps),
     streamRequests(deps),
+    getOpenApi(),
   ] as const;
 }
 

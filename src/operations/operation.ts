@@ -38,6 +38,8 @@ export interface Operation<Body = unknown, Query = unknown> {
   path: string;
   /** A caller needs one of these. */
   permissions: readonly Permission[];
+  /** true: callers need no key, and `run` is not told who asks. */
+  readonly isPublic?: true;
   /** null: takes no body. */
   readonly body: (() => Schema<Body> | BodyCheck<NoInfer<Body>>) | null;
   /** Of the query's values, all texts; a parameter given twice is its last. Absent: the query is not looked at. */

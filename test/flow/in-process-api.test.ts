@@ -42,12 +42,13 @@ async function errorOf(work: () => unknown): Promise<{ status: number; message: 
 }
 
 describe('the operations of the interface, in process', () => {
-  it('are all there but chat, Responses and the stream of requests, for the operator and for any caller', () => {
+  it('are all there but chat, Responses, the stream of requests and the description of the interface, for the operator and for any caller', () => {
     const { gateway } = open();
     const alone = all.filter(({ api }) => api === undefined);
     expect(alone.map(({ path }) => path).filter((path) => !path.startsWith('/responses'))).toEqual([
       '/chat/completions',
       '/requests/stream',
+      '/openapi.json',
     ]);
     expect(new Set(all.map(({ api }) => api)).size).toBe(all.length - alone.length + 1);
     const seen = gateway.as({ permissions: ['inference'] });

@@ -88,10 +88,20 @@ function textOf(content: string | { text: string }[]): string {
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('');
 }
 
+/** A request and its response. */
+export interface Exchange {
+  /** Name of the operation; the path for what is none. */
+  operation: string;
+  sent: unknown;
+  status: number;
+  contentType: string;
+  text: string;
+}
+
 /**
  * Exercises every operation, and everything that may go wrong with one, on a store. Secrets are in all places for them.
  */
-export async function exerciseAll(store: StoreOption): Promise<Heard> {
+export async function exerciseAll(store: StoreOption, onExchange?: (exchange: Exchange) => void): Promise<Heard> {
   const heard: Heard = { told: [], made: [], succeeded: new Set() };
   const tell = (where: string, what: unknown) =>
     // All of it: also what an error holds, and why.
@@ -172,6 +182,7 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       },
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
+    const copy = response.clone();
     let text = await response.text();
     const json = text.startsWith('{') ? JSON.parse(text) : null;
     if (typeof json?.key === 'string' && response.status === 201) {
@@ -180,7 +191,10 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
       text = text.replace(json.key, '');
     }
     tell(`${method} ${path.slice(0, 60)} ${response.status}`, [text, [...response.headers], response.statusText]);
-    if (response.ok) heard.succeeded.add(operationOf(method, path));
+    const operation = operationOf(method, path);
+    if (response.ok) heard.succeeded.add(operation);
+    const contentType = response.headers.get('content-type') ?? '';
+    onExchange?.({ operation, sent: body, status: response.status, contentType, text: await copy.text() });
     return { status: response.status, json };
   }
   const chat = (content: string, fields: object = {}, key = secrets.inference, to?: Gateway) =>
@@ -388,6 +402,7 @@ export async function exerciseAll(store: StoreOption): Promise<Heard> {
   await call('DELETE', `/workspaces/${workspace.id}/budgets/monthly`);
   const empty = (await call('POST', '/workspaces', { name: 'Empty', slug: 'empty' })).json.data;
   await call('DELETE', `/workspaces/${empty.id}`);
+  await call('GET', '/openapi.json', undefined, '');
   await gateway.close();
   const unsent = [secrets.north, secrets.south, secrets.west, secrets.groq, secrets.own, secrets.replaced].filter(
     (key) => !transport.sentKeys.has(key),

@@ -1,0 +1,350 @@
+import { intervals } from '../src/base/windows.ts';
+import type { DescribedSchema } from './schema-comments.ts';
+
+/** What the schemas of an operation do not say, for its description in docs/openapi.json. */
+export interface OperationText {
+  /** One line, without a full stop. */
+  summary: string;
+  /** Where it is listed. */
+  tag: keyof typeof tags;
+  /** What a caller must know besides. */
+  description?: string;
+  /** HTTP status of a success. Default 200. */
+  status?: 201;
+  /**
+   * Where the response may be server-sent events: what the data of an event is, a key of `components.schemas`.
+   * `always`: there is no JSON.
+   */
+  events?: { schema: string; always?: true };
+  /** Key of `components.schemas`, for a body that is checked by a function. */
+  body?: string;
+}
+
+/** In the order of the page. */
+export const tags = {
+  Chat: 'Chat completions, as JSON or as server-sent events',
+  Responses: 'Responses as OpenAI has them, without state (beta)',
+  Models: 'Models, their endpoints and providers',
+  Workspaces: 'Tenants of the gateway',
+  Budgets: 'Limits on what a workspace spends',
+  'API keys': 'Keys of callers',
+  'Provider credentials': 'Provider keys that a workspace brings (BYOK)',
+  Guardrails: 'Rules that are imposed on keys and workspaces',
+  Records: 'What happened',
+  Interface: 'The interface itself',
+} as const;
+
+const noProvider = 'No provider is called, and nothing is held.';
+const streamEnd = 'An error after the first byte is an event.';
+
+/** By name of the operation. */
+export const operationTexts: Readonly<Record<string, OperationText>> = {
+  createChatCompletion: {
+    tag: 'Chat',
+    summary: 'Make a chat completion',
+    description: `With \`stream: true\` the response is a stream of events that ends with \`data: [DONE]\`; one without it was cut. ${streamEnd}`,
+    body: 'ChatRequest',
+    events: { schema: 'ChatChunk' },
+  },
+  explainChatCompletion: {
+    tag: 'Chat',
+    summary: 'Explain how a chat completion would be routed, and what would be held for it',
+    description: noProvider,
+    body: 'ChatRequest',
+  },
+  createResponse: {
+    tag: 'Responses',
+    summary: 'Make a response',
+    description: `With \`stream: true\` the response is a stream of typed events. ${streamEnd}`,
+    body: 'ResponsesRequest',
+    events: { schema: 'ResponsesEvent' },
+  },
+  explainResponse: {
+    tag: 'Responses',
+    summary: 'Explain how a response would be routed, and what would be held for it',
+    description: noProvider,
+    body: 'ResponsesRequest',
+  },
+  compactResponse: {
+    tag: 'Responses',
+    summary: 'Compact a conversation into an item that stands for it',
+    body: 'ResponsesRequest',
+  },
+  countInputTokens: {
+    tag: 'Responses',
+    summary: 'Estimate the tokens of an input',
+    description: noProvider,
+    body: 'ResponsesRequest',
+  },
+  createWorkspace: {
+    tag: 'Workspaces',
+    summary: 'Make a workspace',
+    status: 201,
+  },
+  listWorkspaces: {
+    tag: 'Workspaces',
+    summary: 'List workspaces',
+  },
+  getWorkspace: {
+    tag: 'Workspaces',
+    summary: 'Get a workspace',
+  },
+  updateWorkspace: {
+    tag: 'Workspaces',
+    summary: 'Change a workspace',
+    description: 'An absent field does not change, null clears it, a list replaces the list.',
+  },
+  deleteWorkspace: {
+    tag: 'Workspaces',
+    summary: 'Delete a workspace',
+  },
+  listWorkspaceBudgets: {
+    tag: 'Budgets',
+    summary: 'List the budgets of a workspace',
+  },
+  getWorkspaceBudget: {
+    tag: 'Budgets',
+    summary: 'Get a budget',
+  },
+  upsertWorkspaceBudget: {
+    tag: 'Budgets',
+    summary: 'Set a budget',
+  },
+  deleteWorkspaceBudget: {
+    tag: 'Budgets',
+    summary: 'Delete a budget',
+  },
+  createBYOKKey: {
+    tag: 'Provider credentials',
+    summary: 'Make a provider credential',
+    status: 201,
+  },
+  listBYOKKeys: {
+    tag: 'Provider credentials',
+    summary: 'List provider credentials',
+  },
+  getBYOKKey: {
+    tag: 'Provider credentials',
+    summary: 'Get a provider credential',
+  },
+  updateBYOKKey: {
+    tag: 'Provider credentials',
+    summary: 'Change a provider credential',
+    description: 'An absent field does not change, null clears it, a list replaces the list.',
+  },
+  deleteBYOKKey: {
+    tag: 'Provider credentials',
+    summary: 'Delete a provider credential',
+  },
+  createKeys: {
+    tag: 'API keys',
+    summary: 'Make an API key',
+    status: 201,
+  },
+  list: {
+    tag: 'API keys',
+    summary: 'List API keys',
+  },
+  getKey: {
+    tag: 'API keys',
+    summary: 'Get an API key',
+  },
+  updateKeys: {
+    tag: 'API keys',
+    summary: 'Change an API key',
+    description: 'An absent field does not change, null clears it, a list replaces the list.',
+  },
+  deleteKeys: {
+    tag: 'API keys',
+    summary: 'Delete an API key',
+  },
+  getCurrentKey: {
+    tag: 'API keys',
+    summary: 'Get the API key of the request',
+  },
+  createGuardrail: {
+    tag: 'Guardrails',
+    summary: 'Make a guardrail',
+    status: 201,
+  },
+  listGuardrails: {
+    tag: 'Guardrails',
+    summary: 'List guardrails',
+  },
+  getGuardrail: {
+    tag: 'Guardrails',
+    summary: 'Get a guardrail',
+  },
+  updateGuardrail: {
+    tag: 'Guardrails',
+    summary: 'Change a guardrail',
+    description: 'An absent field does not change, null clears it, a list replaces the list.',
+  },
+  deleteGuardrail: {
+    tag: 'Guardrails',
+    summary: 'Delete a guardrail',
+  },
+  listGuardrailKeyAssignments: {
+    tag: 'Guardrails',
+    summary: 'List the API keys that a guardrail is assigned to',
+  },
+  bulkAssignKeysToGuardrail: {
+    tag: 'Guardrails',
+    summary: 'Assign a guardrail to API keys',
+  },
+  bulkUnassignKeysFromGuardrail: {
+    tag: 'Guardrails',
+    summary: 'Take a guardrail from API keys',
+  },
+  bulkAssignWorkspacesToGuardrail: {
+    tag: 'Guardrails',
+    summary: 'Assign a guardrail to workspaces',
+  },
+  bulkUnassignWorkspacesFromGuardrail: {
+    tag: 'Guardrails',
+    summary: 'Take a guardrail from workspaces',
+  },
+  getModels: {
+    tag: 'Models',
+    summary: 'List models',
+  },
+  listModelsUser: {
+    tag: 'Models',
+    summary: 'List the models that the caller may use',
+  },
+  listModelsCount: {
+    tag: 'Models',
+    summary: 'Count models',
+  },
+  getModel: {
+    tag: 'Models',
+    summary: 'Get a model',
+  },
+  listEndpoints: {
+    tag: 'Models',
+    summary: 'List the endpoints of a model',
+  },
+  listEndpointsZdr: {
+    tag: 'Models',
+    summary: 'List the endpoints that remain under zero data retention',
+  },
+  listProviders: {
+    tag: 'Models',
+    summary: 'List providers',
+  },
+  getGeneration: {
+    tag: 'Records',
+    summary: 'Get the record of a request',
+  },
+  listGenerationContent: {
+    tag: 'Records',
+    summary: 'Get the prompt and the response of a request, where its workspace keeps them',
+  },
+  listGenerations: {
+    tag: 'Records',
+    summary: 'List records of requests',
+  },
+  getActivity: {
+    tag: 'Records',
+    summary: 'Sum requests up by day, model, provider, key or workspace',
+  },
+  listAudit: {
+    tag: 'Records',
+    summary: 'List changes that management operations have made',
+  },
+  streamRequests: {
+    tag: 'Records',
+    summary: 'Watch records of this instance as they are made',
+    events: { schema: 'Generation', always: true },
+  },
+  getOpenApi: {
+    tag: 'Interface',
+    summary: 'Get this document',
+  },
+};
+
+/** HTTP statuses of errors, and which operations have them: `body` those that take one, `inference` those that may serve. */
+export const failures: readonly { name: string; status: number; meaning: string; of: 'all' | 'body' | 'inference' }[] =
+  [
+    { name: 'BadRequest', status: 400, meaning: 'The request is wrong; the message says where', of: 'all' },
+    { name: 'Unauthorized', status: 401, meaning: 'There is no key, or not a known one', of: 'all' },
+    { name: 'PaymentRequired', status: 402, meaning: 'A budget has too little left', of: 'inference' },
+    { name: 'Forbidden', status: 403, meaning: 'The key may not do this, or a guardrail refuses it', of: 'all' },
+    { name: 'NotFound', status: 404, meaning: 'There is no such thing for this caller', of: 'all' },
+    { name: 'RequestTimeout', status: 408, meaning: 'The time of the request is up', of: 'all' },
+    { name: 'ContentTooLarge', status: 413, meaning: 'The body is too large', of: 'body' },
+    { name: 'UnsupportedMediaType', status: 415, meaning: 'The body is not declared as JSON', of: 'body' },
+    { name: 'UnprocessableContent', status: 422, meaning: 'Fields of the body contradict each other', of: 'body' },
+    { name: 'TooManyRequests', status: 429, meaning: 'A rate limit is reached; see Retry-After', of: 'inference' },
+    { name: 'InternalServerError', status: 500, meaning: 'Something went wrong inside the gateway', of: 'all' },
+    { name: 'BadGateway', status: 502, meaning: 'No provider gave a usable response', of: 'inference' },
+    { name: 'ServiceUnavailable', status: 503, meaning: 'The store, or all that could serve, is away', of: 'all' },
+    { name: 'GatewayTimeout', status: 504, meaning: 'A plugin took too long', of: 'inference' },
+    { name: 'UpstreamTimeout', status: 524, meaning: 'Providers took too long', of: 'inference' },
+    { name: 'Overloaded', status: 529, meaning: 'Providers are overloaded', of: 'inference' },
+  ];
+
+/** A parameter of a path or query. */
+export interface ParameterText {
+  /** What the text in the address is read as. Default: what its schema says of the text. */
+  schema?: DescribedSchema;
+  /** What it is for. */
+  meaning: string;
+}
+
+const boolean = { type: 'string', enum: ['true', 'false'] };
+const date = { type: 'string', format: 'date' };
+const instant = { type: 'string', format: 'date-time' };
+const price = { type: 'number', minimum: 0 };
+const inWorkspace = { schema: { type: 'string', format: 'uuid' }, meaning: 'Only of this workspace' };
+
+/** By name; of a path as `path.id`, of one operation alone as `getActivity.from`. */
+export const parameters: Readonly<Record<string, ParameterText>> = {
+  'path.id': { meaning: 'Id; of a workspace also its slug' },
+  'path.hash': { meaning: 'Hash of the key' },
+  'path.interval': { schema: { type: 'string', enum: [...intervals] }, meaning: 'When the budget starts anew' },
+  'path.author': { meaning: 'The model’s slug before the slash' },
+  'path.slug': { meaning: 'The model’s slug after the slash' },
+  offset: { schema: { type: 'integer', minimum: 0, default: 0 }, meaning: 'How many to skip' },
+  limit: { schema: { type: 'integer', minimum: 1, maximum: 100, default: 50 }, meaning: 'The most that are listed' },
+  'streamRequests.limit': {
+    schema: { type: 'integer', minimum: 1, maximum: 100 },
+    meaning: 'The stream ends after so many records',
+  },
+  workspace_id: inWorkspace,
+  id: { meaning: 'Id of the generation, as the header X-Generation-Id has it' },
+  provider: { meaning: 'Only of this provider' },
+  model: { meaning: 'Only of this model' },
+  api_key_hash: { meaning: 'Only of the API key with this hash' },
+  user: { meaning: 'Only of this user, as requests name it' },
+  session: { meaning: 'Only of this session, as requests name it' },
+  outcome: { meaning: 'Only those that ended so' },
+  from: { schema: instant, meaning: 'From this time on' },
+  to: { schema: instant, meaning: 'Before this time' },
+  'getActivity.from': { schema: date, meaning: 'The first day, UTC' },
+  'getActivity.to': { schema: date, meaning: 'The last day, UTC' },
+  date: { schema: date, meaning: 'One day, UTC, instead of `from` and `to`' },
+  group_by: { meaning: 'What has sums of its own: some of day, model, provider, key and workspace, with commas' },
+  include_disabled: { schema: { ...boolean, default: 'false' }, meaning: 'Whether disabled keys are listed' },
+  actor: { meaning: 'Only by this actor: the hash of an API key, or the id of a user' },
+  operation: { meaning: 'Only by this operation, such as createWorkspace' },
+  resource_type: { meaning: 'Only of things of this kind' },
+  resource_id: { meaning: 'Only of the thing with this id' },
+  q: { meaning: 'A part of the name or slug' },
+  supported_parameters: { meaning: 'Names, with commas: one endpoint supports all of them' },
+  input_modalities: { meaning: 'Kinds of input, with commas: the model accepts all of them' },
+  output_modalities: { meaning: 'Kinds of output, with commas: the model produces one of them; all: any' },
+  context: { schema: { type: 'integer', minimum: 1 }, meaning: 'The smallest context length, in tokens' },
+  min_price: { schema: price, meaning: 'The lowest price of the prompt, in USD per million tokens' },
+  max_price: { schema: price, meaning: 'The highest price of the prompt, in USD per million tokens' },
+  model_authors: { meaning: 'Names, with commas: one of them is the author' },
+  providers: { meaning: 'Slugs or names, with commas: one of them serves the model' },
+  arch: { meaning: 'The family of models' },
+  distillable: { meaning: 'Whether its output may train other models' },
+  zdr: { meaning: 'Whether an endpoint remains under zero data retention' },
+  sort: { meaning: 'The order' },
+  category: { meaning: 'What it is good for' },
+  region: { meaning: 'Where an endpoint runs' },
+  use_rss: { meaning: 'There is no feed, only JSON' },
+  use_rss_chat_links: { meaning: 'Of the feed; without effect on JSON' },
+};
