@@ -26,6 +26,16 @@ export interface OtelSpan {
   setStatus(status: { code: number }): unknown;
   /** Ends it at this time. */
   end(time: Date): void;
+  /** What identifies it. */
+  spanContext(): OtelSpanContext;
+  /** false: a sampler has left it out. */
+  isRecording(): boolean;
+}
+
+/** Puts spans into contexts. */
+export interface OtelContextApi {
+  /** The context with this span as the parent of what comes. */
+  setSpan(context: unknown, span: OtelSpan): unknown;
 }
 
 /** Starts spans. */
@@ -43,7 +53,9 @@ export interface OtelSpanContext {
   /** 1: sampled. */
   traceFlags: number;
   /** true: it is in another process. */
-  isRemote: boolean;
+  isRemote?: boolean;
+  /** Values of other systems, as `tracestate` has them. */
+  traceState?: { serialize(): string };
 }
 
 /** How an instrument is made. */
@@ -65,4 +77,23 @@ export interface OtelMeter {
   ): { record(value: number, labels: OtelAttributes): void };
   /** Makes a counter. */
   createCounter(name: string, options: OtelInstrumentOptions): { add(value: number, labels: OtelAttributes): void };
+  /** Makes a gauge that is read when metrics are collected. */
+  createObservableGauge(name: string, options: OtelInstrumentOptions): OtelObservable;
+  /** Makes a counter that is read when metrics are collected. */
+  createObservableCounter(name: string, options: OtelInstrumentOptions): OtelObservable;
+  /** Reads several at once, whenever metrics are collected. */
+  addBatchObservableCallback(read: OtelBatchCallback, instruments: OtelObservable[]): void;
+  /** Ends it. */
+  removeBatchObservableCallback(read: OtelBatchCallback, instruments: OtelObservable[]): void;
 }
+
+/** An instrument that is read when metrics are collected. */
+export interface OtelObservable {
+  /** Calls back whenever metrics are collected. */
+  addCallback(read: (result: unknown) => void): void;
+}
+
+/** Reads several instruments. */
+export type OtelBatchCallback = (result: {
+  observe(instrument: OtelObservable, value: number, labels?: OtelAttributes): void;
+}) => void | Promise<void>;

@@ -1,48 +1,16 @@
 import process from 'node:process';
-import * as api from '@opentelemetry/api';
-import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
-import { openTelemetry } from '../adapters/otel.ts';
-import { createGateway, type Gateway, type Recorder } from '../src/index.ts';
+import { createGateway, type Gateway } from '../src/index.ts';
 import { apiKey, chatRequest, chatResponse } from './bodies.ts';
 import { gatewayOptions } from './gateway-options.ts';
+import { killWorkers, startWorker } from './processes.ts';
+import { median } from './statistics.ts';
+import { telemetryOf } from './telemetry.ts';
+import { type Contest, compare, gatewaySigns, type Server } from './throughput.ts';
 
 /**
- * What spans and metrics cost: CPU of a JSON request in process, with and without them, in turns. The exporters take what
- * they get and drop it. Run by `node bench/otel.ts`.
+ * What spans and metrics cost: CPU of a JSON request with and without them, in turns: in process, and of a server over
+ * HTTP. Run by `node bench/otel.ts`.
  */
-
-const dropped = { export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }) };
-const tracersOf = (share: number) =>
-  new TracerProvider({
-    sampler: new TraceIdRatioBasedSampler(share),
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter: { ...dropped, shutdown: async () => undefined } as never,
-        maxQueueSize: 100_000,
-      }),
-    ],
-  });
-const meters = new MeterProvider({
-  readers: [
-    new PeriodicExportingMetricReader({
-      exporter: { ...dropped, shutdown: async () => undefined, forceFlush: async () => undefined } as never,
-      exportIntervalMillis: 10_000,
-    }),
-  ],
-});
-function telemetryOf(share: number): Recorder {
-  const tracers = tracersOf(share);
-  return openTelemetry({
-    trace: {
-      getTracer: (name: string) => tracers.getTracer(name),
-      setSpan: api.trace.setSpan,
-      setSpanContext: api.trace.setSpanContext,
-    },
-    metrics: { getMeter: (name: string) => meters.getMeter(name) },
-    context: api.context,
-  } as never);
-}
 
 const body = Buffer.from(chatResponse);
 
@@ -84,9 +52,35 @@ const turns = new Map<string, number[]>(Object.keys(gateways).map((name) => [nam
 for (const gateway of Object.values(gateways)) await cpuPerRequest(gateway, 20_000);
 for (let turn = 0; turn < 15; turn++)
   for (const [name, gateway] of Object.entries(gateways)) turns.get(name)?.push(await cpuPerRequest(gateway, 1_000));
-const medianOf = (list: number[]) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] as number;
-const base = medianOf(turns.get('without') ?? []);
-for (const [name, list] of turns)
-  process.stdout.write(`${name}: ${medianOf(list).toFixed(1)} µs, ${(medianOf(list) / base).toFixed(2)}\n`);
+const report = (place: string, costs: ReadonlyMap<string, readonly number[]>) => {
+  const base = median(costs.get('without') ?? []);
+  process.stdout.write(`${place}\n`);
+  for (const [name, list] of costs)
+    process.stdout.write(`  ${name}: ${median(list).toFixed(1)} µs, ${(median(list) / base).toFixed(2)}\n`);
+};
+report('in process', turns);
 for (const gateway of Object.values(gateways)) await gateway.close();
+
+const contest: Contest = {
+  kind: 'json',
+  connections: 16,
+  rounds: 30,
+  roundMs: 330,
+  warmRequests: 50_000,
+  warmMs: 60_000,
+  enoughMs: 60_000,
+};
+const peer = await startWorker('peer.ts', 'peer');
+const startServer = async (...share: string[]): Promise<Server> => ({
+  ...(await startWorker('serve-traced.ts', 'under-test', [String(peer.port), ...share])),
+  signs: gatewaySigns,
+});
+const servers = {
+  without: await startServer(),
+  'one of ten traced': await startServer('0.1'),
+  'all traced': await startServer('1'),
+};
+const found = await compare({ peer, servers }, contest);
+report('a server, over HTTP', new Map(Object.entries(found).map(([name, { cpuUs }]) => [name, cpuUs])));
+killWorkers();
 process.exit();

@@ -41,11 +41,13 @@ import { rateDeps } from './setup/rate-limits.ts';
 import { createReadiness, type Readiness } from './setup/readiness.ts';
 import { instanceNames, openRecords } from './setup/records.ts';
 import { scriptedTransports, withSandbox } from './setup/sandbox.ts';
+import { type GatewayState, stateOf } from './setup/state.ts';
 import { openStores } from './setup/stores.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
 import { createSticky } from './stores/sticky.ts';
 import { writeLog } from './stores/storage/logger.ts';
-import { type Logger, logCompletion, operationLog, recordTo } from './telemetry/record.ts';
+import { following } from './telemetry/follow.ts';
+import { type Logger, logCompletion, operationLog, recorderOf } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -112,6 +114,8 @@ export interface Gateway extends RequestHandler, Omit<InProcessApi, 'apiKeys' | 
   explain: Explain;
   /** Whether requests can be served now, for a probe: asks the store, within `storeTimeoutMs`. Never rejects. Bound. */
   ready(): Promise<Readiness>;
+  /** What this instance has open now, for metrics. Asks no store. Bound. */
+  state(): GatewayState;
   /** Ends open streams and upstream connections, and books what is still to be booked. */
   close(): Promise<void>;
 }
@@ -225,6 +229,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     region: resolved.region,
     defaultModel: resolved.defaultModel ?? null,
     record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record)), records?.write),
+    follow: following(resolved.onRecord?.begin),
     keepContent: records?.keepContent,
     streams: resolved.streams,
     plugins,
@@ -306,6 +311,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     catalog: { refresh: catalog.refresh },
     explain,
     ready: readiness.look,
+    state: stateOf(edge, stores.spending, health, records, clock),
     async close() {
       readiness.close();
       catalog.close();
@@ -325,14 +331,6 @@ function asOptions<T>(configure: () => T): T {
     if (error instanceof SettingsError) throw new OptionsError([{ path: error.path, message: error.message }]);
     throw error;
   }
-}
-
-/** @returns null: nobody wants to know */
-function recorderOf<AnyRecord>(
-  ...sinks: readonly (((record: AnyRecord) => void) | undefined)[]
-): ((record: AnyRecord) => void) | null {
-  const wanted = sinks.filter((sink) => sink !== undefined);
-  return wanted.length === 0 ? null : recordTo(wanted);
 }
 
 /** The variables of the process, where there is one. */

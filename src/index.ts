@@ -135,6 +135,7 @@ export type {
 } from './setup/option-types.ts';
 export type { ProviderOptions, Providers } from './setup/provider-options.ts';
 export type { Readiness } from './setup/readiness.ts';
+export type { GatewayState } from './setup/state.ts';
 export type { StoreOption } from './setup/stores.ts';
 export type { Rotation } from './stores/credentials/rotate.ts';
 export type { ApiKeys } from './stores/host-api-keys.ts';
@@ -150,11 +151,20 @@ export type {
 } from './stores/ledger/ledger.ts';
 export type { SealedKey, Sealer } from './stores/vault.ts';
 export type {
+  BeginFollowing,
+  BegunAttempt,
+  BegunCall,
+  CallFollower,
+  FollowedAttempt,
+  FollowedContent,
+  FollowedWork,
+  Recorder,
+} from './telemetry/follow.ts';
+export type {
   GenerationRecord,
   Logger,
   OperationRecord,
   OperationRecorder,
-  Recorder,
   RequestRecord,
 } from './telemetry/record.ts';
 export type { Transport, TransportRequest, TransportResponse } from './transport/transport.ts';

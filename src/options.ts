@@ -48,7 +48,8 @@ import { sandboxSettings } from './setup/sandbox.ts';
 import type { StoreOption } from './setup/stores.ts';
 import type { Ledger } from './stores/ledger/ledger.ts';
 import type { Sealer } from './stores/vault.ts';
-import type { Logger, OperationRecorder, Recorder } from './telemetry/record.ts';
+import type { Recorder } from './telemetry/follow.ts';
+import type { Logger, OperationRecorder } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';
 
 const objectWith = <T>(methods: readonly string[], what: string) =>
@@ -265,10 +266,7 @@ export const optionsSchema = lazily(() =>
       records: sectionDefault(recordSettingsSchema()),
       /** `(record) => void`, called for every client call that ran, when it has ended; see docs/options.md#fields-of-records. */
       onRecord: func<Recorder>('(record) => void').optional(),
-      /**
-       * `(record) => void`, called for every refused request and for every other operation; see
-       * docs/options.md#fields-of-records.
-       */
+      /** `(record) => void`, called for refused requests and for other operations; see docs/options.md#fields-of-records. */
       onOperation: func<OperationRecorder>('(record) => void').optional(),
       /** `(entry) => void`, called for every change that a management operation made; see docs/audit.md. */
       onAudit: func<(entry: AuditEntry) => void>('(entry) => void').optional(),

@@ -97,6 +97,8 @@ export interface Health {
   coolDown(key: string, untilMs: number, workspaceId?: WorkspaceId | null): void;
   /** The `status` is as the workspace sees it. */
   statistics(key: string, nowMs: number, workspaceId?: WorkspaceId | null): EndpointStatistics;
+  /** How many keys are in cooldown, for everybody or for some workspace. Looks at all of them. */
+  coolingDown(nowMs: number): number;
   /** Sends the latest observations to other instances. Never rejects. */
   close(): Promise<void>;
 }
@@ -210,12 +212,24 @@ export function createHealth({ clock, cooldown = {}, maxEndpoints = 10_000, shar
       const entry = entries.peek(key);
       return entry === undefined ? nothingKnown : statisticsOf(entry, nowMs, workspaceId);
     },
+    coolingDown(nowMs) {
+      let count = 0;
+      for (const entry of entries.values()) if (coolsDown(entry, nowMs)) count++;
+      return count;
+    },
     close: async () => shared?.close(),
   };
 }
 
 function ownCooldown({ witnesses }: Entry, workspaceId: WorkspaceId | null): Cooldown | undefined {
   return witnesses === null || workspaceId === null ? undefined : witnesses.get(workspaceId)?.cooldown;
+}
+
+/** Whether it does for everybody, or for some workspace. */
+function coolsDown({ cooldown, witnesses }: Entry, nowMs: number): boolean {
+  if (cooldownUntil(cooldown, nowMs) !== undefined) return true;
+  const own = [...(witnesses?.values() ?? [])];
+  return own.some((witness) => cooldownUntil(witness.cooldown, nowMs) !== undefined);
 }
 
 function endProbes(entry: Entry, workspaceId: WorkspaceId | null): void {

@@ -56,6 +56,8 @@ export interface Edge {
    * @throws GatewayError as a response would tell of
    */
   call(operation: Operation, given: unknown, caller: Caller): Promise<unknown>;
+  /** Requests that have not ended. */
+  inFlight(): number;
   /** Stops everything that is in flight, and takes nothing new. */
   close(): void;
 }
@@ -233,6 +235,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     },
     handleAs: (caller, request) => answer(request, {}, caller),
     call,
+    inFlight: () => open.size,
     close() {
       closing = true;
       for (const watch of open.all()) watch.stop('closing');

@@ -6,11 +6,12 @@ import type { Call } from '../call/call.ts';
 import type { Target } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
+import type { SafeFollower } from '../telemetry/follow.ts';
 import { send } from '../transport/send.ts';
 import { authenticated } from './attempt/authenticate.ts';
 import { withCallersPath } from './attempt/callers-path.ts';
 import { AttemptContext } from './attempt/context.ts';
-import { plannedRequest, Sent, withDepth } from './attempt/outgoing.ts';
+import { plannedRequest, Sent, urlOf, withDepth } from './attempt/outgoing.ts';
 import { checkReadable } from './attempt/readable.ts';
 import { redactorOfSigned, withoutKeys } from './attempt/redaction.ts';
 import { type Attempted, readError, readResponse } from './attempt/response.ts';
@@ -28,6 +29,8 @@ export interface AttemptWatcher {
 
 /** Learns how an attempt went: it ends with `succeeded` or `failed`. */
 export interface AttemptObserver extends AttemptWatcher {
+  /** Where somebody follows the call: it is about to be sent. @returns further headers for the provider */
+  begins(url: string): Readonly<Record<string, string>> | undefined;
   /** Is shown the headers of the response, whatever its status, and what takes keys out of them. */
   responded(headers: Readonly<Record<string, string>>, redactor: Redactor): void;
   succeeded(attempted: Attempted): void;
@@ -35,7 +38,10 @@ export interface AttemptObserver extends AttemptWatcher {
 }
 
 /** What an attempt is made of, beside its target. */
-export type AttemptInput = Pick<Call, 'request' | 'signal'>;
+export interface AttemptInput extends Pick<Call, 'request' | 'signal'> {
+  /** Who follows the call; null: nobody. */
+  follower: SafeFollower | null;
+}
 
 /**
  * One attempt at one target: opens the credential, encodes, authenticates, sends, and reads up to the complete response
@@ -64,7 +70,7 @@ export async function attempt(
     call.signal.addEventListener('abort', onCallAbort, { once: true });
     provider = deps.provider(target.endpoint.providerSlug) as Provider;
     checkReadable(call.request, provider.dialect);
-    const encoded = withDepth(
+    let encoded = withDepth(
       call.request,
       provider.dialect.encodeRequest({
         request: plannedRequest(call.request, target),
@@ -74,6 +80,10 @@ export async function attempt(
       }),
     );
     observer.show(encoded);
+    if (call.follower !== null) {
+      const further = observer.begins(urlOf(provider, credential, encoded.path));
+      if (further !== undefined) encoded = { ...encoded, headers: { ...further, ...encoded.headers } };
+    }
     const context = new AttemptContext(deps, provider, credential, encoded, watchdog);
     const signed = authenticated(context, target, controller, deps.reportAuthFailure);
     if (signed instanceof Promise) watchdog.arm(deps.timeouts.headersMs, 'what authenticates the request');

@@ -11,17 +11,18 @@ import { describeRoute } from '../routing/describe.ts';
 import type { ChatRequest, Usage } from '../schema/chat.ts';
 import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
 import type { Admission } from '../stores/rates/limiter.ts';
+import type { SafeFollower } from '../telemetry/follow.ts';
 import { type ActiveHook, activeHooks, namesFusion } from './active-hooks.ts';
 import { tokensUsed } from './admission.ts';
 import type { Annotation } from './annotate.ts';
 import { CallHold } from './call-hold.ts';
 import type { ContentCapture } from './content-capture.ts';
-import type { PipelineDeps } from './deps.ts';
+import type { PipelineDeps, WorkspaceDefaults } from './deps.ts';
 import { GenerationState } from './generation.ts';
 import { spentOnFailures } from './hold-share.ts';
 import { namedModels } from './named-models.ts';
 import { planNow } from './plan-of.ts';
-import { type CallEnd, recordOf } from './record-of.ts';
+import { begunCallOf, type CallEnd, recordOf } from './record-of.ts';
 import { priceOfSearch, searchWeb } from './search.ts';
 import { mayNeedSearch } from './server-tools/hosted-search.ts';
 import { offersServerTools } from './server-tools/offer.ts';
@@ -39,10 +40,14 @@ export class CallRun {
   /** In the order they began. */
   readonly generations: GenerationState[] = [];
   readonly hooks: readonly ActiveHook[];
-  /** What is kept of its texts; null: nothing. */
+  /** What is seen of its texts; null: nothing. */
   capture: ContentCapture | null = null;
-  /** The workspace's switch `is_data_discount_logging_enabled`; null: not known. */
-  dataDiscountLogging: boolean | null = null;
+  /** Whether what is seen is kept beside the record. */
+  keepsContent = false;
+  /** What the workspace wants to be told of its calls; null: not known. */
+  switches: WorkspaceDefaults | null = null;
+  /** Who follows the call while it runs; null: nobody. */
+  readonly follower: SafeFollower | null;
   /** Annotations that plugins have added and nobody has delivered yet. */
   readonly annotations: Annotation[] = [];
   /** What plugins and guardrails did. */
@@ -78,6 +83,7 @@ export class CallRun {
     this.hold = new CallHold(deps, call, this.hooks.length > 0 || mayUseTools);
     this.#ownSwitch = mayLeaveOver ? linkedSwitch(call.signal) : null;
     this.signal = this.#ownSwitch ?? call.signal;
+    this.follower = deps.follow ? deps.follow(begunCallOf(call)) : null;
   }
 
   /** A generation begins. */
@@ -158,7 +164,8 @@ export class CallRun {
     if (!this.deps.record) return;
     const record = recordOf(this, end, this.deps.clock.now());
     const content = this.capture?.content() ?? null;
-    if (content !== null) this.deps.keepContent?.(record, content);
+    if (content !== null && this.keepsContent) this.deps.keepContent?.(record, content);
+    this.follower?.ended(record, content);
     this.deps.record(record);
   }
 

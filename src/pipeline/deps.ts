@@ -27,7 +27,8 @@ import type { ServerTool } from '../server-tools/server-tool.ts';
 import type { BudgetWatch } from '../stores/budget-events/watch.ts';
 import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
-import type { Recorder, RequestRecord } from '../telemetry/record.ts';
+import type { BegunCall, Recorder, SafeFollower } from '../telemetry/follow.ts';
+import type { RequestRecord } from '../telemetry/record.ts';
 import type { KeptContent } from '../telemetry/records/content.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { RateDeps } from './admission.ts';
@@ -47,6 +48,8 @@ export interface WorkspaceDefaults {
   ioLogging?: IoLogging | null;
   /** The workspace's switch `is_data_discount_logging_enabled`; absent: not known. */
   dataDiscountLogging?: boolean;
+  /** The workspace's switch `is_observability_broadcast_enabled`; absent: not known. */
+  broadcast?: boolean;
 }
 
 /** Which calls of a workspace have their prompts and responses kept. */
@@ -150,6 +153,8 @@ export interface DeliverDeps {
   region: string | null;
   /** null: nobody wants to know. */
   record: Recorder | null;
+  /** Asks who follows a call while it runs; absent or null: nobody ever does. */
+  follow?: ((begun: BegunCall) => SafeFollower | null) | null | undefined;
   /** Keeps the texts of a call beside its record, which is told next; absent: none are kept. */
   keepContent?: ((record: RequestRecord, content: KeptContent) => void) | undefined;
 }

@@ -89,7 +89,7 @@ class Walk implements AttemptWatcher {
 
   /** @param number  of the attempt, from 1 */
   async attempt(number: number): Promise<void> {
-    const { plan, request, signal, attempts } = this.#execution;
+    const { plan, request, signal, attempts, follower } = this.#execution;
     const target = plan.targets[this.at] as Target;
     if (number > 1) observeStart(this.#deps, target);
     this.#attempts++;
@@ -97,11 +97,11 @@ class Walk implements AttemptWatcher {
     if (hedging !== null && request.stream === true) this.attempted = await this.#hedged();
     else if (this.#execution.prepare === null) {
       const own = withDefaults(request, target.endpoint);
-      this.attempted = await traced(this.#deps, { request: own, signal }, target, attempts, this);
+      this.attempted = await traced(this.#deps, { request: own, signal, follower }, target, attempts, this);
     } else {
       this.#prepared = await this.prepared(target);
       const { request: own, target: costed } = this.#prepared;
-      this.attempted = await traced(this.#deps, { request: own, signal }, costed, attempts, this);
+      this.attempted = await traced(this.#deps, { request: own, signal, follower }, costed, attempts, this);
     }
   }
 

@@ -3,6 +3,7 @@ import type { Plan, Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import type { SafeFollower } from '../telemetry/follow.ts';
 import type { HoldShare } from './hold-share.ts';
 
 /** The request of one attempt, as plugins have made it, and its target with what that can cost. */
@@ -22,6 +23,8 @@ export interface Execution {
   attempts: AttemptTrace[];
   /** The request of one attempt: plugins may change it. @returns null: what they made of it does not fit the budget */
   prepare: ((target: Target) => Promise<Prepared | null>) | null;
+  /** Who follows the call; null: nobody. */
+  follower: SafeFollower | null;
   /** Is shown what is sent upstream, before authentication. */
   show: (encoded: EncodedRequest) => void;
 }

@@ -52,6 +52,7 @@ export async function generate(run: CallRun, request: ChatRequest): Promise<Gene
       signal: run.signal,
       attempts: generation.attempts,
       prepare: prepareWith(run, request, share, generation),
+      follower: run.follower,
       show: ({ payload }) => {
         if (request.debug?.echo_upstream_body === true && request.stream === true) run.sentBodies.push(payload);
       },

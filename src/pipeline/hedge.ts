@@ -77,7 +77,7 @@ interface Run {
 }
 
 function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at: number): Run {
-  const { signal, plan, attempts } = execution;
+  const { signal, plan, attempts, follower } = execution;
   const target = plan.targets[at] as Target;
   const startedAtMs = deps.clock.now();
   const own = new StopSwitch();
@@ -96,7 +96,7 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
   };
   const start = async () => {
     prepared = await walk.prepared(target);
-    return traced(deps, { request: prepared.request, signal: own }, prepared.target, log, watcher);
+    return traced(deps, { request: prepared.request, signal: own, follower }, prepared.target, log, watcher);
   };
   const end = start().then(
     (attempted): HedgedEnd => {

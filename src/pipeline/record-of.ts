@@ -5,8 +5,10 @@ import { namedSlugs } from '../routing/expand.ts';
 import { defaultedFields } from '../routing/model-defaults.ts';
 import type { Usage } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
+import type { BegunCall } from '../telemetry/follow.ts';
 import type { GenerationRecord, RequestRecord } from '../telemetry/record.ts';
 import type { CallHold } from './call-hold.ts';
+import type { WorkspaceDefaults } from './deps.ts';
 import type { GenerationState } from './generation.ts';
 
 /** How a client call ended. */
@@ -23,8 +25,8 @@ export interface CallFacts {
   generations: readonly GenerationState[];
   hold: Pick<CallHold, 'heldNanoUsd' | 'spentNanoUsd' | 'overrunNanoUsd'>;
   stages: readonly PipelineStage[];
-  /** The workspace's switch; null: not known. */
-  dataDiscountLogging: boolean | null;
+  /** Of the workspace; null: not known. */
+  switches: Pick<WorkspaceDefaults, 'dataDiscountLogging' | 'broadcast'> | null;
   usage(): Usage;
 }
 
@@ -42,14 +44,15 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, 
     apiKeyHash: call.caller.apiKeyHash,
     userId: userIdOf(call.caller),
     tags: call.caller.tags ?? none,
-    sessionId: call.sessionId === null ? null : cleanName(call.sessionId, 512),
+    ...sessionOf(call),
     requested: generations[0]?.plan?.requested ?? cleanName(namedSlugs(call.request, null)[0] ?? ''),
     router: generations[0]?.plan?.router ?? null,
     trace: traceOf(call.request.trace),
     traceparent: call.traceparent ?? null,
     model: last?.target?.endpoint.modelSlug ?? null,
     provider: last?.target?.providerName ?? null,
-    dataDiscountLogging: facts.dataDiscountLogging,
+    dataDiscountLogging: facts.switches?.dataDiscountLogging ?? null,
+    broadcast: facts.switches?.broadcast ?? null,
     streamed: call.request.stream === true,
     outcome,
     status,
@@ -72,6 +75,17 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, 
     generations: generations.map(generationRecordOf),
     pipeline: stages,
   };
+}
+
+/** What is known of a call when it begins, for who follows it. */
+export function begunCallOf(call: Call): BegunCall {
+  const { id, operation, receivedAtMs, traceparent = null } = call;
+  const trace = traceOf(call.request.trace);
+  return { id, operation, workspaceId: call.caller.workspaceId, receivedAtMs, ...sessionOf(call), trace, traceparent };
+}
+
+function sessionOf({ sessionId }: Call): { sessionId: string | null } {
+  return { sessionId: sessionId === null ? null : cleanName(sessionId, 512) };
 }
 
 const none: readonly string[] = [];

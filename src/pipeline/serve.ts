@@ -57,8 +57,9 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
 
 /** What the workspace wants to be recorded of its calls. */
 function noteWorkspace(run: CallRun, defaults: WorkspaceDefaults, isZdr: boolean): void {
-  run.dataDiscountLogging = defaults.dataDiscountLogging ?? null;
-  if (run.deps.keepContent && wantsContent(defaults, run.call, isZdr)) run.capture = new ContentCapture();
+  run.switches = defaults;
+  run.keepsContent = run.deps.keepContent !== undefined && wantsContent(defaults, run.call, isZdr);
+  if (run.keepsContent || (run.follower?.wantsContent && !isZdr)) run.capture = new ContentCapture();
 }
 
 /** Generates, with the plugins that wrap it around: the first that is asked is the outermost. */

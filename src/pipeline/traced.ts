@@ -6,6 +6,7 @@ import { originOf } from '../call/responses-origin.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { ChatRequest } from '../schema/chat.ts';
+import type { FollowedAttempt } from '../telemetry/follow.ts';
 import type { Sent } from './attempt/outgoing.ts';
 import { type Attempted, type AttemptInput, type AttemptObserver, type AttemptWatcher, attempt } from './attempt.ts';
 import { costOfFailure } from './cost.ts';
@@ -37,6 +38,7 @@ class Observer implements AttemptObserver {
   #structuredOutput: EncodedRequest['structuredOutput'];
   #upstreamRequestId: string | null = null;
   #sent: Sent | null = null;
+  #followed: FollowedAttempt | undefined;
 
   constructor(
     deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
@@ -65,6 +67,14 @@ class Observer implements AttemptObserver {
     if (origin === null || origin.dropped.length === 0) return dropped;
     const { dialect } = this.#deps.provider(this.#target.endpoint.providerSlug) ?? {};
     return dialect?.speaksResponses === true ? dropped : [...new Set([...origin.dropped, ...dropped])];
+  }
+
+  begins(url: string): Readonly<Record<string, string>> | undefined {
+    const { follower, request } = this.#input;
+    const { providerSlug, modelSlug: model } = this.#target.endpoint;
+    const streamed = request.stream === true;
+    this.#followed = follower?.attempt({ providerSlug, model, url, streamed, startedAtMs: this.#startedAtMs });
+    return this.#followed?.headers;
   }
 
   sends(sent: Sent): void {
@@ -98,7 +108,7 @@ class Observer implements AttemptObserver {
 
   #note(status: number, errorType: string | null, message: string | null, costNanoUsd: number): void {
     const { providerName, endpoint, isByok } = this.#target;
-    this.#log.push({
+    const attempt: AttemptTrace = {
       provider: providerName,
       providerSlug: endpoint.providerSlug,
       model: endpoint.modelSlug,
@@ -112,7 +122,9 @@ class Observer implements AttemptObserver {
       dropped: this.#dropped,
       structuredOutput: this.#structuredOutput ?? null,
       upstreamRequestId: this.#upstreamRequestId,
-    });
+    };
+    this.#log.push(attempt);
+    if (this.#followed !== undefined) this.#input.follower?.decided(this.#followed, attempt);
   }
 }
 

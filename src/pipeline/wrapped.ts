@@ -25,7 +25,9 @@ export async function wrapped(
     return (await inner(one)) as Generation;
   };
   try {
-    const response = await asked.whileWanted(() => hook.hooks.wrap?.(generate, request, asked.context));
+    const response = await asked.followed(async () =>
+      asked.whileWanted(() => hook.hooks.wrap?.(generate, request, asked.context)),
+    );
     asked.hasSucceeded();
     return response as ModelResponse;
   } catch (error) {

@@ -278,12 +278,16 @@ function defaultsOf(record: WorkspaceRecord | null): WorkspaceDefaults {
   if (record === null) return noDefaults;
   let defaults = defaultsIn.get(record);
   if (!defaults) {
-    const { default_text_model: textModel, default_provider_sort: sort, is_byok_only: isByokOnly } = record.settings;
-    const { is_observability_io_logging_enabled: isLogged, io_logging_sampling_rate: samplingRate } = record.settings;
-    const { io_logging_api_key_ids: apiKeyIds, is_data_discount_logging_enabled: dataDiscountLogging } =
-      record.settings;
-    const ioLogging = isLogged ? { samplingRate, apiKeyIds } : null;
-    defaults = { textModel, sort, isByokOnly, ioLogging, dataDiscountLogging };
+    const { settings } = record;
+    const { io_logging_sampling_rate: samplingRate, io_logging_api_key_ids: apiKeyIds } = settings;
+    defaults = {
+      textModel: settings.default_text_model,
+      sort: settings.default_provider_sort,
+      isByokOnly: settings.is_byok_only,
+      ioLogging: settings.is_observability_io_logging_enabled ? { samplingRate, apiKeyIds } : null,
+      dataDiscountLogging: settings.is_data_discount_logging_enabled,
+      broadcast: settings.is_observability_broadcast_enabled,
+    };
     defaultsIn.set(record, defaults);
   }
   return defaults;

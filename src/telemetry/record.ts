@@ -88,6 +88,8 @@ export interface RequestRecord extends RecordBase {
   provider: string | null;
   /** The workspace's switch `is_data_discount_logging_enabled`; null: not known. */
   dataDiscountLogging: boolean | null;
+  /** The workspace's switch `is_observability_broadcast_enabled`; null: not known. */
+  broadcast: boolean | null;
   /** true: the request asked for a stream. */
   streamed: boolean;
   /** How it ended. `cut`: failed after the first token. `cancelled`: the client left. */
@@ -134,9 +136,6 @@ export interface OperationRecord extends RecordBase {
   path: string | null;
 }
 
-/** Takes finished records of client calls. What a recorder throws is swallowed: telemetry fails open. */
-export type Recorder = (record: RequestRecord) => void;
-
 /** Takes records of refused requests and of other operations. What it throws is swallowed. */
 export type OperationRecorder = (record: OperationRecord) => void;
 
@@ -161,6 +160,14 @@ export function recordTo<AnyRecord>(sinks: readonly ((record: AnyRecord) => void
       }
     }
   };
+}
+
+/** The sinks that there are, as one. @returns null: nobody wants to know */
+export function recorderOf<AnyRecord>(
+  ...sinks: readonly (((record: AnyRecord) => void) | undefined)[]
+): ((record: AnyRecord) => void) | null {
+  const wanted = sinks.filter((sink) => sink !== undefined);
+  return wanted.length === 0 ? null : recordTo(wanted);
 }
 
 /** One line per client call. */

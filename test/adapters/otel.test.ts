@@ -1,60 +1,18 @@
 import * as api from '@opentelemetry/api';
-import {
-  AggregationTemporality,
-  InMemoryMetricExporter,
-  MeterProvider,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics';
-import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
-import { type OpenTelemetryOptions, openTelemetry } from '../../adapters/otel.ts';
-import type { RequestRecord } from '../../src/index.ts';
+import { openTelemetry } from '../../adapters/otel.ts';
 import { hello, testGateway, testKey, upstreamKeys } from '../support/gateway.ts';
+import { traced as tracedWith } from '../support/traced.ts';
 import { completion, errorBody, textStream } from '../support/upstream.ts';
-
-/** A gateway whose spans and metrics the real SDK keeps. */
-function traced(options: OpenTelemetryOptions = {}) {
-  const exporter = new InMemorySpanExporter();
-  const tracers = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
-  const metrics = new InMemoryMetricExporter(AggregationTemporality.CUMULATIVE);
-  const meters = new MeterProvider({
-    readers: [new PeriodicExportingMetricReader({ exporter: metrics, exportIntervalMillis: 2 ** 30 })],
-  });
-  const used = {
-    trace: {
-      getTracer: (name: string) => tracers.getTracer(name),
-      setSpan: api.trace.setSpan,
-      setSpanContext: api.trace.setSpanContext,
-    },
-    metrics: { getMeter: (name: string) => meters.getMeter(name) },
-    context: api.context,
-  };
-  const records: RequestRecord[] = [];
-  const record = openTelemetry(used, options);
-  const tested = testGateway({
-    onRecord: (finished) => {
-      records.push(finished);
-      record(finished);
-    },
-  });
-  return {
-    ...tested,
-    records,
-    spans: () => exporter.getFinishedSpans(),
-    /** Spans that a reader counts as a call of a model, as SigNoz does. */
-    calls: () => exporter.getFinishedSpans().filter(({ attributes }) => 'gen_ai.request.model' in attributes),
-    /** Spans whose usage a reader adds up, as Langfuse does. */
-    billed: () => exporter.getFinishedSpans().filter(({ attributes }) => 'gen_ai.usage.input_tokens' in attributes),
-    async measured() {
-      await meters.forceFlush();
-      return metrics.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
-    },
-  };
-}
 
 const ask = { model: 'acme/fast', messages: hello };
 
-describe('spans', () => {
+describe.each([
+  ['that begin and end with what they are of', true],
+  ['that are made of finished records', false],
+])('spans %s', (_, isLive) => {
+  const traced = () => tracedWith({ isLive });
+
   it('are one of the request, one of the plan and one of the attempt, with usage and cost on the attempt alone', async () => {
     const { post, upstream, spans, calls, billed, records } = traced();
     upstream.always({ body: completion() });
@@ -176,7 +134,7 @@ describe('metrics', () => {
     ['1.41', 'gen_ai.client.operation.duration', 'gen_ai.client.token.usage'],
     ['latest', 'gen_ai.client.inference.duration', 'gen_ai.client.inference.usage.input_tokens'],
   ] as const)('have the names of version %s, and no label of a key, user or session', async (conventions, ...names) => {
-    const { post, upstream, measured } = traced({ conventions });
+    const { post, upstream, measured } = tracedWith({ telemetry: { conventions } });
     upstream.always({ body: completion() });
     await post({ ...ask, session_id: 'a-session', user: 'a-user' });
     const found = await measured();
@@ -185,7 +143,7 @@ describe('metrics', () => {
   });
   it('have the time of each further token of a stream, and none of a complete response', async () => {
     const name = 'gen_ai.server.time_per_output_token';
-    const { post, upstream, measured } = traced();
+    const { post, upstream, measured } = tracedWith();
     upstream.always({ body: completion() });
     await post(ask);
     expect((await measured()).map(({ descriptor }) => descriptor.name)).not.toContain(name);

@@ -36,7 +36,7 @@ describe('the types of the functions in process', () => {
       'list' | 'listUser' | 'count' | 'get' | 'listEndpoints' | 'listZdrEndpoints'
     >();
     expectTypeOf<keyof Gateway>().toEqualTypeOf<
-      keyof InProcessApi | 'fetch' | 'handle' | 'basePath' | 'as' | 'catalog' | 'explain' | 'ready' | 'close'
+      keyof InProcessApi | 'fetch' | 'handle' | 'basePath' | 'as' | 'catalog' | 'explain' | 'ready' | 'state' | 'close'
     >();
   });
   it('are those of the responses', () => {

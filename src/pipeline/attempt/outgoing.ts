@@ -38,8 +38,8 @@ export function requestFor({ provider, credential, encoded }: AttemptContext): O
 
 const urls = new WeakMap<Provider, { path: string; url: string }>();
 
-/** The same text each time: one that was just put together is hashed anew wherever it is looked up. */
-function urlOf(provider: Provider, credential: Credential, path: string): string {
+/** Where a request is sent. The same text each time: one that was just put together is hashed anew wherever it is looked up. */
+export function urlOf(provider: Provider, credential: Credential, path: string): string {
   if (typeof provider.baseUrl !== 'string') return joinUrl(provider.baseUrl(credential), path);
   const latest = urls.get(provider);
   if (latest?.path === path) return latest.url;

@@ -176,25 +176,44 @@ class Loop {
   async #result(call: ToolCall, mayRun: boolean): Promise<ChatMessage> {
     if (!mayRun) return { role: 'tool', tool_call_id: call.id, content: failure('too many calls at once') };
     const { tool, settings } = this.#tools.get(call.function.name) as OfferedTool;
-    const content = await this.#textOf(tool, settings, call.function.arguments);
+    const content = await this.#followed(tool.name, call.id, () =>
+      this.#textOf(tool, settings, call.function.arguments),
+    );
     this.#executed.set(tool.name, (this.#executed.get(tool.name) ?? 0) + 1);
     return { role: 'tool', tool_call_id: call.id, content };
   }
 
-  async #textOf(tool: OfferedTool['tool'], settings: unknown, text: string): Promise<string> {
+  /** Tells who follows the call how long the tool has taken. */
+  async #followed(name: string, callId: string, work: () => Promise<ToolEnd>): Promise<string> {
+    const { follower, deps } = this.#run;
+    if (follower === null) return (await work()).text;
+    const startedAtMs = deps.clock.now();
+    let hasFailed = true;
+    try {
+      const end = await work();
+      hasFailed = end.hasFailed;
+      return end.text;
+    } finally {
+      const endedAtMs = deps.clock.now();
+      follower.worked({ kind: 'server_tool', name, hook: null, callId, startedAtMs, endedAtMs, hasFailed });
+    }
+  }
+
+  async #textOf(tool: OfferedTool['tool'], settings: unknown, text: string): Promise<ToolEnd> {
     const args = argumentsOf(text);
-    if (args === null) return failure('the arguments are no JSON object');
+    if (args === null) return failed('the arguments are no JSON object');
     const { deps, call } = this.#run;
     const signals = [call.signal, this.#cancelled];
     const limits = { timeoutMs: deps.timeouts.serverToolMs, signals, late: () => new Error('too slow') };
     try {
       const context = { ...this.#run.contextOf({}), settings };
-      return String(await withSignal(deps.clock, limits, (signal) => tool.run(args, { ...context, signal })));
+      const text = await withSignal(deps.clock, limits, (signal) => tool.run(args, { ...context, signal }));
+      return { text: String(text), hasFailed: false };
     } catch (error) {
       if (isGatewayError(error)) throw error;
       for (const signal of signals) signal.throwIfAborted();
       // What an error says may be nobody's business.
-      return failure('the tool failed');
+      return failed('the tool failed');
     }
   }
 }
@@ -238,6 +257,16 @@ function argumentsOf(text: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
+}
+
+/** What the model is told of a call, and whether the tool has failed. */
+interface ToolEnd {
+  text: string;
+  hasFailed: boolean;
+}
+
+function failed(error: string): ToolEnd {
+  return { text: failure(error), hasFailed: true };
 }
 
 function failure(error: string): string {

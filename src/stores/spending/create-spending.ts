@@ -114,6 +114,7 @@ export function createSpending({
       await ledger.forget(workspaceId);
     },
     flush: () => usageCounter.flushAll(),
+    state: () => ({ holds: heartbeat.count(), waitingBookings: outbox.waiting() }),
     async close() {
       isClosed = true;
       // Not awaited here: its bookings go through the outbox, and `drain` waits for them.

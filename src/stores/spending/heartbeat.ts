@@ -9,6 +9,8 @@ export interface Heartbeat {
   add(workspaceId: WorkspaceId, id: string): void;
   remove(workspaceId: WorkspaceId, id: string): void;
   forget(workspaceId: WorkspaceId): void;
+  /** Open holds of all workspaces. */
+  count(): number;
   /** Resolves when no hold is open any more; null: none is open now. */
   whenIdle(): Promise<void> | null;
   stop(): void;
@@ -78,6 +80,11 @@ export function createHeartbeat(
     forget(workspaceId) {
       open.delete(workspaceId);
       if (open.size === 0) stop();
+    },
+    count() {
+      let holds = 0;
+      for (const ids of open.values()) holds += ids.size;
+      return holds;
     },
     whenIdle() {
       if (open.size === 0) return null;

@@ -29,6 +29,8 @@ export interface Outbox {
    * rejects.
    */
   inFlight(workspaceId: WorkspaceId): Promise<unknown> | null;
+  /** Entries that the store has not confirmed. */
+  waiting(): number;
   /** To be called when the store has responded to another call: waiting entries are sent now. */
   wake(): void;
   /** Gives up the waiting entries of a workspace. */
@@ -201,6 +203,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
       const promises = onTheirWay.get(workspaceId);
       return promises ? Promise.all(promises) : null;
     },
+    waiting: () => sending + countWaiting(),
     wake,
     forget(workspaceId) {
       for (const queue of [waiting, releases]) {

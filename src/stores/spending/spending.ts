@@ -39,10 +39,20 @@ export interface Spending {
    * Sends the counted spending to the store. If the store does not accept it, it is sent again later. Never rejects.
    */
   flush(): Promise<void>;
+  /** What is open in this process now. */
+  state(): SpendingState;
   /**
    * Sends everything that is left, and waits for it up to a limit. Calls in flight may settle meanwhile. Never rejects.
    */
   close(): Promise<void>;
+}
+
+/** What a process has open. */
+export interface SpendingState {
+  /** Holds of calls in flight. */
+  holds: number;
+  /** Bookings that the store has not confirmed. */
+  waitingBookings: number;
 }
 
 /** Is told of money once the store has booked it. */

@@ -24,6 +24,8 @@ export interface Records extends RecordReader {
   content(workspaceId: WorkspaceId, id: string): Promise<GenerationContent | null>;
   /** Records that were not kept since the start. */
   dropped(): number;
+  /** Records that wait to be written. */
+  waiting(): number;
   readonly sums: Sums;
   /** A stream of the records of this instance. */
   watch(wanted: Watched): ReplyStream;
@@ -63,6 +65,7 @@ export function createRecords(deps: RecordsDeps): Records {
     content: flushed((workspaceId, id) => readContent(storage, workspaceId, id)),
     watch: tail.watch,
     dropped: () => writer.dropped,
+    waiting: () => writer.waiting,
     close() {
       tail.close();
       return writer.close();

@@ -23,6 +23,8 @@ export interface RecordWriter {
   flush(): Promise<void>;
   /** Records that were not kept since the start: the queue was full, or the store refused them. */
   readonly dropped: number;
+  /** Records that were taken and are not written yet. */
+  readonly waiting: number;
   /** Writes what is in the queue, once. */
   close(): Promise<void>;
 }
@@ -208,6 +210,9 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
       contentChars += text.length;
     },
     flush,
+    get waiting() {
+      return queue.length + inFlight;
+    },
     get dropped() {
       return dropped;
     },

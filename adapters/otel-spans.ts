@@ -1,0 +1,166 @@
+import type {
+  BegunAttempt,
+  BegunCall,
+  CallFollower,
+  FollowedAttempt,
+  FollowedContent,
+  FollowedWork,
+  GenerationRecord,
+  RequestRecord,
+} from '../src/index.ts';
+import type { OtelAttributes, OtelContextApi, OtelSpan, OtelTracer } from './otel-api.ts';
+import {
+  type AttemptTrace,
+  attemptAttributes,
+  errorOf,
+  requestAttributes,
+  resultAttributes,
+  startAttributes,
+  workAttributes,
+} from './otel-attributes.ts';
+import { contentAttributes } from './otel-content.ts';
+import type { ConventionVersion } from './otel-names.ts';
+
+/** What the spans of all requests have in common. */
+export interface SpanSettings {
+  tracer: OtelTracer;
+  trace: OtelContextApi;
+  version: ConventionVersion;
+  /** Most characters of a prompt or a response; null: neither is on a span. */
+  contentChars: number | null;
+  /** Whether a provider is told of the trace. */
+  propagatesTo: (providerSlug: string) => boolean;
+}
+
+// Of SpanKind and SpanStatusCode, which are numbers in the API's own interface.
+const internal = 0;
+const client = 2;
+const failed = 2;
+
+/** The spans of one request: its own, and below it those of plans, attempts, plugins and tools. */
+export class RequestSpans implements CallFollower {
+  readonly wantsContent: boolean;
+  /** false: a sampler has left the request out. */
+  readonly isRecording: boolean;
+  readonly #settings: SpanSettings;
+  readonly #begun: BegunCall;
+  readonly #span: OtelSpan;
+  /** That of the span. */
+  readonly #context: unknown;
+  /** Attempts that have not failed; null: not decided. */
+  readonly #open = new Map<OtelSpan, AttemptTrace | null>();
+
+  /** @param parent  context of the span above */
+  constructor(settings: SpanSettings, begun: BegunCall, parent: unknown) {
+    this.#settings = settings;
+    this.#begun = begun;
+    const startTime = new Date(begun.receivedAtMs);
+    const options = { kind: internal, startTime, attributes: startAttributes(begun) };
+    this.#span = settings.tracer.startSpan('gateway.request', options, parent);
+    this.#context = settings.trace.setSpan(parent, this.#span);
+    this.isRecording = this.#span.isRecording();
+    this.wantsContent = settings.contentChars !== null && this.isRecording;
+  }
+
+  attempt(begun: BegunAttempt): FollowedAttempt {
+    const { tracer, propagatesTo } = this.#settings;
+    const attributes = attemptAttributes(this.#begun, begun);
+    const options = { kind: client, startTime: new Date(begun.startedAtMs), attributes };
+    const span = tracer.startSpan(`chat ${begun.model}`, options, this.#context);
+    this.#open.set(span, null);
+    const decided = (attempt: AttemptTrace) => this.#decided(span, attempt);
+    return propagatesTo(begun.providerSlug) ? { headers: headersOf(span), decided } : { decided };
+  }
+
+  worked(work: FollowedWork): void {
+    const [name, attributes] = workAttributes(work);
+    this.#below(name, work.startedAtMs, work.endedAtMs, attributes, work.hasFailed);
+  }
+
+  ended(record: RequestRecord, content: FollowedContent | null): void {
+    const span = this.#span;
+    const endedAtMs = record.receivedAtMs + record.totalMs;
+    try {
+      if (this.isRecording) {
+        for (const { requested, times, excluded } of record.generations) {
+          const attributes = { 'gateway.requested': requested, 'gateway.excluded': excluded.length };
+          if (times.plannedAtMs !== null)
+            this.#below('gateway.plan', times.startedAtMs, times.plannedAtMs, attributes, false);
+        }
+        span.setAttributes(requestAttributes(record));
+        if (record.outcome === 'failed' || record.outcome === 'cut') span.setStatus({ code: failed });
+      }
+      this.#endAttempts(record, content, endedAtMs);
+    } finally {
+      span.end(new Date(Math.max(record.receivedAtMs, endedAtMs)));
+    }
+  }
+
+  #decided(span: OtelSpan, attempt: AttemptTrace): void {
+    span.setAttribute('gateway.attempt.status', attempt.status);
+    if (attempt.costNanoUsd > 0) span.setAttribute('gateway.cost_nano_usd', attempt.costNanoUsd);
+    this.#open.set(span, attempt);
+    if (attempt.errorType !== null) this.#endAttempt(span, attempt.decidedAtMs, errorOf(attempt, null));
+  }
+
+  /** The attempts that are still open: one for each generation was billed. */
+  #endAttempts(record: RequestRecord, content: FollowedContent | null, endedAtMs: number): void {
+    const { version, contentChars } = this.#settings;
+    const last = record.generations.at(-1);
+    for (const [span, attempt] of this.#open) {
+      const generation = attempt && generationOf(record, attempt);
+      // It succeeded as another did, which was taken; or nobody learnt how it went.
+      if (attempt === null || generation === undefined || generation === null) {
+        this.#endAttempt(span, attempt?.decidedAtMs ?? endedAtMs, 'cancelled');
+        continue;
+      }
+      const billed = generation.usage === null ? null : generation;
+      if (billed !== null && span.isRecording()) {
+        span.setAttributes(resultAttributes(billed, attempt, version));
+        if (content !== null && contentChars !== null && generation === last)
+          span.setAttributes(contentAttributes(content, billed.finishReason, contentChars));
+      }
+      this.#endAttempt(span, billed?.times.endedAtMs ?? attempt.decidedAtMs, errorOf(attempt, billed));
+    }
+  }
+
+  #endAttempt(span: OtelSpan, atMs: number, error: string | null): void {
+    this.#open.delete(span);
+    if (error !== null) {
+      span.setAttribute('error.type', error);
+      span.setStatus({ code: failed });
+    }
+    span.end(new Date(atMs));
+  }
+
+  #below(name: string, startMs: number, endMs: number, attributes: OtelAttributes, hasFailed: boolean): void {
+    const options = { kind: internal, startTime: new Date(startMs), attributes };
+    const span = this.#settings.tracer.startSpan(name, options, this.#context);
+    if (hasFailed) span.setStatus({ code: failed });
+    span.end(new Date(Math.max(startMs, endMs)));
+  }
+}
+
+/** The spans of a request that nobody has followed, from its record. */
+export function spansOfRecord(settings: SpanSettings, record: RequestRecord, parent: unknown): void {
+  const spans = new RequestSpans(settings, record, parent);
+  for (const attempt of record.attempts) {
+    const { providerSlug, model, startedAtMs } = attempt;
+    const followed = spans.attempt({ providerSlug, model, startedAtMs, url: '', streamed: record.streamed });
+    followed.decided?.(attempt);
+  }
+  spans.ended(record, null);
+}
+
+/** The generation that an attempt has served; null: none. */
+function generationOf({ generations }: RequestRecord, attempt: AttemptTrace): GenerationRecord | null {
+  return generations.find(({ attempts }) => attempts.includes(attempt)) ?? null;
+}
+
+/** W3C Trace Context. */
+function headersOf(span: OtelSpan): Record<string, string> {
+  const { traceId, spanId, traceFlags, traceState } = span.spanContext();
+  const flags = (traceFlags & 0xff).toString(16).padStart(2, '0');
+  const state = traceState?.serialize() ?? '';
+  return { traceparent: `00-${traceId}-${spanId}-${flags}`, ...(state !== '' && { tracestate: state }) };
+}
