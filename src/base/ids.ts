@@ -43,19 +43,23 @@ const randomPlaces = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 28, 29, 30, 31, 32,
 export const generationId = orderedByTime('gen');
 
 /**
- * The id of a hold: `hold-<unix seconds>-<20 hex digits>`. Ordered by time, so that a store keeps new ids beside each
- * other: with random ids, each settlement writes a page of its own.
+ * The id of a hold: `hold-<unix seconds>-<20 hex digits>`, of which the first five count the holds of this process in
+ * that second. So a store keeps new ids beside each other: with random digits alone, each settlement of a busy second
+ * writes a page of its own. No caller sees these ids, which say how many there are.
  */
-export const holdId = orderedByTime('hold');
+export const holdId = orderedByTime('hold', 5);
 
-function orderedByTime(prefix: string): (ids: Ids, nowMs: number) => string {
-  /** The character codes of the latest id, and the second in it. */
+/** @param counted  how many of the digits count the ids of a second */
+function orderedByTime(prefix: string, counted = 0): (ids: Ids, nowMs: number) => string {
+  /** The character codes of the latest id, the second in it, and how many ids that second has. */
   let codes: number[] = [];
   let latest = -1;
+  let count = 0;
   return (ids, nowMs) => {
     const second = Math.floor(nowMs / 1000);
     if (second !== latest) {
       latest = second;
+      count = 0;
       codes = Array.from(`${prefix}-${second}-${'0'.repeat(randomPlaces.length)}`, (one) => one.charCodeAt(0));
     }
     const uuid = ids.uuid();
@@ -63,6 +67,11 @@ function orderedByTime(prefix: string): (ids: Ids, nowMs: number) => string {
     if (uuid.length < 36) return `${prefix}-${second}-${uuid}`;
     let at = codes.length - randomPlaces.length;
     for (const place of randomPlaces) codes[at++] = uuid.charCodeAt(place);
+    if (counted > 0) {
+      at = codes.length - randomPlaces.length;
+      for (let digit = counted - 1; digit >= 0; digit--) codes[at++] = hexCodes[(count >> (4 * digit)) & 15] as number;
+      count++;
+    }
     return String.fromCharCode(...codes);
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { generationId, isUuid, randomIds } from '../../../src/base/ids.ts';
+import { generationId, holdId, isUuid, randomIds } from '../../../src/base/ids.ts';
 
 it('makes completion ids that are ordered by time and differ within a second', () => {
   const at = (ms: number) => generationId(randomIds, ms);
@@ -24,6 +24,15 @@ it('makes UUIDs of version 4, all different', () => {
     const kinds = new Set(made.map((uuid) => uuid[place])).size;
     expect(kinds).toBe([8, 13, 18, 23, 14].includes(place) ? 1 : place === 19 ? 4 : 16);
   }
+});
+
+it('makes ids of holds in the order of their making, also within a second, that differ between processes', () => {
+  const ids = { uuid: () => randomIds.uuid() };
+  const made = Array.from({ length: 1000 }, (_, at) => holdId(ids, 1_767_225_600_000 + Math.floor(at / 2)));
+  expect(made).toEqual(made.toSorted());
+  expect(made[999]).toMatch(/^hold-1767225600-003e7[0-9a-f]{15}$/);
+  expect(holdId(ids, 1_767_225_601_000)).toMatch(/^hold-1767225601-00000[0-9a-f]{15}$/);
+  expect(new Set(made.map((id) => id.slice(-15))).size).toBe(1000);
 });
 
 describe('a text is a UUID', () => {
