@@ -28,10 +28,10 @@ it('makes UUIDs of version 4, all different', () => {
 
 it('makes ids of holds in the order of their making, also within a second, that differ between processes', () => {
   const ids = { uuid: () => randomIds.uuid() };
-  const made = Array.from({ length: 1000 }, (_, at) => holdId(ids, 1_767_225_600_000 + Math.floor(at / 2)));
+  const made = Array.from({ length: 1000 }, (_, at) => holdId(ids, 4_102_444_800_000 + Math.floor(at / 2)));
   expect(made).toEqual(made.toSorted());
-  expect(made[999]).toMatch(/^hold-1767225600-003e7[0-9a-f]{15}$/);
-  expect(holdId(ids, 1_767_225_601_000)).toMatch(/^hold-1767225601-00000[0-9a-f]{15}$/);
+  expect(made[999]).toMatch(/^hold-4102444800-003e7[0-9a-f]{15}$/);
+  expect(holdId(ids, 4_102_444_801_000)).toMatch(/^hold-4102444801-00000[0-9a-f]{15}$/);
   expect(new Set(made.map((id) => id.slice(-15))).size).toBe(1000);
 });
 
