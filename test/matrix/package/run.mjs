@@ -60,7 +60,7 @@ await check('it holds what it runs on, and nothing else', () => {
   const files = stdout.trim().split('\n');
   const foreign = files.filter(
     (file) =>
-      !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|docs\/[\w/.-]+\.(md|svg|png)|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE|THIRD-PARTY-LICENSES\.txt|package\.json)$/.test(
+      !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|docs\/[\w/.-]+\.(md|svg|png)|docs\/openapi\.json|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE|THIRD-PARTY-LICENSES\.txt|package\.json)$/.test(
         file,
       ) && !isOfExample(file),
   );
@@ -71,6 +71,7 @@ await check('it holds what it runs on, and nothing else', () => {
     'THIRD-PARTY-LICENSES.txt',
     'dist/cli.js',
     'docs/options.md',
+    'docs/openapi.json',
   ].filter((file) => !files.includes(`package/${file}`));
   return [...foreign.map((file) => `holds ${file}`), ...missing.map((file) => `misses ${file}`)].join('\n');
 });
