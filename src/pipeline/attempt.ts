@@ -6,7 +6,6 @@ import type { Call } from '../call/call.ts';
 import type { Target } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
-import type { ChatRequest } from '../schema/chat.ts';
 import type { SafeFollower } from '../telemetry/follow.ts';
 import { send } from '../transport/send.ts';
 import { authenticated } from './attempt/authenticate.ts';
@@ -38,18 +37,10 @@ export interface AttemptObserver extends AttemptWatcher {
   failed(error: unknown): void;
 }
 
-/** What an attempt is made of, beside its target. A class for the reason that `Sent` in attempt/outgoing.ts is one. */
-export class AttemptInput implements Pick<Call, 'request' | 'signal'> {
-  readonly request: ChatRequest;
-  readonly signal: StopSignal;
+/** What an attempt is made of, beside its target. */
+export interface AttemptInput extends Pick<Call, 'request' | 'signal'> {
   /** Who follows the call; null: nobody. */
-  readonly follower: SafeFollower | null;
-
-  constructor(request: ChatRequest, signal: StopSignal, follower: SafeFollower | null) {
-    this.request = request;
-    this.signal = signal;
-    this.follower = follower;
-  }
+  follower: SafeFollower | null;
 }
 
 /**

@@ -5,7 +5,7 @@ import { UpstreamError } from '../base/upstream-error.ts';
 import type { Target } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import { withDefaults } from '../routing/model-defaults.ts';
-import { type Attempted, AttemptInput, type AttemptWatcher } from './attempt.ts';
+import type { Attempted, AttemptWatcher } from './attempt.ts';
 import type { ExecuteDeps } from './deps.ts';
 import type { Execution, Prepared } from './execution.ts';
 import { failureOf } from './failure.ts';
@@ -97,11 +97,11 @@ class Walk implements AttemptWatcher {
     if (hedging !== null && request.stream === true) this.attempted = await this.#hedged();
     else if (this.#execution.prepare === null) {
       const own = withDefaults(request, target.endpoint);
-      this.attempted = await traced(this.#deps, new AttemptInput(own, signal, follower), target, attempts, this);
+      this.attempted = await traced(this.#deps, { request: own, signal, follower }, target, attempts, this);
     } else {
       this.#prepared = await this.prepared(target);
       const { request: own, target: costed } = this.#prepared;
-      this.attempted = await traced(this.#deps, new AttemptInput(own, signal, follower), costed, attempts, this);
+      this.attempted = await traced(this.#deps, { request: own, signal, follower }, costed, attempts, this);
     }
   }
 

@@ -13,29 +13,15 @@ import { shorteningOf } from './shortening.ts';
 /** What is read of a workspace. */
 type Read = readonly [readonly ByokCredential[], readonly BudgetLimit[], WorkspaceDefaults, Imposed];
 
-/** What is read before a generation is planned. A class for the reason that `Sent` in attempt/outgoing.ts is one. */
-export class Gathered {
-  readonly facts: Facts;
-  readonly view: CatalogView;
+/** What is read before a generation is planned. */
+export interface Gathered {
+  facts: Facts;
+  view: CatalogView;
   /** The budgets of the workspace, and those that guardrails give to the key. */
-  readonly budgets: readonly BudgetLimit[];
+  budgets: readonly BudgetLimit[];
   /** For a request that names no model; null: there is none. */
-  readonly defaultModel: string | null;
-  readonly conversation: Conversation;
-
-  constructor(
-    facts: Facts,
-    view: CatalogView,
-    budgets: readonly BudgetLimit[],
-    defaultModel: string | null,
-    conversation: Conversation,
-  ) {
-    this.facts = facts;
-    this.view = view;
-    this.budgets = budgets;
-    this.defaultModel = defaultModel;
-    this.conversation = conversation;
-  }
+  defaultModel: string | null;
+  conversation: Conversation;
 }
 
 /**
@@ -85,7 +71,7 @@ export async function gather(
   }
   if (deps.difficulty !== undefined && asksAuto(requestedSlugs(request, defaultModel), { view, brand: deps.brand }))
     facts.difficulty = within(await deps.difficulty(request));
-  return new Gathered(facts, view, budgets, defaultModel, conversation);
+  return { facts, view, budgets, defaultModel, conversation };
 }
 
 type MayUse = ((modelSlug: string) => boolean) | null;

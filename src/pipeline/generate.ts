@@ -3,7 +3,6 @@ import { isGatewayError } from '../base/errors.ts';
 import type { Generation, GenerationLog, ModelResponse } from '../call/generation.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { ResponseHead } from '../call/response-encoder.ts';
-import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { namedSlugs, strategyOf } from '../routing/expand.ts';
@@ -15,7 +14,7 @@ import type { CallRun } from './call-run.ts';
 import { generatesOn } from './cost.ts';
 import type { MoneyDeps, RoutingDeps } from './deps.ts';
 import { type Executed, execute } from './execute.ts';
-import { Execution, type Prepared } from './execution.ts';
+import type { Prepared } from './execution.ts';
 import { holdOf, withExpectedCost } from './expected-cost.ts';
 import { gather } from './gather.ts';
 import type { GenerationState } from './generation.ts';
@@ -46,13 +45,18 @@ export async function generate(run: CallRun, request: ChatRequest): Promise<Gene
     const admitting = hold.admit(request, generation.plan as Plan, gathered.budgets);
     const { plan, share } = admitting instanceof Promise ? await admitting : admitting;
     generation.held(plan, share);
-    const show = ({ payload }: EncodedRequest) => {
-      if (request.debug?.echo_upstream_body === true && request.stream === true) run.sentBodies.push(payload);
-    };
-    const prepare = prepareWith(run, request, share, generation);
-    const { attempts } = generation;
-    const execution = new Execution(request, plan, share, run.signal, attempts, prepare, run.follower, show);
-    const executed = await execute(deps, execution);
+    const executed = await execute(deps, {
+      request,
+      plan,
+      share,
+      signal: run.signal,
+      attempts: generation.attempts,
+      prepare: prepareWith(run, request, share, generation),
+      follower: run.follower,
+      show: ({ payload }) => {
+        if (request.debug?.echo_upstream_body === true && request.stream === true) run.sentBodies.push(payload);
+      },
+    });
     return opened(run, generation, executed);
   } catch (error) {
     generation.plan ??= unplanned(deps, request, defaultModel, error);

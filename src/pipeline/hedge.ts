@@ -3,7 +3,7 @@ import type { Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import { withDefaults } from '../routing/model-defaults.ts';
 import type { Sent } from './attempt/outgoing.ts';
-import { type Attempted, AttemptInput, type AttemptWatcher } from './attempt.ts';
+import type { Attempted, AttemptWatcher } from './attempt.ts';
 import { costOfFailure } from './cost.ts';
 import type { ExecuteDeps } from './deps.ts';
 import type { Execution, Prepared } from './execution.ts';
@@ -96,7 +96,7 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
   };
   const start = async () => {
     prepared = await walk.prepared(target);
-    return traced(deps, new AttemptInput(prepared.request, own, follower), prepared.target, log, watcher);
+    return traced(deps, { request: prepared.request, signal: own, follower }, prepared.target, log, watcher);
   };
   const end = start().then(
     (attempted): HedgedEnd => {
