@@ -2,6 +2,7 @@ import type { PluginContext } from '../call/hooks.ts';
 import type { ActiveHook } from './active-hooks.ts';
 import { AskedHook } from './asked-hook.ts';
 import type { CallRun } from './call-run.ts';
+import { followed } from './followed.ts';
 import type { HookName } from './hook-failure.ts';
 
 type Annotations = Parameters<PluginContext['addAnnotations']>[0];
@@ -10,8 +11,7 @@ type Annotations = Parameters<PluginContext['addAnnotations']>[0];
 export class HookOfCall extends AskedHook {
   readonly context: PluginContext;
   readonly #run: CallRun;
-  readonly #asked: ActiveHook;
-  readonly #name: HookName;
+  readonly #worker: Parameters<typeof followed>[1];
   /** What the hook has annotated while it is asked: it counts where the hook does not fail. null: it counts at once. */
   #pending: Annotations[number][] | null = [];
   /** Whether something was annotated that counts. */
@@ -20,8 +20,7 @@ export class HookOfCall extends AskedHook {
   constructor(run: CallRun, hook: ActiveHook, name: HookName) {
     super(run.deps, run.call, hook, name);
     this.#run = run;
-    this.#asked = hook;
-    this.#name = name;
+    this.#worker = { kind: hook.isGuardrail ? 'guardrail' : 'plugin', name: hook.id, hook: name, callId: null };
     const ofCall = run.contextOf(hook.options);
     const asked = this;
     this.context = {
@@ -67,32 +66,19 @@ export class HookOfCall extends AskedHook {
   /** What the hook makes of a value, within its time; the value itself where it makes nothing, or is skipped. */
   async outcome<T>(value: T, work: () => T | Promise<T> | undefined): Promise<T> {
     this.#run.call.signal.throwIfAborted();
-    return this.followed(async () => {
-      const made = (await this.inTime(work)) ?? value;
+    try {
+      const made = (await this.followed(() => this.inTime(work))) ?? value;
       this.hasSucceeded();
       return made;
-    }).catch((error) => {
+    } catch (error) {
       this.skip(error);
       return value;
-    });
+    }
   }
 
-  /** Tells who follows the call how long the hook has taken. */
-  async followed<T>(work: () => Promise<T>): Promise<T> {
-    const { follower, deps } = this.#run;
-    if (follower === null) return work();
-    const { id: name, isGuardrail } = this.#asked;
-    const startedAtMs = deps.clock.now();
-    let hasFailed = true;
-    try {
-      const made = await work();
-      hasFailed = false;
-      return made;
-    } finally {
-      const kind = isGuardrail ? 'guardrail' : 'plugin';
-      const endedAtMs = deps.clock.now();
-      follower.worked({ kind, name, hook: this.#name, callId: null, startedAtMs, endedAtMs, hasFailed });
-    }
+  /** Tells who follows the call how long work of the hook takes. */
+  followed<T>(work: () => T | Promise<T>): T | Promise<T> {
+    return followed(this.#run, this.#worker, work);
   }
 
   /** The call goes on without the hook, and says so. @throws as `skipAfter` */

@@ -25,7 +25,7 @@ export async function wrapped(
     return (await inner(one)) as Generation;
   };
   try {
-    const response = await asked.followed(async () =>
+    const response = await asked.followed(() =>
       asked.whileWanted(() => hook.hooks.wrap?.(generate, request, asked.context)),
     );
     asked.hasSucceeded();

@@ -10,6 +10,7 @@ import { splitSuffixes } from '../../routing/variant.ts';
 import type { ChatMessage, ChatRequest, ChatResult, ToolCall } from '../../schema/chat.ts';
 import type { ChatChunk } from '../../schema/chunk.ts';
 import type { CallRun } from '../call-run.ts';
+import { followed } from '../followed.ts';
 import { generate } from '../generate.ts';
 import type { Offer, OfferedTool } from './offer.ts';
 import { type StepEnd, StepOutput } from './step-output.ts';
@@ -176,27 +177,11 @@ class Loop {
   async #result(call: ToolCall, mayRun: boolean): Promise<ChatMessage> {
     if (!mayRun) return { role: 'tool', tool_call_id: call.id, content: failure('too many calls at once') };
     const { tool, settings } = this.#tools.get(call.function.name) as OfferedTool;
-    const content = await this.#followed(tool.name, call.id, () =>
-      this.#textOf(tool, settings, call.function.arguments),
-    );
+    const worker = { kind: 'server_tool', name: tool.name, hook: null, callId: call.id } as const;
+    const run = () => this.#textOf(tool, settings, call.function.arguments);
+    const { text: content } = await followed(this.#run, worker, run, ({ hasFailed }) => hasFailed);
     this.#executed.set(tool.name, (this.#executed.get(tool.name) ?? 0) + 1);
     return { role: 'tool', tool_call_id: call.id, content };
-  }
-
-  /** Tells who follows the call how long the tool has taken. */
-  async #followed(name: string, callId: string, work: () => Promise<ToolEnd>): Promise<string> {
-    const { follower, deps } = this.#run;
-    if (follower === null) return (await work()).text;
-    const startedAtMs = deps.clock.now();
-    let hasFailed = true;
-    try {
-      const end = await work();
-      hasFailed = end.hasFailed;
-      return end.text;
-    } finally {
-      const endedAtMs = deps.clock.now();
-      follower.worked({ kind: 'server_tool', name, hook: null, callId, startedAtMs, endedAtMs, hasFailed });
-    }
   }
 
   async #textOf(tool: OfferedTool['tool'], settings: unknown, text: string): Promise<ToolEnd> {
