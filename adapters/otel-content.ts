@@ -1,4 +1,4 @@
-import type { FollowedContent } from '../src/index.ts';
+import type { CallContent } from '../src/index.ts';
 import type { OtelAttributes } from './otel-api.ts';
 
 /** As the JSON schemas of the conventions have it. */
@@ -14,11 +14,7 @@ interface Message {
  * The prompt and the response, as JSON texts. What is longer than `maxChars` is left out, and
  * `gateway.content.truncated` says so.
  */
-export function contentAttributes(
-  content: FollowedContent,
-  finishReason: string | null,
-  maxChars: number,
-): OtelAttributes {
+export function contentAttributes(content: CallContent, finishReason: string | null, maxChars: number): OtelAttributes {
   const input = JSON.stringify(content.messages.map(messageOf));
   const output = JSON.stringify([responseOf(content, finishReason)]);
   return {
@@ -28,7 +24,7 @@ export function contentAttributes(
   };
 }
 
-function responseOf({ completion, reasoning, toolCalls }: FollowedContent, finishReason: string | null): Message {
+function responseOf({ completion, reasoning, toolCalls }: CallContent, finishReason: string | null): Message {
   const parts = [
     ...(reasoning === null ? [] : [{ type: 'reasoning', content: reasoning }]),
     ...(completion === null ? [] : [{ type: 'text', content: completion }]),

@@ -1,9 +1,9 @@
 import type {
   BegunAttempt,
   BegunCall,
+  CallContent,
   CallFollower,
   FollowedAttempt,
-  FollowedContent,
   FollowedWork,
   GenerationRecord,
   RequestRecord,
@@ -28,6 +28,8 @@ export interface SpanSettings {
   version: ConventionVersion;
   /** Most characters of a prompt or a response; null: neither is on a span. */
   contentChars: number | null;
+  /** Records of requests whose spans have ended. */
+  ended: WeakSet<RequestRecord>;
   /** Whether a provider is told of the trace. */
   propagatesTo: (providerSlug: string) => boolean;
 }
@@ -77,8 +79,9 @@ export class RequestSpans implements CallFollower {
     this.#below(name, work.startedAtMs, work.endedAtMs, attributes, work.hasFailed);
   }
 
-  ended(record: RequestRecord, content: FollowedContent | null): void {
+  ended(record: RequestRecord, content: CallContent | null): void {
     const span = this.#span;
+    this.#settings.ended.add(record);
     const endedAtMs = record.receivedAtMs + record.totalMs;
     try {
       if (this.isRecording) {
@@ -104,13 +107,13 @@ export class RequestSpans implements CallFollower {
   }
 
   /** The attempts that are still open: one for each generation was billed. */
-  #endAttempts(record: RequestRecord, content: FollowedContent | null, endedAtMs: number): void {
+  #endAttempts(record: RequestRecord, content: CallContent | null, endedAtMs: number): void {
     const { version, contentChars } = this.#settings;
     const last = record.generations.at(-1);
     for (const [span, attempt] of this.#open) {
       const generation = attempt && generationOf(record, attempt);
       // It succeeded as another did, which was taken; or nobody learnt how it went.
-      if (attempt === null || generation === undefined || generation === null) {
+      if (attempt === null || generation === null) {
         this.#endAttempt(span, attempt?.decidedAtMs ?? endedAtMs, 'cancelled');
         continue;
       }

@@ -1,5 +1,5 @@
 import type { BegunCall, CallFollower, Recorder, RequestRecord } from '../src/index.ts';
-import type { OtelMeter, OtelSpan, OtelSpanContext, OtelTracer } from './otel-api.ts';
+import type { OtelContextApi, OtelMeter, OtelSpanContext, OtelTracer } from './otel-api.ts';
 import { createMetrics } from './otel-metrics.ts';
 import type { ConventionVersion } from './otel-names.ts';
 import { RequestSpans, type SpanSettings, spansOfRecord } from './otel-spans.ts';
@@ -10,9 +10,8 @@ export { type ObserveStateOptions, observeState } from './otel-state.ts';
 /** What is needed of `@opentelemetry/api`. The host app passes the module in: nothing here imports it. */
 export interface OpenTelemetryApi {
   /** Where tracers come from. */
-  readonly trace: {
+  readonly trace: OtelContextApi & {
     getTracer(name: string): OtelTracer;
-    setSpan(context: unknown, span: OtelSpan): unknown;
     setSpanContext(context: unknown, spanContext: OtelSpanContext): unknown;
   };
   /** Where meters come from. */
@@ -59,29 +58,19 @@ export function openTelemetry(api: OpenTelemetryApi, options: OpenTelemetryOptio
     trace: api.trace,
     version,
     contentChars: content === false ? null : content === true ? defaultContentChars : content,
+    ended: new WeakSet(),
     propagatesTo: typeof propagate === 'boolean' ? () => propagate : (slug) => propagate.includes(slug),
   };
-  /** Those whose spans have ended already. */
-  const followed = new WeakSet<RequestRecord>();
-
   function begin(begun: BegunCall): CallFollower {
     const spans = new RequestSpans(settings, begun, parentOf(api, begun, api.context.active()));
     // What a sampler has left out has no spans below it; a provider that is told so needs one all the same.
-    if (!spans.isRecording && propagate === false) return { ended: (record) => void followed.add(record) };
-    return {
-      wantsContent: spans.wantsContent,
-      attempt: (attempt) => spans.attempt(attempt),
-      worked: (work) => spans.worked(work),
-      ended(record, texts) {
-        followed.add(record);
-        spans.ended(record, texts);
-      },
-    };
+    if (!spans.isRecording && propagate === false) return { ended: (record) => void settings.ended.add(record) };
+    return spans;
   }
 
   function record(ended: RequestRecord): void {
     try {
-      if (!followed.has(ended)) spansOfRecord(settings, ended, parentOf(api, ended, api.context.active()));
+      if (!settings.ended.has(ended)) spansOfRecord(settings, ended, parentOf(api, ended, api.context.active()));
     } finally {
       try {
         measure(ended);

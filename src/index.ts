@@ -154,9 +154,9 @@ export type {
   BeginFollowing,
   BegunAttempt,
   BegunCall,
+  CallContent,
   CallFollower,
   FollowedAttempt,
-  FollowedContent,
   FollowedWork,
   Recorder,
 } from './telemetry/follow.ts';

@@ -3,7 +3,7 @@ import type { Call } from '../call/call.ts';
 import type { Step } from '../call/hooks.ts';
 import { type ChunkFolder, chunkFolder } from '../convert/chunks.ts';
 import type { ChatRequest } from '../schema/chat.ts';
-import type { KeptContent } from '../telemetry/records/content.ts';
+import type { CallContent } from '../telemetry/follow.ts';
 import type { IoLogging, WorkspaceDefaults } from './deps.ts';
 
 /** Of a call: what the model is asked, and what the client gets. */
@@ -25,7 +25,7 @@ export class ContentCapture {
   };
 
   /** null: nothing is to be kept, or the request was refused before it was whole. */
-  content(): KeptContent | null {
+  content(): CallContent | null {
     if (this.#request === null) return null;
     const message = this.#folder.result()?.choices[0]?.message;
     const { content, reasoning, tool_calls: toolCalls } = message ?? {};

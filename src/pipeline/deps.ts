@@ -27,9 +27,8 @@ import type { ServerTool } from '../server-tools/server-tool.ts';
 import type { BudgetWatch } from '../stores/budget-events/watch.ts';
 import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
-import type { BegunCall, Recorder, SafeFollower } from '../telemetry/follow.ts';
+import type { BegunCall, CallContent, Recorder, SafeFollower } from '../telemetry/follow.ts';
 import type { RequestRecord } from '../telemetry/record.ts';
-import type { KeptContent } from '../telemetry/records/content.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { RateDeps } from './admission.ts';
 import type { ReportAuthFailure } from './attempt/authenticate.ts';
@@ -156,7 +155,7 @@ export interface DeliverDeps {
   /** Asks who follows a call while it runs; absent or null: nobody ever does. */
   follow?: ((begun: BegunCall) => SafeFollower | null) | null | undefined;
   /** Keeps the texts of a call beside its record, which is told next; absent: none are kept. */
-  keepContent?: ((record: RequestRecord, content: KeptContent) => void) | undefined;
+  keepContent?: ((record: RequestRecord, content: CallContent) => void) | undefined;
 }
 
 /** Everything the pipeline is given. Nothing in it belongs to one request. A stage takes the part that it needs. */

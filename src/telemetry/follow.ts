@@ -60,7 +60,7 @@ export interface FollowedWork {
 }
 
 /** The prompt and the response of a client call. */
-export interface FollowedContent {
+export interface CallContent {
   /** Messages as guardrails and plugins have left them. */
   messages: readonly unknown[];
   /** The text of the response as the client got it; null: there was none. */
@@ -80,7 +80,7 @@ export interface CallFollower {
   /** A plugin, a guardrail or a server tool has done its work. */
   worked?(work: FollowedWork): void;
   /** The call has ended; the recorder is given the same record next. */
-  ended(record: RequestRecord, content: FollowedContent | null): void;
+  ended(record: RequestRecord, content: CallContent | null): void;
 }
 
 /** @returns who follows the call; null: nobody */
@@ -116,7 +116,7 @@ export class SafeFollower {
     safely(() => this.#follower.worked?.(work));
   }
 
-  ended(record: RequestRecord, content: FollowedContent | null): void {
+  ended(record: RequestRecord, content: CallContent | null): void {
     safely(() => this.#follower.ended(record, content));
   }
 }

@@ -3,6 +3,7 @@ import type { WorkspaceId } from '../../call/workspace.ts';
 import { type GenerationContent, generationContentSchema } from '../../schema/generation-content.ts';
 import { damagedRecord } from '../../stores/damaged.ts';
 import type { Address, Storage } from '../../stores/storage/storage.ts';
+import type { CallContent } from '../follow.ts';
 
 const kind = 'generation-content';
 
@@ -11,16 +12,8 @@ export function contentAt(workspaceId: WorkspaceId, id: string): Address {
   return { partition: workspaceId, kind, id };
 }
 
-/** What a call sends to its record: nobody else sees it. */
-export interface KeptContent {
-  messages: readonly unknown[];
-  completion: string | null;
-  reasoning: string | null;
-  toolCalls: readonly unknown[];
-}
-
 /** As it is stored. What is longer than `maxChars` is left out, and the content says so. */
-export function contentText({ messages, completion, reasoning, toolCalls }: KeptContent, maxChars: number): string {
+export function contentText({ messages, completion, reasoning, toolCalls }: CallContent, maxChars: number): string {
   const input = JSON.stringify(messages);
   const output: GenerationContent['output'] = { completion, reasoning, tool_calls: [...toolCalls] };
   const outputText = JSON.stringify(output);

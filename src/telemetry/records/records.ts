@@ -4,8 +4,9 @@ import type { WorkspaceId } from '../../call/workspace.ts';
 import type { GenerationContent } from '../../schema/generation-content.ts';
 import type { RecordSettings } from '../../schema/record-settings.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
+import type { CallContent } from '../follow.ts';
 import type { Logger, RequestRecord } from '../record.ts';
-import { type KeptContent, readContent } from './content.ts';
+import { readContent } from './content.ts';
 import { createLiveTail, type Watched } from './live-tail.ts';
 import { activeAt, grains, indexAt, recordKind, removal, rowKind } from './places.ts';
 import { createRecordReader, type RecordReader } from './reader.ts';
@@ -19,7 +20,7 @@ export interface Records extends RecordReader {
   /** A sink of records. */
   write(record: RequestRecord): void;
   /** Keeps the prompt and the response of a request beside its record, which is written next. */
-  keepContent(record: RequestRecord, content: KeptContent): void;
+  keepContent(record: RequestRecord, content: CallContent): void;
   /** @returns null: none was kept. @throws GatewayError unavailable (503) */
   content(workspaceId: WorkspaceId, id: string): Promise<GenerationContent | null>;
   /** Records that were not kept since the start. */

@@ -6,8 +6,9 @@ import type { RecordSettings } from '../../schema/record-settings.ts';
 import { unlessDeleted } from '../../stores/deletion.ts';
 import { writeLog } from '../../stores/storage/logger.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
+import type { CallContent } from '../follow.ts';
 import type { Logger, RequestRecord } from '../record.ts';
-import { contentAt, contentText, type KeptContent } from './content.ts';
+import { contentAt, contentText } from './content.ts';
 import { generationOf } from './generation-of.ts';
 import { activeAt, indexAt, ownerText, recordAt, storableId } from './places.ts';
 import type { Rollups } from './rollups.ts';
@@ -18,7 +19,7 @@ export interface RecordWriter {
   /** Takes a record. Never waits and never throws: where the queue is full, the record is dropped and counted. */
   write(record: RequestRecord): void;
   /** To be called before `write`. Where too much waits, the content is left out, and its record is written all the same. */
-  keepContent(record: RequestRecord, content: KeptContent): void;
+  keepContent(record: RequestRecord, content: CallContent): void;
   /** Resolves when all that was taken before is written, or could not be. Never rejects. */
   flush(): Promise<void>;
   /** Records that were not kept since the start: the queue was full, or the store refused them. */
