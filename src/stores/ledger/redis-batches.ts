@@ -31,9 +31,9 @@ for g = 1, tonumber(args[3]) do
   groups[g] = group
 end
 local ids, amounts, untils, groupOf = {}, {}, {}, {}
-while at <= #args do
-  local i = #ids + 1
-  ids[i], amounts[i], untils[i], groupOf[i] = take(), tonumber(take()), now + take(), groups[tonumber(take())]
+for i = 1, (#args - at + 1) / 4 do
+  ids[i], amounts[i], untils[i], groupOf[i] = args[at], args[at + 1], now + args[at + 2], groups[tonumber(args[at + 3])]
+  at = at + 4
 end
 
 expire(args[2])
@@ -43,7 +43,7 @@ local texts = redis.call('HMGET', windows, unpack(names))
 local spent, held, isChanged = {}, {}, {}
 for i = 1, #names do spent[i], held[i] = parse(texts[i]) end
 
-local results, newHolds, newLeases = {}, {}, {}
+local results, newHolds, newLeases, count = {}, {}, {}, 0
 for i, id in ipairs(ids) do
   local group, amount = groupOf[i], amounts[i]
   local fits = not endedAt[i] and not settledAt[i]
@@ -57,10 +57,9 @@ for i, id in ipairs(ids) do
       held[place] = held[place] + amount
       isChanged[place] = true
     end
-    newHolds[#newHolds + 1] = id
-    newHolds[#newHolds + 1] = string.format('%.0f', amount) .. '\\n' .. group.text
-    newLeases[#newLeases + 1] = untils[i]
-    newLeases[#newLeases + 1] = id
+    count = count + 2
+    newHolds[count - 1], newHolds[count] = id, amount .. '\\n' .. group.text
+    newLeases[count - 1], newLeases[count] = untils[i], id
     results[i] = 1
   else
     local states = {}

@@ -14,8 +14,8 @@ import { holdAll, settleAll } from './redis-batches.ts';
 export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'expired', 'settled'] as const;
 
 /**
- * All arguments are joined into one, a line each: each further argument would cost the client more time than the server
- * needs to split the lines.
+ * All arguments are texts in one JSON array: each further argument would cost the client more time than the server needs
+ * to parse the array.
  *
  * Numbers are doubles, exact to 2^53, but `tostring` rounds them to 14 digits; `%.0f` writes all digits. The time is
  * the server's, unless the first argument replaces it. The server itself expires the ended ids. It keeps them for twice
@@ -23,8 +23,7 @@ export const ledgerKeys = ['windows', 'ends', 'holds', 'leases', 'ended', 'expir
  */
 const shared = `
 local windows, ends, holds, leases, ended, expired, settled = unpack(KEYS)
-local args = {}
-for line in string.gmatch(ARGV[1], '([^\\n]*)\\n') do args[#args + 1] = line end
+local args = cjson.decode(ARGV[1])
 local now = tonumber(args[1])
 if not now then
   local time = redis.call('TIME')

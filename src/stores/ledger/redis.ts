@@ -33,12 +33,12 @@ export function redisLedger(redis: RedisConnection, { onLostHold, now }: LedgerO
   });
 
   const run = (script: keyof typeof scripts, workspaceId: string, args: readonly string[]) =>
-    redis.run(scripts[script], keys.memo(workspaceId as WorkspaceId), [linesOf(args)]);
+    redis.run(scripts[script], keys.memo(workspaceId as WorkspaceId), [JSON.stringify(args)]);
 
   // Apart, because a server with full memory refuses holds, and not settlements.
   const holds = batched<HoldRequest, unknown>({
     send: async (workspaceId, requests) =>
-      (await run('hold', workspaceId, [time(), isCharged, ...holdLines(requests)])) as unknown[],
+      (await run('hold', workspaceId, [time(), isCharged, ...holdArguments(requests)])) as unknown[],
     ...batches,
   });
   const settlements = batched<Settlement, unknown>({
@@ -90,25 +90,18 @@ const batches = {
 };
 
 /** Requests with the same limits share their list of windows, so most holds are in one group. */
-function holdLines(requests: readonly HoldRequest[]): string[] {
+function holdArguments(requests: readonly HoldRequest[]): string[] {
   const groups = new Map<readonly LimitedWindow[], number>();
-  const lines: string[] = [];
+  const args: string[] = [];
   for (const { windows } of requests) {
     if (groups.has(windows)) continue;
     groups.set(windows, groups.size + 1);
-    lines.push(String(windows.length), ...windows.map(limitOf));
+    args.push(String(windows.length), ...windows.flatMap(limitOf));
   }
   for (const { id, amountNanoUsd, windows, leaseMs } of requests) {
-    lines.push(id, money(amountNanoUsd), duration(leaseMs), String(groups.get(windows)));
+    args.push(id, money(amountNanoUsd), duration(leaseMs), String(groups.get(windows)));
   }
-  return [String(groups.size), ...lines];
-}
-
-/**
- * Joins arguments in the form that the scripts split again. Each argument is one or several lines, which may be empty.
- */
-function linesOf(args: readonly string[]): string {
-  return `${args.join('\n')}\n`;
+  return [String(groups.size), ...args];
 }
 
 /** The name of a window. Names are listed one per line. */
@@ -117,17 +110,17 @@ function nameOf({ account, interval, startMs }: Window): string {
   return `${interval}:${integer(startMs)}:${account}`;
 }
 
-/** All requests with the same limit share its window objects, so the lines of each are made once. */
-const limits = new WeakMap<LimitedWindow, string>();
+/** All requests with the same limit share its window objects, so the arguments of each are made once. */
+const limits = new WeakMap<LimitedWindow, readonly string[]>();
 
-/** Three lines: name, limit, and the time to drop the window. */
-function limitOf(window: LimitedWindow): string {
-  let lines = limits.get(window);
-  if (lines === undefined) {
-    lines = `${nameOf(window)}\n${money(window.limitNanoUsd)}\n${dropAt(window)}`;
-    limits.set(window, lines);
+/** Name, limit, and the time to drop the window. */
+function limitOf(window: LimitedWindow): readonly string[] {
+  let args = limits.get(window);
+  if (args === undefined) {
+    args = [nameOf(window), money(window.limitNanoUsd), dropAt(window)];
+    limits.set(window, args);
   }
-  return lines;
+  return args;
 }
 
 function dropAt({ endMs }: Window): string {
