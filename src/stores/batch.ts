@@ -47,7 +47,7 @@ export function batched<Step, Result>(
     lines.set(key, line);
     let alone = 0;
     while (line.length > 0) {
-      await gathered(line, maxSteps);
+      if (alone === 0) await gathered(line, maxSteps);
       const together = next(line, alone > 0 ? 1 : maxSteps);
       alone = Math.max(0, alone - 1);
       try {
@@ -84,19 +84,31 @@ function notSent(cause: unknown): NotSentError {
   return new NotSentError(cause instanceof Error ? cause.message : undefined, cause);
 }
 
-/** For so many turns of the event loop, steps wait for others at most. */
-const maxTurns = 4;
+/** Steps wait for others for so many turns of the event loop at most. */
+const maxTurns = 16;
 
 /**
- * Waits for a turn of the event loop, and for further turns as long as each brings steps: most of what a call costs the
- * store is the same for one step and for many. Where few requests are in flight, the first turn brings none.
+ * Where more steps wait than this, further ones are likely. They may come a few turns later: in the first, the event
+ * loop reads the requests of their clients, and the pipeline needs some turns until it holds money.
+ */
+const busyFrom = 3;
+
+/** So many turns in a row may bring no step before the steps that wait are sent. */
+const maxEmptyTurns = 3;
+
+/**
+ * Waits for a turn of the event loop, and for further turns as long as they bring steps: most of what a call costs the
+ * store is the same for one step and for many. Where few requests are in flight, the first turn brings none, and the
+ * steps are sent.
  * @param line  where further steps are added meanwhile
  */
 export async function gathered(line: ArrayLike<unknown>, maxSteps: number): Promise<void> {
+  let emptyTurns = 0;
   for (let turn = 0; turn < maxTurns && line.length < maxSteps; turn++) {
     const before = line.length;
     await nextTurn();
-    if (line.length === before) return;
+    emptyTurns = line.length === before ? emptyTurns + 1 : 0;
+    if (emptyTurns > (line.length < busyFrom ? 0 : maxEmptyTurns)) return;
   }
 }
 

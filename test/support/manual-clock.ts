@@ -80,6 +80,11 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
 }
 
 /** Lets promises settle: a turn of the event loop runs all that is ready, and what that makes ready. */
-export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+export function settle(): Promise<void> {
+  return turns(3);
+}
+
+/** Lets so many turns of the event loop pass. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
 }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { batched } from '../../../src/stores/batch.ts';
 import { wasNotSent } from '../../../src/stores/storage/circuit.ts';
-import { settle } from '../../support/manual-clock.ts';
+import { settle, turns } from '../../support/manual-clock.ts';
 
-function bench() {
+function bench(maxSteps = 10) {
   const sent: { steps: readonly string[]; resolve(results: string[]): void; reject(error: Error): void }[] = [];
   const ask = batched<string, string>({
     send: (_, steps) => new Promise((resolve, reject) => void sent.push({ steps, resolve, reject })),
-    maxSteps: 10,
+    maxSteps,
     idOf: (step) => step,
   });
   const outcome = (step: string) =>
@@ -31,9 +31,9 @@ it('what waits when the server fails was not sent, and what was sent may have be
 it('steps with one id go one after the other', async () => {
   const { sent, outcome } = bench();
   const outcomes = Promise.all(['a', 'b', 'b', 'c'].map(outcome));
-  for (let turn = 0; turn < 2; turn++) {
-    await settle();
-    sent[turn]?.resolve(sent[turn]!.steps.map((step) => `${step} done`));
+  for (let call = 0; call < 2; call++) {
+    await turns(5);
+    sent[call]?.resolve(sent[call]!.steps.map((step) => `${step} done`));
   }
   await settle();
   expect(sent.map(({ steps }) => steps)).toEqual([
@@ -43,19 +43,45 @@ it('steps with one id go one after the other', async () => {
   expect(await outcomes).toEqual(['a done', 'b done', 'b done', 'c done']);
 });
 
-it('steps wait for others as long as each turn brings some, and for four turns at most', async () => {
+it('one or two steps wait for a turn that brings no others', async () => {
   const { sent, outcome } = bench();
-  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
   const outcomes = [outcome('a')];
-  for (const step of ['b', 'c', 'd', 'e', 'f', 'g']) {
-    outcomes.push(outcome(step));
-    await turn();
+  await turns(1);
+  expect(sent).toHaveLength(1);
+  outcomes.push(outcome('b'), outcome('c'));
+  sent[0]?.resolve(['a done']);
+  await turns(2);
+  expect(sent[1]?.steps).toEqual(['b', 'c']);
+  sent[1]?.resolve(['b done', 'c done']);
+  expect(await Promise.all(outcomes)).toEqual(['a done', 'b done', 'c done']);
+});
+
+it('three steps and more wait for four turns in a row that bring no others', async () => {
+  const { sent, outcome } = bench();
+  const outcomes = ['a', 'b', 'c'].map(outcome);
+  await turns(3);
+  outcomes.push(outcome('d'));
+  await turns(4);
+  expect(sent).toHaveLength(0);
+  await turns(1);
+  expect(sent[0]?.steps).toEqual(['a', 'b', 'c', 'd']);
+  sent[0]?.resolve(sent[0].steps.map((step) => `${step} done`));
+  expect(await Promise.all(outcomes)).toHaveLength(4);
+});
+
+it('steps wait for sixteen turns at most, and until there are as many as go together', async () => {
+  const { sent, outcome } = bench(20);
+  const outcomes = [outcome('0')];
+  for (let step = 1; step < 18; step++) {
+    outcomes.push(outcome(String(step)));
+    await turns(1);
   }
-  expect(sent.map(({ steps }) => steps)).toEqual([['a', 'b', 'c', 'd', 'e']]);
-  for (let call = 0; call < 2; call++) {
+  expect(sent.map(({ steps }) => steps.length)).toEqual([17]);
+  for (let step = 18; step < 40; step++) outcomes.push(outcome(String(step)));
+  for (const [call, count] of [17, 20, 3].entries()) {
+    await turns(5);
+    expect(sent[call]?.steps).toHaveLength(count);
     sent[call]?.resolve(sent[call]!.steps.map((step) => `${step} done`));
-    await settle();
   }
-  expect(sent[1]?.steps).toEqual(['f', 'g']);
-  expect(await Promise.all(outcomes)).toHaveLength(7);
+  expect(await Promise.all(outcomes)).toHaveLength(40);
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultWorkspaceId, type WorkspaceId } from '../../../src/call/workspace.ts';
 import { postgresLedger } from '../../../src/stores/ledger/postgres.ts';
 import { postgresNames } from '../../../src/stores/storage/postgres-sql.ts';
-import { settle } from '../../support/manual-clock.ts';
+import { settle, turns } from '../../support/manual-clock.ts';
 
 interface Call {
   workspaceId: string;
@@ -41,7 +41,8 @@ function bench() {
     release(first);
     await settle();
     for (const id of others) release(id);
-    await settle();
+    // Steps wait a few turns for each other.
+    await turns(5);
   };
   return { calls, outcomes, release, releaseAll };
 }
@@ -108,7 +109,7 @@ describe('steps in the money of a workspace', () => {
     const { calls, outcomes, releaseAll } = bench();
     await releaseAll('a', 'b', 'bad', 'c');
     calls[0]?.answer();
-    await settle();
+    await turns(5);
     await releaseAll('d', 'e');
     calls[1]?.fail(sqlError('22P02'));
     await settle();
