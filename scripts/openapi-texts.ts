@@ -254,7 +254,7 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
   },
   streamRequests: {
     tag: 'Records',
-    summary: 'Watch records of this instance as they are made',
+    summary: 'Watch records as they are made',
     events: { schema: 'Generation', always: true },
   },
   getOpenApi: {

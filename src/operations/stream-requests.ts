@@ -6,8 +6,8 @@ import type { Operation } from './operation.ts';
 import { keptRecords } from './records/reach.ts';
 
 /**
- * Records of this instance as they are made, as server-sent events: of the caller's workspace; for operators of all
- * workspaces, unless the request names one.
+ * Records of all instances on the store as they are made, as server-sent events: of the caller's workspace; for operators
+ * of all workspaces, unless the request names one.
  */
 export function streamRequests({
   records,

@@ -1,4 +1,4 @@
-import type { Address, Storage } from './storage/storage.ts';
+import { type Address, type Storage, sharesRecords } from './storage/storage.ts';
 
 /**
  * - recent: the last minutes, and the cooldowns; written every few seconds
@@ -22,8 +22,7 @@ const maxOldest = 8;
 
 /** @returns null: no other instance sees the records of this storage */
 export function healthRecords(storage: Storage): HealthRecords | null {
-  // A shared ledger does not mean that the records are shared.
-  if (!storage.isShared || storage.kind === 'memory' || storage.kind === 'keyv') return null;
+  if (!sharesRecords(storage)) return null;
   const partition = 'health';
   const nameOf = (kind: HealthKind) => `health-${kind}`;
   const at = (kind: HealthKind, id: string): Address => ({ partition, kind: nameOf(kind), id });

@@ -4,6 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { freePort } from '../support/start-service.ts';
 
@@ -165,6 +166,36 @@ describe.runIf(process.platform === 'linux')('model-gateway serve --workers', { 
       const { data } = (await (await ask(url, budget)).json()) as { data: { spent_usd: number; held_usd: number } };
       expect([Math.round(data.spent_usd * 1e9), data.held_usd]).toEqual([booked, 0]);
     }, soon);
+    command.kill('SIGTERM');
+    expect(await command.exit).toBe(0);
+  });
+
+  it('shows the requests of all workers at GET /requests/stream', async () => {
+    const config = join(folder, 'records.mjs');
+    writeFileSync(
+      config,
+      `import { sqliteStore } from '${join(root, 'adapters/sqlite.ts')}';
+      export default {
+        apiKeys: [{ key: 'key-of-a-test-0123456789', permissions: ['inference', 'management'] }],
+        providers: { sandbox: {} },
+        store: sqliteStore('${join(folder, 'records.db')}'),
+        records: { enabled: true, flushMs: 20 },
+      };`,
+    );
+    const command = startCommand(['--port', '0', '--workers', '2', '--config', config]);
+    const url = await command.url();
+    const watched = await ask(url, '/requests/stream?limit=40');
+    const store = new DatabaseSync(join(folder, 'records.db'));
+    const asksForRecords = () => store.prepare("SELECT id FROM gateway_records WHERE kind = 'tail-watched'").all();
+    await vi.waitFor(() => expect(asksForRecords()).toHaveLength(1), soon);
+    store.close();
+    const ids: string[] = [];
+    for (let request = 0; request < 40; request++) {
+      const response = await ask(url, '/chat/completions', { ...hello, model: 'sandbox/echo' });
+      ids.push(response.headers.get('x-generation-id') as string);
+    }
+    const shown = [...(await watched.text()).matchAll(/"id":"(gen-[^"]+)"/g)].map(([, id]) => id);
+    expect(shown.sort()).toEqual(ids.sort());
     command.kill('SIGTERM');
     expect(await command.exit).toBe(0);
   });

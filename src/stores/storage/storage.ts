@@ -33,6 +33,11 @@ export interface Storage {
   close(): Promise<void>;
 }
 
+/** Whether other instances on the same store see its records. A shared ledger does not mean that. */
+export function sharesRecords({ isShared, kind }: Storage): boolean {
+  return isShared && kind !== 'memory' && kind !== 'keyv';
+}
+
 /**
  * The address of a record.
  * - partition: records of one partition can be written together; in a cluster they are on one node. The id of a

@@ -4,19 +4,30 @@ import type { StopSignal } from '../../base/stop.ts';
 import type { ReplyEnd, ReplyStream } from '../../call/reply.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { RecordSettings } from '../../schema/record-settings.ts';
-import type { RequestRecord } from '../record.ts';
-import { generationOf } from './generation-of.ts';
 
-/** Shows records as they are written, to those who watch this instance. */
+/** Shows records as they are made, to the clients that watch this instance. */
 export interface LiveTail {
-  /** Never waits: who reads too slowly misses records, and is told how many. */
-  publish(record: RequestRecord): void;
+  /**
+   * Never waits: a client that reads too slowly misses records, and is told how many.
+   * @param show  the record as it is shown; called once at most, and only where somebody watches its workspace
+   */
+  publish(workspaceId: string, show: () => object): void;
+  /** Records of a workspace did not get here. */
+  missed(workspaceId: string, count: number): void;
+  /** null: nobody watches. */
+  watched(): WatchedWorkspaces | null;
   /**
    * A stream of events for one watcher.
    * @throws GatewayError rate_limited (429): there are as many watchers as may be
    */
   watch(wanted: Watched): ReplyStream;
   close(): void;
+}
+
+/** What clients watch. */
+export interface WatchedWorkspaces {
+  /** null: all workspaces. */
+  workspaceIds: string[] | null;
 }
 
 export interface Watched {
@@ -30,6 +41,7 @@ export interface Watched {
 interface Watcher {
   workspaceId: WorkspaceId | null;
   take(text: string): void;
+  miss(count: number): void;
   end(): void;
 }
 
@@ -39,16 +51,25 @@ const encoder = new TextEncoder();
 
 export function createLiveTail(clock: Clock, { tailLength, tailWatchers }: RecordSettings): LiveTail {
   const watchers = new Set<Watcher>();
+  const sees = (watcher: Watcher, workspaceId: string) =>
+    watcher.workspaceId === null || watcher.workspaceId === workspaceId;
 
   return {
-    publish(record) {
-      if (watchers.size === 0) return;
+    publish(workspaceId, show) {
       let text: string | null = null;
       for (const watcher of watchers) {
-        if (watcher.workspaceId !== null && watcher.workspaceId !== record.workspaceId) continue;
-        text ??= `event: generation\ndata: ${JSON.stringify(generationOf(record))}\n\n`;
+        if (!sees(watcher, workspaceId)) continue;
+        text ??= `event: generation\ndata: ${JSON.stringify(show())}\n\n`;
         watcher.take(text);
       }
+    },
+    missed(workspaceId, count) {
+      for (const watcher of watchers) if (sees(watcher, workspaceId)) watcher.miss(count);
+    },
+    watched() {
+      if (watchers.size === 0) return null;
+      const wanted = new Set([...watchers].map(({ workspaceId }) => workspaceId));
+      return { workspaceIds: wanted.has(null) ? null : ([...wanted].sort() as string[]) };
     },
     watch({ workspaceId, limit, signal }) {
       if (watchers.size >= tailWatchers)
@@ -83,6 +104,10 @@ export function createLiveTail(clock: Clock, { tailLength, tailWatchers }: Recor
             waiting.push(text);
             left--;
           }
+          wake?.();
+        },
+        miss(count) {
+          dropped += count;
           wake?.();
         },
         end() {

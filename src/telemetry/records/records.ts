@@ -7,12 +7,14 @@ import type { Change, Storage } from '../../stores/storage/storage.ts';
 import type { CallContent } from '../follow.ts';
 import type { Logger, RequestRecord } from '../record.ts';
 import { readContent } from './content.ts';
+import { generationOf } from './generation-of.ts';
 import { createLiveTail, type Watched } from './live-tail.ts';
 import { activeAt, grains, indexAt, recordKind, removal, rowKind } from './places.ts';
 import { createRecordReader, type RecordReader } from './reader.ts';
 import { createRollups } from './rollups.ts';
 import { createSums, type Sums } from './sums.ts';
 import { createSweeper } from './sweeper.ts';
+import { createTailRelay } from './tail-relay.ts';
 import { createRecordWriter } from './writer.ts';
 
 /** The records that are kept in the store. What this instance has taken is written before it is read. */
@@ -28,7 +30,7 @@ export interface Records extends RecordReader {
   /** Records that wait to be written. */
   waiting(): number;
   readonly sums: Sums;
-  /** A stream of the records of this instance. */
+  /** A stream of the records of all instances on the store: of this one at once, of the others when they have written them. */
   watch(wanted: Watched): ReplyStream;
   close(): Promise<void>;
 }
@@ -47,7 +49,8 @@ export function createRecords(deps: RecordsDeps): Records {
   const { storage, clock, settings } = deps;
   const tail = createLiveTail(clock, settings);
   const sweeper = createSweeper(storage, clock, settings);
-  const writer = createRecordWriter({ ...deps, sweeper, rollups: createRollups(deps.instance) });
+  const relay = createTailRelay({ ...deps, tail });
+  const writer = createRecordWriter({ ...deps, sweeper, relay, rollups: createRollups(deps.instance) });
   const reader = createRecordReader(deps);
   const sums = createSums(storage, clock, settings);
   /** What is read through it holds what was recorded here before. */
@@ -59,17 +62,22 @@ export function createRecords(deps: RecordsDeps): Records {
     };
   return {
     write(record) {
-      tail.publish(record);
+      tail.publish(record.workspaceId, () => generationOf(record));
       writer.write(record);
     },
     keepContent: writer.keepContent,
     content: flushed((workspaceId, id) => readContent(storage, workspaceId, id)),
-    watch: tail.watch,
+    watch(wanted) {
+      const stream = tail.watch(wanted);
+      relay?.watching();
+      return stream;
+    },
     dropped: () => writer.dropped,
     waiting: () => writer.waiting,
-    close() {
+    async close() {
       tail.close();
-      return writer.close();
+      await writer.close();
+      await relay?.close();
     },
     ownerOf: flushed(reader.ownerOf),
     find: flushed(reader.find),
