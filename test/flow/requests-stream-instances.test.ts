@@ -108,6 +108,22 @@ describe('GET /requests/stream of one of several instances', () => {
     await second.gateway.close();
   });
 
+  it('shows a client that reads all of a batch that is longer than what may wait for it', async () => {
+    const [first, second] = [open({ enabled: true, tailLength: 4 }), open()];
+    const response = await watch(first);
+    const text = response.text();
+    await first.clock.advance(flushMs);
+    const ids = [];
+    for (let request = 0; request < 20; request++) ids.push(await asked(second));
+    await second.clock.advance(2 * flushMs);
+    await first.clock.advance(2 * flushMs);
+    await first.gateway.close();
+    const all = await first.run(text);
+    expect(idsIn(all)).toEqual(ids);
+    expect(all).not.toContain('dropped');
+    await second.gateway.close();
+  });
+
   it('goes on after its client has left and another has come', async () => {
     const [first, second] = [open(), open()];
     const gone = await watch(first);

@@ -128,6 +128,8 @@ export function createTailRelay({ storage, clock, settings, instance, tail }: Ta
   let registered: { text: string; untilMs: number } | null = null;
   /** Delivered, and not removed from the mailbox yet. */
   const delivered = new Set<string>();
+  const slice = Math.ceil(settings.tailLength / 2);
+  let shown = 0;
   let polling: Promise<void> | null = null;
   let cancel: (() => void) | null = null;
   let isClosed = false;
@@ -150,7 +152,11 @@ export function createTailRelay({ storage, clock, settings, instance, tail }: Ta
       if (!parsed.success) continue;
       const { workspaceId, dropped: missed, generations } = parsed.data;
       if (missed > 0) tail.missed(workspaceId, missed);
-      for (const generation of generations) tail.publish(workspaceId, () => generation);
+      for (const generation of generations) {
+        // A client that reads fast would miss the end of a long batch, had it no time to read its beginning.
+        if (++shown % slice === 0) await new Promise<void>((resolve) => void clock.after(0, resolve));
+        tail.publish(workspaceId, () => generation);
+      }
     }
     await remove(own(), records);
     delivered.clear();
