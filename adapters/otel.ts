@@ -61,6 +61,7 @@ export function openTelemetry(api: OpenTelemetryApi, options: OpenTelemetryOptio
     ended: new WeakSet(),
     propagatesTo: typeof propagate === 'boolean' ? () => propagate : (slug) => propagate.includes(slug),
   };
+
   function begin(begun: BegunCall): CallFollower {
     const spans = new RequestSpans(settings, begun, parentOf(api, begun, api.context.active()));
     // What a sampler has left out has no spans below it; a provider that is told so needs one all the same.

@@ -14,7 +14,9 @@ import { createRecordReader, type RecordReader } from './reader.ts';
 import { createRollups } from './rollups.ts';
 import { createSums, type Sums } from './sums.ts';
 import { createSweeper } from './sweeper.ts';
-import { createTailRelay } from './tail-relay.ts';
+import { createTailMail } from './tail-mail.ts';
+import { createTailReceiver } from './tail-receiver.ts';
+import { createTailSender } from './tail-sender.ts';
 import { createRecordWriter } from './writer.ts';
 
 /** The records that are kept in the store. What this instance has taken is written before it is read. */
@@ -49,8 +51,10 @@ export function createRecords(deps: RecordsDeps): Records {
   const { storage, clock, settings } = deps;
   const tail = createLiveTail(clock, settings);
   const sweeper = createSweeper(storage, clock, settings);
-  const relay = createTailRelay({ ...deps, tail });
-  const writer = createRecordWriter({ ...deps, sweeper, relay, rollups: createRollups(deps.instance) });
+  const mail = createTailMail(storage, deps.instance);
+  const sender = mail && createTailSender(mail, clock, settings);
+  const receiver = mail && createTailReceiver(mail, tail, clock, settings);
+  const writer = createRecordWriter({ ...deps, sweeper, sender, rollups: createRollups(deps.instance) });
   const reader = createRecordReader(deps);
   const sums = createSums(storage, clock, settings);
   /** What is read through it holds what was recorded here before. */
@@ -69,7 +73,7 @@ export function createRecords(deps: RecordsDeps): Records {
     content: flushed((workspaceId, id) => readContent(storage, workspaceId, id)),
     watch(wanted) {
       const stream = tail.watch(wanted);
-      relay?.watching();
+      receiver?.watching();
       return stream;
     },
     dropped: () => writer.dropped,
@@ -77,7 +81,7 @@ export function createRecords(deps: RecordsDeps): Records {
     async close() {
       tail.close();
       await writer.close();
-      await relay?.close();
+      await receiver?.close();
     },
     ownerOf: flushed(reader.ownerOf),
     find: flushed(reader.find),

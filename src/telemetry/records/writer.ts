@@ -13,7 +13,7 @@ import { generationOf } from './generation-of.ts';
 import { activeAt, indexAt, ownerText, recordAt, storableId } from './places.ts';
 import type { Rollups } from './rollups.ts';
 import type { Sweeper } from './sweeper.ts';
-import type { TailRelay } from './tail-relay.ts';
+import type { TailSender } from './tail-sender.ts';
 
 /** Writes records to a store, in batches, beside the requests that they are of. */
 export interface RecordWriter {
@@ -39,14 +39,14 @@ export interface RecordWriterDeps {
   sweeper: Sweeper;
   rollups: Rollups;
   /** Tells other instances what was written; null: there are none. */
-  relay: TailRelay | null;
+  sender: TailSender | null;
 }
 
 /** Records in one step of the store. */
 const batch = 100;
 
 export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
-  const { storage, clock, logger, settings, sweeper, rollups, relay } = deps;
+  const { storage, clock, logger, settings, sweeper, rollups, sender } = deps;
   /** Workspaces that are known to have sums. */
   const active = new LRUCache<WorkspaceId, true>({ max: 1_000 });
   let queue: RequestRecord[] = [];
@@ -97,7 +97,7 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
           dropped += records.length;
           for (const record of records) {
             takeContent(record);
-            relay?.lost(workspaceId);
+            sender?.lost(workspaceId);
           }
           writeLog(logger, 'warn', { records: records.length, dropped }, 'records could not be stored');
         }
@@ -135,7 +135,7 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
     );
     sweeper.wrote(workspaceId);
     for (const record of records) await writeContent(workspaceId, record);
-    await relay?.send(workspaceId, records);
+    await sender?.send(workspaceId, records);
   }
 
   function takeContent(record: RequestRecord): string | undefined {
@@ -197,7 +197,7 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
       if (isClosed || !isStorable || queue.length + inFlight >= settings.queueLength) {
         dropped++;
         takeContent(record);
-        relay?.lost(record.workspaceId);
+        sender?.lost(record.workspaceId);
         if (isFull || isClosed || !isStorable) return;
         isFull = true;
         writeLog(logger, 'warn', { dropped, option: 'records.queueLength' }, 'Records are dropped: the queue is full');

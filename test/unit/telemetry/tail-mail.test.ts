@@ -6,7 +6,9 @@ import { memoryStorage } from '../../../src/stores/storage/memory.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import type { RequestRecord } from '../../../src/telemetry/record.ts';
 import { createLiveTail } from '../../../src/telemetry/records/live-tail.ts';
-import { createTailRelay, type TailRelay } from '../../../src/telemetry/records/tail-relay.ts';
+import { createTailMail, type TailMail } from '../../../src/telemetry/records/tail-mail.ts';
+import { createTailReceiver } from '../../../src/telemetry/records/tail-receiver.ts';
+import { createTailSender } from '../../../src/telemetry/records/tail-sender.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 
 const settings = recordSettingsSchema().parse({});
@@ -28,20 +30,20 @@ function bench() {
     list: (...given) => (isDown ? fail() : inner.list(...given)),
   };
   const tail = createLiveTail(clock, settings);
-  const relayOf = (instance: string) =>
-    createTailRelay({ storage, clock, settings, instance: () => instance, tail }) as TailRelay;
-  const [watched, other] = [relayOf('first'), relayOf('second')];
+  const mailOf = (instance: string) => createTailMail(storage, () => instance) as TailMail;
+  const receiver = createTailReceiver(mailOf('first'), tail, clock, settings);
+  const sender = createTailSender(mailOf('second'), clock, settings);
   const signal = new AbortController().signal;
   const stream = tail.watch({ workspaceId: null, limit: Number.POSITIVE_INFINITY, signal });
-  watched.watching();
+  receiver.watching();
   return {
     clock,
-    watched,
+    close: () => receiver.close(),
     setDown(value: boolean) {
       isDown = value;
     },
     async send(id: string) {
-      await other.send(defaultWorkspaceId, [record(id)]);
+      await sender.send(defaultWorkspaceId, [record(id)]);
       await clock.advance(settings.flushMs);
     },
     /** Ids of the records and numbers of the dropped ones that were shown. */
@@ -56,7 +58,7 @@ function bench() {
 }
 
 it('while the store fails, sending rejects nothing; who watches is told what was missed, and gets the rest', async () => {
-  const { clock, watched, setDown, send, shown } = bench();
+  const { clock, close, setDown, send, shown } = bench();
   await clock.advance(settings.flushMs);
   await send('a');
   // The other instance still knows who watches.
@@ -68,12 +70,10 @@ it('while the store fails, sending rejects nothing; who watches is told what was
   await send('c');
   await clock.advance(settings.flushMs);
   expect(await shown()).toEqual(['a', 'c', 1]);
-  await watched.close();
+  await close();
 });
 
-it('an instance on a store that no other sees has no relay', () => {
+it('an instance on a store that no other sees has no mailbox', () => {
   const storage = memoryStorage(memoryLedger({ onLostHold: 'charge', now: () => 0 }));
-  const clock = manualClock();
-  const tail = createLiveTail(clock, settings);
-  expect(createTailRelay({ storage, clock, settings, instance: () => 'x', tail })).toBeNull();
+  expect(createTailMail(storage, () => 'x')).toBeNull();
 });
