@@ -1,4 +1,11 @@
-import type { BegunAttempt, BegunCall, FollowedWork, GenerationRecord, RequestRecord } from '../src/index.ts';
+import type {
+  AttemptParameters,
+  BegunAttempt,
+  BegunCall,
+  FollowedWork,
+  GenerationRecord,
+  RequestRecord,
+} from '../src/index.ts';
 import type { OtelAttributes } from './otel-api.ts';
 import { type ConventionVersion, names, providerNameOf } from './otel-names.ts';
 
@@ -29,17 +36,51 @@ export function requestAttributes(record: RequestRecord): OtelAttributes {
 /** What samplers read: all that is known before an attempt is sent. */
 export function attemptAttributes(
   { operation, sessionId }: Pick<BegunCall, 'operation' | 'sessionId'>,
-  { providerSlug, model, streamed, url }: BegunAttempt,
+  { providerSlug, model, streamed, url, parameters }: BegunAttempt,
+  version: ConventionVersion,
 ): OtelAttributes {
-  return {
+  const found: OtelAttributes = {
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': providerNameOf(providerSlug),
     'gen_ai.request.model': model,
     'gen_ai.request.stream': streamed,
     ...serverAttributes(url),
-    ...(sessionId !== null && { 'gen_ai.conversation.id': sessionId }),
-    ...(operation === 'createResponse' && { 'openai.api.type': 'responses' }),
   };
+  if (sessionId !== null) found['gen_ai.conversation.id'] = sessionId;
+  if (operation === 'createResponse') found['openai.api.type'] = 'responses';
+  setParameters(found, parameters, version);
+  if (parameters.serviceTier !== undefined && hasTiersOfOpenAi(providerSlug))
+    found['openai.request.service_tier'] = parameters.serviceTier;
+  return found;
+}
+
+/** Those of a request whose names all versions share. */
+const parameterNames = [
+  ['maxTokens', 'gen_ai.request.max_tokens'],
+  ['temperature', 'gen_ai.request.temperature'],
+  ['topP', 'gen_ai.request.top_p'],
+  ['topK', 'gen_ai.request.top_k'],
+  ['frequencyPenalty', 'gen_ai.request.frequency_penalty'],
+  ['presencePenalty', 'gen_ai.request.presence_penalty'],
+  ['seed', 'gen_ai.request.seed'],
+  ['output', 'gen_ai.output.type'],
+] as const satisfies readonly (readonly [keyof AttemptParameters, string])[];
+
+function setParameters(found: OtelAttributes, parameters: AttemptParameters, version: ConventionVersion): void {
+  for (const [parameter, name] of parameterNames) {
+    const value = parameters[parameter];
+    if (value !== undefined) found[name] = value;
+  }
+  const { choices, reasoningEffort } = parameters;
+  // The conventions want it where it is not 1.
+  if (choices !== undefined && choices !== 1) found['gen_ai.request.choice.count'] = choices;
+  const { reasoningLevel } = names[version];
+  if (reasoningLevel !== null && reasoningEffort !== undefined) found[reasoningLevel] = reasoningEffort;
+}
+
+/** The names of the attributes of service tiers are of OpenAI alone. */
+function hasTiersOfOpenAi(providerSlug: string): boolean {
+  return providerSlug === 'openai' || providerSlug === 'azure';
 }
 
 const defaultPorts: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
@@ -64,14 +105,17 @@ function serverAttributes(url: string): OtelAttributes {
 export function resultAttributes(
   generation: GenerationRecord,
   attempt: AttemptTrace,
+  responseId: string,
   version: ConventionVersion,
 ): OtelAttributes {
-  const { usage, costParts, finishReason, outcome, times } = generation;
+  const { usage, costParts, finishReason, outcome, times, serviceTier } = generation;
   const cached = usage?.prompt_tokens_details?.cached_tokens;
   const written = usage?.prompt_tokens_details?.cache_write_tokens;
   const reasoning = usage?.completion_tokens_details?.reasoning_tokens;
+  const { audioInput, audioOutput, imageOutput, cacheWrite } = names[version];
   const reasons = [...(finishReason === null ? [] : [finishReason]), ...(outcome === 'cut' ? ['error'] : [])];
   const result: OtelAttributes = {
+    'gen_ai.response.id': responseId,
     'gen_ai.response.model': attempt.model,
     'gen_ai.usage.input_tokens': usage?.prompt_tokens ?? 0,
     'gen_ai.usage.output_tokens': usage?.completion_tokens ?? 0,
@@ -81,13 +125,27 @@ export function resultAttributes(
     result['gen_ai.response.time_to_first_chunk'] = (times.firstTokenAtMs - attempt.startedAtMs) / 1000;
   }
   if (cached) result['gen_ai.usage.cache_read.input_tokens'] = cached;
-  if (written) for (const name of names[version].cacheWrite) result[name] = written;
+  if (written) for (const name of cacheWrite) result[name] = written;
+  setCount(result, audioInput, usage?.prompt_tokens_details?.audio_tokens);
+  setCount(result, audioOutput, usage?.completion_tokens_details?.audio_tokens);
+  setCount(result, imageOutput, usage?.completion_tokens_details?.image_tokens);
   if (reasoning) result['gen_ai.usage.reasoning.output_tokens'] = reasoning;
   if (costParts !== null) {
     const { promptNanoUsd, completionNanoUsd, otherNanoUsd } = costParts;
     result['gen_ai.usage.cost'] = (promptNanoUsd + completionNanoUsd + otherNanoUsd) / 1e9;
   }
+  if (serviceTier !== null && hasTiersOfOpenAi(attempt.providerSlug))
+    result['openai.response.service_tier'] = serviceTier;
   return result;
+}
+
+function setCount(result: OtelAttributes, name: string | null, count: number | null | undefined): void {
+  if (name !== null && count) result[name] = count;
+}
+
+/** The generation, where this attempt was billed for it; null: it was not. */
+export function billedOf(generation: GenerationRecord, { errorType }: AttemptTrace): GenerationRecord | null {
+  return errorType === null && generation.usage !== null ? generation : null;
 }
 
 /** The error of an attempt; null: it ended well. */

@@ -1,9 +1,12 @@
-import type { Recorder } from '../src/index.ts';
+import type { GenerationRecord, Recorder, RequestRecord } from '../src/index.ts';
 import type { OtelAttributes, OtelMeter } from './otel-api.ts';
-import { type ConventionVersion, names, tokenCounters } from './otel-names.ts';
+import { type AttemptTrace, billedOf, errorOf } from './otel-attributes.ts';
+import { type ConventionVersion, names, providerNameOf, tokenCounters } from './otel-names.ts';
 
 /** Buckets of the conventions, for durations in seconds. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
+/** Buckets of the conventions, for seconds until the first token. */
+const secondsOfFirst = [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 /** Buckets of the conventions, for seconds of one token. */
 const secondsOfToken = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5];
 /** Buckets of the conventions, for tokens. */
@@ -11,47 +14,106 @@ const tokens = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
 /** Measures finished records. No label names a key, a user or a session: their number has no bound. */
 export function createMetrics(meter: OtelMeter, version: ConventionVersion): Recorder {
-  const inSeconds = { unit: 's', advice: { explicitBucketBoundaries: seconds } };
-  const duration = meter.createHistogram(names[version].duration, inSeconds);
-  const firstChunk = meter.createHistogram(names[version].firstChunk, inSeconds);
-  const perToken = meter.createHistogram('gen_ai.server.time_per_output_token', {
-    unit: 's',
-    advice: { explicitBucketBoundaries: secondsOfToken },
-  });
-  const cost = meter.createCounter('gateway.cost', { unit: 'nUSD', description: 'What was booked' });
-  const countTokens = tokenCounter(meter, version);
-
+  const measureRequest = requestMeasures(meter);
+  const measureCall = callMeasures(meter, version);
   return (record) => {
-    // The client's slug is no label: it may be any text. The model that served is one of the catalogue.
-    const labels: OtelAttributes = {
-      'gen_ai.operation.name': 'chat',
-      'gateway.outcome': record.outcome,
-      ...(record.model !== null && { 'gen_ai.response.model': record.model }),
-      ...(record.error !== null && { 'error.type': record.error.type }),
-    };
-    duration.record(record.totalMs / 1000, labels);
-    if (record.firstMs !== null) firstChunk.record(record.firstMs / 1000, labels);
-    const tokensAfterFirst = (record.usage?.completion_tokens ?? 0) - 1;
-    if (record.streamed && record.firstMs !== null && tokensAfterFirst > 0)
-      perToken.record((record.totalMs - record.firstMs) / 1000 / tokensAfterFirst, labels);
-    if (record.costNanoUsd) cost.add(record.costNanoUsd, labels);
-    if (record.usage) countTokens(record.usage.prompt_tokens, record.usage.completion_tokens, labels);
+    measureRequest(record);
+    for (const generation of record.generations)
+      for (const attempt of generation.attempts) measureCall(record, generation, attempt);
   };
 }
 
-function tokenCounter(meter: OtelMeter, version: ConventionVersion) {
-  if (version === 'latest') {
-    const input = meter.createCounter(tokenCounters.input, { unit: '{token}' });
-    const output = meter.createCounter(tokenCounters.output, { unit: '{token}' });
-    return (read: number, written: number, labels: OtelAttributes) => {
-      input.add(read, { ...labels, 'gen_ai.token.modality': 'unknown' });
-      output.add(written, { ...labels, 'gen_ai.token.modality': 'unknown' });
+/** As the gateway's own clients see it: once for each of their calls. */
+function requestMeasures(meter: OtelMeter): Recorder {
+  const histogram = (name: string, description: string, buckets: number[]) =>
+    meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries: buckets } });
+  const duration = histogram('gen_ai.server.request.duration', 'Time of a request', seconds);
+  const firstToken = histogram('gen_ai.server.time_to_first_token', 'Time to the first token', secondsOfFirst);
+  const perToken = histogram('gen_ai.server.time_per_output_token', 'Time of each further token', secondsOfToken);
+  const cost = meter.createCounter('gateway.cost', { unit: 'nUSD', description: 'What was booked' });
+
+  return (record) => {
+    const { firstMs, totalMs, streamed, usage, costNanoUsd } = record;
+    const labels = requestLabels(record);
+    duration.record(totalMs / 1000, labels);
+    if (costNanoUsd) cost.add(costNanoUsd, labels);
+    if (!streamed || firstMs === null) return;
+    firstToken.record(firstMs / 1000, labels);
+    const tokensAfterFirst = (usage?.completion_tokens ?? 0) - 1;
+    if (tokensAfterFirst > 0) perToken.record((totalMs - firstMs) / 1000 / tokensAfterFirst, labels);
+  };
+}
+
+/** The client's slug is no label: it may be any text. The model that served is one of the catalogue. */
+function requestLabels({ outcome, model, error, attempts }: RequestRecord): OtelAttributes {
+  const slug = attempts.at(-1)?.providerSlug;
+  return {
+    'gateway.outcome': outcome,
+    'gen_ai.operation.name': 'chat',
+    ...(slug !== undefined && { 'gen_ai.provider.name': providerNameOf(slug) }),
+    ...(model !== null && { 'gen_ai.response.model': model }),
+    ...(error !== null && { 'error.type': error.type }),
+  };
+}
+
+/** As a client of providers sees it: once for each attempt. */
+function callMeasures(
+  meter: OtelMeter,
+  version: ConventionVersion,
+): (record: RequestRecord, generation: GenerationRecord, attempt: AttemptTrace) => void {
+  const histogram = (name: string, description: string) =>
+    meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries: seconds } });
+  const duration = histogram(names[version].duration, 'Time of an attempt');
+  const firstChunk = histogram(names[version].firstChunk, 'Time of an attempt to its first token');
+  const countTokens = tokenCounter(meter, version);
+
+  return (record, generation, attempt) => {
+    const billed = billedOf(generation, attempt);
+    const labels = callLabels(attempt, errorOf(attempt, billed));
+    const endedAtMs = billed?.times.endedAtMs ?? attempt.decidedAtMs;
+    duration.record((endedAtMs - attempt.startedAtMs) / 1000, labels);
+    if (billed === null) return;
+    if (record.streamed) firstChunk.record((attempt.decidedAtMs - attempt.startedAtMs) / 1000, labels);
+    countTokens(billed, labels);
+  };
+}
+
+function callLabels({ providerSlug, model }: AttemptTrace, error: string | null): OtelAttributes {
+  return {
+    'gen_ai.operation.name': 'chat',
+    'gen_ai.provider.name': providerNameOf(providerSlug),
+    'gen_ai.request.model': model,
+    ...(error !== null && { 'error.type': error }),
+  };
+}
+
+function tokenCounter(
+  meter: OtelMeter,
+  version: ConventionVersion,
+): (billed: GenerationRecord, labels: OtelAttributes) => void {
+  const advice = { explicitBucketBoundaries: tokens };
+  const histogram = (name: string, description: string) =>
+    meter.createHistogram(name, { unit: '{token}', description, advice });
+  if (version === '1.41') {
+    const used = histogram('gen_ai.client.token.usage', 'Tokens of an attempt, by type');
+    return ({ usage }, labels) => {
+      used.record(usage?.prompt_tokens ?? 0, { ...labels, 'gen_ai.token.type': 'input' });
+      used.record(usage?.completion_tokens ?? 0, { ...labels, 'gen_ai.token.type': 'output' });
     };
   }
-  const advice = { explicitBucketBoundaries: tokens };
-  const usage = meter.createHistogram('gen_ai.client.token.usage', { unit: '{token}', advice });
-  return (read: number, written: number, labels: OtelAttributes) => {
-    usage.record(read, { ...labels, 'gen_ai.token.type': 'input' });
-    usage.record(written, { ...labels, 'gen_ai.token.type': 'output' });
+  const input = histogram(tokenCounters.ofCall.input, 'Tokens of a prompt');
+  const output = histogram(tokenCounters.ofCall.output, 'Tokens of a response');
+  const counters = tokenCounters.sums.map(
+    ([name, of]) =>
+      [meter.createCounter(name, { unit: '{token}', description: 'Tokens of all attempts' }), of] as const,
+  );
+  return ({ usage }, labels) => {
+    input.record(usage?.prompt_tokens ?? 0, labels);
+    output.record(usage?.completion_tokens ?? 0, labels);
+    const withModality = { ...labels, 'gen_ai.token.modality': 'unknown' };
+    for (const [counter, of] of counters) {
+      const count = usage === null ? 0 : of(usage);
+      if (count) counter.add(count, withModality);
+    }
   };
 }

@@ -12,6 +12,7 @@ import type { OtelAttributes, OtelContextApi, OtelSpan, OtelTracer } from './ote
 import {
   type AttemptTrace,
   attemptAttributes,
+  billedOf,
   errorOf,
   requestAttributes,
   resultAttributes,
@@ -65,8 +66,8 @@ export class RequestSpans implements CallFollower {
   }
 
   attempt(begun: BegunAttempt): FollowedAttempt {
-    const { tracer, propagatesTo } = this.#settings;
-    const attributes = attemptAttributes(this.#begun, begun);
+    const { tracer, propagatesTo, version } = this.#settings;
+    const attributes = attemptAttributes(this.#begun, begun, version);
     const options = { kind: client, startTime: new Date(begun.startedAtMs), attributes };
     const span = tracer.startSpan(`chat ${begun.model}`, options, this.#context);
     this.#open.set(span, null);
@@ -117,9 +118,9 @@ export class RequestSpans implements CallFollower {
         this.#endAttempt(span, attempt?.decidedAtMs ?? endedAtMs, 'cancelled');
         continue;
       }
-      const billed = generation.usage === null ? null : generation;
+      const billed = billedOf(generation, attempt);
       if (billed !== null && span.isRecording()) {
-        span.setAttributes(resultAttributes(billed, attempt, version));
+        span.setAttributes(resultAttributes(billed, attempt, record.id, version));
         if (content !== null && contentChars !== null && generation === last)
           span.setAttributes(contentAttributes(content, billed.finishReason, contentChars));
       }
@@ -149,7 +150,14 @@ export function spansOfRecord(settings: SpanSettings, record: RequestRecord, par
   const spans = new RequestSpans(settings, record, parent);
   for (const attempt of record.attempts) {
     const { providerSlug, model, startedAtMs } = attempt;
-    const followed = spans.attempt({ providerSlug, model, startedAtMs, url: '', streamed: record.streamed });
+    const followed = spans.attempt({
+      providerSlug,
+      model,
+      startedAtMs,
+      url: '',
+      streamed: record.streamed,
+      parameters: {},
+    });
     followed.decided?.(attempt);
   }
   spans.ended(record, null);

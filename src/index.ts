@@ -160,6 +160,7 @@ export type {
   FollowedWork,
   Recorder,
 } from './telemetry/follow.ts';
+export type { AttemptParameters } from './telemetry/parameters.ts';
 export type {
   GenerationRecord,
   Logger,

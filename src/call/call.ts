@@ -86,6 +86,10 @@ export interface Call {
   encoder: ResponseEncoder;
   /** The header `traceparent`, where it is one of W3C Trace Context; null, or absent: it is not. */
   readonly traceparent?: string | null;
+  /** The header `User-Agent`, bounded; null, or absent: the request has none. */
+  readonly userAgent?: string | null;
+  /** The page or app that asks: the header `HTTP-Referer`, else `Referer`, without its query. null, or absent: none. */
+  readonly referer?: string | null;
   /** The header `x-service-fusion-depth`; null: the request has none. */
   readonly fusionDepth?: string | null;
 }

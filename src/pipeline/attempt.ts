@@ -6,6 +6,7 @@ import type { Call } from '../call/call.ts';
 import type { Target } from '../call/plan.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
+import type { ChatRequest } from '../schema/chat.ts';
 import type { SafeFollower } from '../telemetry/follow.ts';
 import { send } from '../transport/send.ts';
 import { authenticated } from './attempt/authenticate.ts';
@@ -29,8 +30,12 @@ export interface AttemptWatcher {
 
 /** Learns how an attempt went: it ends with `succeeded` or `failed`. */
 export interface AttemptObserver extends AttemptWatcher {
-  /** Where somebody follows the call: it is about to be sent. @returns further headers for the provider */
-  begins(url: string): Readonly<Record<string, string>> | undefined;
+  /**
+   * Where somebody follows the call: it is about to be sent.
+   * @param planned  what the provider is asked for
+   * @returns further headers for the provider
+   */
+  begins(url: string, planned: ChatRequest): Readonly<Record<string, string>> | undefined;
   /** Is shown the headers of the response, whatever its status, and what takes keys out of them. */
   responded(headers: Readonly<Record<string, string>>, redactor: Redactor): void;
   succeeded(attempted: Attempted): void;
@@ -70,10 +75,11 @@ export async function attempt(
     call.signal.addEventListener('abort', onCallAbort, { once: true });
     provider = deps.provider(target.endpoint.providerSlug) as Provider;
     checkReadable(call.request, provider.dialect);
+    const planned = plannedRequest(call.request, target);
     let encoded = withDepth(
       call.request,
       provider.dialect.encodeRequest({
-        request: plannedRequest(call.request, target),
+        request: planned,
         upstreamModel: target.endpoint.upstreamModel,
         quirks: provider.quirks,
         isLimited: target.mostTokens !== undefined,
@@ -81,7 +87,7 @@ export async function attempt(
     );
     observer.show(encoded);
     if (call.follower !== null) {
-      const further = observer.begins(urlOf(provider, credential, encoded.path));
+      const further = observer.begins(urlOf(provider, credential, encoded.path), planned);
       if (further !== undefined) encoded = { ...encoded, headers: { ...further, ...encoded.headers } };
     }
     const context = new AttemptContext(deps, provider, credential, encoded, watchdog);

@@ -153,8 +153,8 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target, 
       mayForward: deps.provider(endpoint.providerSlug)?.dialect.nativeChunks === true,
       generatesOn: generatesOn(deps, target),
       onEnd: (end, meter) => {
-        const { finishReason, nativeFinishReason } = meter;
-        generation.settle({ end, received: meter, finishReason, nativeFinishReason });
+        const { finishReason, nativeFinishReason, serviceTier } = meter;
+        generation.settle({ end, received: meter, finishReason, nativeFinishReason, serviceTier });
       },
     });
     generation.streams(stream);
@@ -167,6 +167,7 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target, 
     received: attempted,
     finishReason: choice?.finish_reason ?? null,
     nativeFinishReason: choice?.native_finish_reason ?? null,
+    serviceTier: result.service_tier ?? null,
   });
   return { kind: 'complete', head, result, log: generation };
 }

@@ -26,6 +26,8 @@ export interface GenerationEnding {
   received: Received | null;
   finishReason: FinishReason | null;
   nativeFinishReason: string | null;
+  /** As the provider named it; null: it has not. */
+  serviceTier: string | null;
 }
 
 /**
@@ -42,6 +44,7 @@ export class GenerationState implements GenerationLog {
   heldNanoUsd = 0;
   finishReason: FinishReason | null = null;
   nativeFinishReason: string | null = null;
+  serviceTier: string | null = null;
   outcome: GenerationOutcome | null = null;
   status: number | null = null;
   receipt: Receipt | null = null;
@@ -105,17 +108,18 @@ export class GenerationState implements GenerationLog {
   failed(error: unknown): void {
     this.times.sentAtMs = this.attempts[0]?.startedAtMs ?? null;
     const end: ResponseEnd = hasLeft(error) ? { kind: 'cancelled' } : { kind: 'failed', error };
-    this.settle({ end, received: null, finishReason: null, nativeFinishReason: null });
+    this.settle({ end, received: null, finishReason: null, nativeFinishReason: null, serviceTier: null });
   }
 
   /** Books what was spent, once. */
-  settle({ end, received, finishReason, nativeFinishReason }: GenerationEnding): void {
+  settle({ end, received, finishReason, nativeFinishReason, serviceTier }: GenerationEnding): void {
     if (this.outcome !== null) return;
     const { target } = this;
     this.outcome = outcomeOf(end, target !== null);
     this.status = statusOf(end, target);
     this.finishReason = finishReason;
     this.nativeFinishReason = nativeFinishReason;
+    this.serviceTier = serviceTier;
     this.heldNanoUsd = Math.max(this.heldNanoUsd, this.#share?.heldNanoUsd ?? 0);
     const failures = spentOnFailures(this.attempts);
     this.receipt =

@@ -3,7 +3,7 @@ import type { Call } from '../call/call.ts';
 import type { GenerationOutcome } from '../call/generation.ts';
 import { namedSlugs } from '../routing/expand.ts';
 import { defaultedFields } from '../routing/model-defaults.ts';
-import type { Usage } from '../schema/chat.ts';
+import type { ChatRequest, Usage } from '../schema/chat.ts';
 import type { PipelineStage } from '../schema/envelope.ts';
 import type { BegunCall } from '../telemetry/follow.ts';
 import type { GenerationRecord, RequestRecord } from '../telemetry/record.ts';
@@ -49,6 +49,9 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, 
     router: generations[0]?.plan?.router ?? null,
     trace: traceOf(call.request.trace),
     traceparent: call.traceparent ?? null,
+    userAgent: call.userAgent ?? null,
+    referer: call.referer ?? null,
+    promptMedia: promptMediaOf(call.request),
     model: last?.target?.endpoint.modelSlug ?? null,
     provider: last?.target?.providerName ?? null,
     dataDiscountLogging: facts.switches?.dataDiscountLogging ?? null,
@@ -71,7 +74,7 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd, 
     heldNanoUsd: hold.heldNanoUsd,
     overrunNanoUsd: hold.overrunNanoUsd,
     finishReason: last?.finishReason ?? null,
-    nativeFinishReason: shownReason(last?.nativeFinishReason),
+    nativeFinishReason: shownWord(last?.nativeFinishReason),
     generations: generations.map(generationRecordOf),
     pipeline: stages,
   };
@@ -95,6 +98,23 @@ function userIdOf({ userId }: Call['caller']): string | null {
   return userId === null ? null : cleanName(userId);
 }
 
+const noMedia = Object.freeze({ files: 0, audio: 0 });
+
+/** A prompt of text alone, as most are, costs a look at each message. */
+function promptMediaOf({ messages }: ChatRequest): RequestRecord['promptMedia'] {
+  let found: { files: number; audio: number } | null = null;
+  for (const { content } of messages) {
+    if (!Array.isArray(content)) continue;
+    for (const { type } of content) {
+      if (type === 'text') continue;
+      found ??= { files: 0, audio: 0 };
+      if (type === 'input_audio') found.audio++;
+      else found.files++;
+    }
+  }
+  return found ?? noMedia;
+}
+
 const traceNames = ['trace_id', 'trace_name', 'span_name', 'generation_name', 'parent_span_id'] as const;
 
 /** The field is open: only what the interface names is kept. */
@@ -105,8 +125,8 @@ function traceOf(trace: Call['request']['trace']): Record<string, string> | null
 }
 
 /** A provider's word, of any length. */
-function shownReason(native: string | null | undefined): string | null {
-  return native === null || native === undefined ? null : cleanName(native, 100);
+function shownWord(word: string | null | undefined): string | null {
+  return word === null || word === undefined ? null : cleanName(word, 100);
 }
 
 /** What was booked; null where a provider served whose price is not known. */
@@ -132,7 +152,8 @@ function generationRecordOf(generation: GenerationState): GenerationRecord {
     costNanoUsd: receipt?.costNanoUsd ?? null,
     costParts: receipt?.parts ?? null,
     finishReason: generation.finishReason,
-    nativeFinishReason: shownReason(generation.nativeFinishReason),
+    nativeFinishReason: shownWord(generation.nativeFinishReason),
+    serviceTier: shownWord(generation.serviceTier),
     upstreamRequestId: attempts.findLast(({ status }) => status === 200)?.upstreamRequestId ?? null,
   };
 }

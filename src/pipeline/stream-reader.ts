@@ -32,6 +32,8 @@ export interface StreamMeter {
   /** Of the first choice. */
   finishReason: FinishReason | null;
   nativeFinishReason: string | null;
+  /** As the provider named it; null: it has not. */
+  serviceTier: string | null;
 }
 
 /** Cuts the buffers of an upstream's stream into events, counts what is in them, and hands the chunks to an output. */
@@ -48,6 +50,7 @@ export class StreamReader {
     mayBeLonger: false,
     finishReason: null,
     nativeFinishReason: null,
+    serviceTier: null,
   };
   readonly #events: EventReader | null;
   readonly #redactor: Redactor;
@@ -135,7 +138,8 @@ export class StreamReader {
     else this.#progress.sourceFailed(error);
   }
 
-  #count({ choices }: ChatChunk): void {
+  #count({ choices, service_tier }: ChatChunk): void {
+    if (service_tier) this.meter.serviceTier = service_tier;
     for (const { index, delta, finish_reason, native_finish_reason } of choices) {
       this.meter.textBytes += sizeOf(delta);
       if (delta.reasoning) this.meter.hasReasoning = true;

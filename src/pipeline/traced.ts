@@ -7,6 +7,7 @@ import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { ChatRequest } from '../schema/chat.ts';
 import type { FollowedAttempt } from '../telemetry/follow.ts';
+import { parametersOf } from '../telemetry/parameters.ts';
 import type { Sent } from './attempt/outgoing.ts';
 import { type Attempted, type AttemptInput, type AttemptObserver, type AttemptWatcher, attempt } from './attempt.ts';
 import { costOfFailure } from './cost.ts';
@@ -69,11 +70,19 @@ class Observer implements AttemptObserver {
     return dialect?.speaksResponses === true ? dropped : [...new Set([...origin.dropped, ...dropped])];
   }
 
-  begins(url: string): Readonly<Record<string, string>> | undefined {
-    const { follower, request } = this.#input;
+  begins(url: string, planned: ChatRequest): Readonly<Record<string, string>> | undefined {
+    const { follower } = this.#input;
     const { providerSlug, modelSlug: model } = this.#target.endpoint;
-    const streamed = request.stream === true;
-    this.#followed = follower?.attempt({ providerSlug, model, url, streamed, startedAtMs: this.#startedAtMs });
+    const streamed = planned.stream === true;
+    const parameters = parametersOf(planned, this.#dropped);
+    this.#followed = follower?.attempt({
+      providerSlug,
+      model,
+      url,
+      streamed,
+      parameters,
+      startedAtMs: this.#startedAtMs,
+    });
     return this.#followed?.headers;
   }
 

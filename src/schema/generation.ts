@@ -50,7 +50,7 @@ export const generationSchema = lazily(() =>
     generation_time: numbers(),
     /** Why the response ended. */
     finish_reason: texts(),
-    /** Always null. */
+    /** As the provider named it; null: it named none. */
     service_tier: texts(),
     /** Tokens of the prompt. */
     tokens_prompt: counts(),
@@ -66,19 +66,19 @@ export const generationSchema = lazily(() =>
     native_tokens_reasoning: counts(),
     /** Of the prompt, read from a cache. */
     native_tokens_cached: counts(),
-    /** Always null. */
+    /** Images, videos and files in the prompt. */
     num_media_prompt: counts(),
-    /** Always null. */
+    /** Pieces of audio in the prompt. */
     num_input_audio_prompt: counts(),
     /** Always null. */
     num_media_completion: counts(),
     /** Searches of the web. */
     num_search_results: counts(),
-    /** Always null. */
+    /** Calls of the tool that fetches pages; null: none. */
     num_fetches: counts(),
-    /** Always null. */
+    /** Engine of the plugin `web`; null: it did not search. */
     web_search_engine: texts(),
-    /** Always empty. */
+    /** Origin of that page or app; empty: it did not say. */
     origin: z.string(),
     /** As `total_cost`. */
     usage: z.number(),
@@ -105,9 +105,9 @@ export const generationSchema = lazily(() =>
         }),
       )
       .nullable(),
-    /** Always null. */
+    /** The header `User-Agent` of the request. */
     user_agent: texts(),
-    /** Always null. */
+    /** The header `HTTP-Referer` of the request, else `Referer`, without its query. */
     http_referer: texts(),
     /** Always `global`. */
     data_region: z.string(),

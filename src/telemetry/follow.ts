@@ -1,4 +1,5 @@
 import type { AttemptTrace } from '../call/trace.ts';
+import type { AttemptParameters } from './parameters.ts';
 import type { RequestRecord } from './record.ts';
 
 /** A client call as it begins. */
@@ -29,6 +30,8 @@ export interface BegunAttempt {
   url: string;
   /** true: a stream is asked for. */
   streamed: boolean;
+  /** What it is asked for, as the provider gets it. */
+  parameters: AttemptParameters;
   /** Epoch ms. */
   startedAtMs: number;
 }

@@ -58,6 +58,8 @@ export interface GenerationRecord {
   finishReason: string | null;
   /** The same, as the provider named it; null: there was none. */
   nativeFinishReason: string | null;
+  /** The service tier, as the provider named it; null: it named none. */
+  serviceTier: string | null;
   /** The provider's own id of the request that served; null where it sent none. */
   upstreamRequestId: string | null;
 }
@@ -82,6 +84,12 @@ export interface RequestRecord extends RecordBase {
   trace: Readonly<Record<string, string>> | null;
   /** The header `traceparent` of the request, where it is one of W3C Trace Context; null: it is not. */
   traceparent: string | null;
+  /** The header `User-Agent` of the request, at most 256 characters; null: it has none. */
+  userAgent: string | null;
+  /** The header `HTTP-Referer` of the request, else `Referer`: without its query, at most 256 characters. null: none. */
+  referer: string | null;
+  /** How many images, videos and files are in the prompt, and how many pieces of audio. */
+  promptMedia: { readonly files: number; readonly audio: number };
   /** Slug of the model that served, of several generations the last; null when none did. */
   model: string | null;
   /** Display name of the provider that served; null when none did. */

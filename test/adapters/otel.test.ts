@@ -131,25 +131,99 @@ describe.each([
 
 describe('metrics', () => {
   it.each([
-    ['1.41', 'gen_ai.client.operation.duration', 'gen_ai.client.token.usage'],
-    ['latest', 'gen_ai.client.inference.duration', 'gen_ai.client.inference.usage.input_tokens'],
-  ] as const)('have the names of version %s, and no label of a key, user or session', async (conventions, ...names) => {
+    [
+      '1.41',
+      [
+        'gateway.cost',
+        'gen_ai.client.operation.duration',
+        'gen_ai.client.operation.time_to_first_chunk',
+        'gen_ai.client.token.usage',
+        'gen_ai.server.request.duration',
+        'gen_ai.server.time_per_output_token',
+        'gen_ai.server.time_to_first_token',
+      ],
+    ],
+    [
+      'latest',
+      [
+        'gateway.cost',
+        'gen_ai.client.inference.duration',
+        'gen_ai.client.inference.operation.input_tokens',
+        'gen_ai.client.inference.operation.output_tokens',
+        'gen_ai.client.inference.time_to_first_chunk',
+        'gen_ai.client.inference.usage.input_tokens',
+        'gen_ai.client.inference.usage.output_tokens',
+        'gen_ai.server.request.duration',
+        'gen_ai.server.time_per_output_token',
+        'gen_ai.server.time_to_first_token',
+      ],
+    ],
+  ] as const)('have the names of version %s, and no label of a key, user or session', async (conventions, expected) => {
     const { post, upstream, measured } = tracedWith({ telemetry: { conventions } });
-    upstream.always({ body: completion() });
-    await post({ ...ask, session_id: 'a-session', user: 'a-user' });
+    upstream.always({ body: textStream('Hello ', 'there') });
+    await post({ ...ask, stream: true, session_id: 'a-session', user: 'a-user' });
     const found = await measured();
-    expect(found.map(({ descriptor }) => descriptor.name)).toEqual(expect.arrayContaining([...names, 'gateway.cost']));
+    expect(found.map(({ descriptor }) => descriptor.name).sort()).toEqual(expected);
     expect(JSON.stringify(found)).not.toMatch(/a-session|a-user|sk-test/);
   });
-  it('have the time of each further token of a stream, and none of a complete response', async () => {
-    const name = 'gen_ai.server.time_per_output_token';
+
+  it('of a complete response have no time of a first or a further token', async () => {
     const { post, upstream, measured } = tracedWith();
     upstream.always({ body: completion() });
     await post(ask);
-    expect((await measured()).map(({ descriptor }) => descriptor.name)).not.toContain(name);
-    upstream.always({ body: textStream('Hello ', 'there') });
-    await post({ ...ask, stream: true });
-    const found = (await measured()).find(({ descriptor }) => descriptor.name === name);
-    expect(found?.dataPoints).toMatchObject([{ value: { count: 1 } }]);
+    const found = (await measured()).map(({ descriptor }) => descriptor.name);
+    expect(found.filter((name) => /first|per_output/.test(name))).toEqual([]);
+  });
+
+  it('are of each attempt as a client of its provider, and of the request once', async () => {
+    const { post, upstream, measured, records } = tracedWith();
+    upstream.answer({ status: 404, body: errorBody('gone') }, { body: completion() });
+    await post({ model: 'acme/pair', messages: hello, provider: { order: ['up'] } });
+    const found = await measured();
+    const pointsOf = (name: string) => found.find(({ descriptor }) => descriptor.name === name)?.dataPoints ?? [];
+    const call = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'acme/pair' };
+    expect(pointsOf('gen_ai.client.operation.duration')).toMatchObject([
+      { attributes: { ...call, 'gen_ai.provider.name': 'up', 'error.type': records[0]?.attempts[0]?.errorType } },
+      { attributes: { ...call, 'gen_ai.provider.name': 'alt' } },
+    ]);
+    expect(pointsOf('gen_ai.client.token.usage')).toMatchObject([
+      {
+        attributes: { 'gen_ai.provider.name': 'alt', 'gen_ai.token.type': 'input' },
+        value: { sum: records[0]?.usage?.prompt_tokens },
+      },
+      {
+        attributes: { 'gen_ai.provider.name': 'alt', 'gen_ai.token.type': 'output' },
+        value: { sum: records[0]?.usage?.completion_tokens },
+      },
+    ]);
+    expect(pointsOf('gen_ai.server.request.duration')).toMatchObject([
+      {
+        attributes: { 'gateway.outcome': 'ok', 'gen_ai.provider.name': 'alt', 'gen_ai.response.model': 'acme/pair' },
+        value: { count: 1 },
+      },
+    ]);
+  });
+
+  it('of the latest version count cached and reasoning tokens as parts of the others', async () => {
+    const { post, upstream, measured } = tracedWith({ telemetry: { conventions: 'latest' } });
+    const usage = {
+      prompt_tokens: 100,
+      completion_tokens: 50,
+      total_tokens: 150,
+      prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 20 },
+      completion_tokens_details: { reasoning_tokens: 30 },
+    };
+    upstream.always({ body: completion({ usage }) });
+    await post(ask);
+    const sums = (await measured()).flatMap(({ descriptor, dataPoints }) =>
+      dataPoints.map(({ value }) => [descriptor.name, value]),
+    );
+    expect(Object.fromEntries(sums)).toMatchObject({
+      'gen_ai.client.inference.usage.input_tokens': 100,
+      'gen_ai.client.inference.usage.cache_read.input_tokens': 60,
+      'gen_ai.client.inference.usage.cache_write.input_tokens': 20,
+      'gen_ai.client.inference.usage.output_tokens': 50,
+      'gen_ai.client.inference.usage.reasoning.output_tokens': 30,
+    });
   });
 });

@@ -33,7 +33,7 @@ describe('docs/telemetry.md', () => {
     expect(response.status).toBe(200);
     await response.text();
     const metrics = await (await fetch(`${origin}/metrics`)).text();
-    expect(metrics).toMatch(/^gen_ai_client_operation_duration\S*_count\{[^}]*gateway_outcome="ok"[^}]*\} 1/m);
+    expect(metrics).toMatch(/^gen_ai_server_request_duration\S*_count\{[^}]*gateway_outcome="ok"[^}]*\} 1/m);
     expect(metrics).toMatch(/^gateway_requests_in_flight\S* 0/m);
     expect(metrics).toMatch(/^gateway_cooldowns\S* 0/m);
   });

@@ -8,7 +8,7 @@ import type { GatewayOptions } from '../../src/options.ts';
 import { brittleStore } from '../support/brittle-store.ts';
 import { hello, managementKey, nextTurn, type TestGateway, testGateway, testKey } from '../support/gateway.ts';
 import { sharedAvailable, validateAgainstReference } from '../support/reference.ts';
-import { completion } from '../support/upstream.ts';
+import { completion, textStream } from '../support/upstream.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-records-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -68,6 +68,40 @@ describe('GET /generation', () => {
     });
     expect(text).not.toContain('Hello');
     expect(text).not.toContain('of the client');
+    await tested.gateway.close();
+  });
+  it('says who asked and with what media, and the service tier that the provider named', async () => {
+    const tested = open();
+    tested.upstream.always({ body: completion({ service_tier: 'flex' }) });
+    const content = [
+      { type: 'text', text: 'What is this?' },
+      { type: 'image_url', image_url: { url: 'https://pictures.test/a.png' } },
+      { type: 'image_url', image_url: { url: 'https://pictures.test/b.png' } },
+      { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+    ];
+    const id = await asked(
+      tested,
+      { messages: [{ role: 'user', content }] },
+      { 'user-agent': `robot\u00801 ${'x'.repeat(300)}`, 'http-referer': 'https://app.test/chat?token=of-a-user#top' },
+    );
+    const { json } = await tested.call('GET', `/generation?id=${id}`);
+    expect(json.data).toMatchObject({
+      service_tier: 'flex',
+      num_media_prompt: 2,
+      num_input_audio_prompt: 1,
+      http_referer: 'https://app.test/chat',
+      origin: 'https://app.test',
+    });
+    expect(json.data.user_agent).toMatch(/^robot 1 x+…$/);
+    expect(json.data.user_agent).toHaveLength(256);
+    if (sharedAvailable) expect(validateAgainstReference('GenerationResponse', json)).toEqual([]);
+    tested.upstream.always({
+      body: textStream('Hello').map((part) => part.replace('"id"', '"service_tier":"priority","id"')),
+    });
+    const plain = await asked(tested, { stream: true }, { referer: 'not a url' });
+    const { data } = (await tested.call('GET', `/generation?id=${plain}`)).json;
+    expect(data).toMatchObject({ service_tier: 'priority', user_agent: null, http_referer: 'not a url', origin: '' });
+    expect([data.num_media_prompt, data.num_fetches, data.web_search_engine]).toEqual([0, null, null]);
     await tested.gateway.close();
   });
   it('is a 404 without the option, for an unknown id, and for an id that no store takes', async () => {

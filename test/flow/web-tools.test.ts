@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { randomIds } from '../../src/base/ids.ts';
 import { type FetchFault, FetchRefused, type FetchUrl } from '../../src/call/fetch-url.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { webFetch } from '../../src/plugins/web-fetch.ts';
@@ -288,6 +289,15 @@ describe('the tool service:web_fetch', () => {
     const [read] = results(upstream) as [{ text: string; is_cut: boolean }];
     expect(text.startsWith(read.text)).toBe(true);
     expect([read.is_cut, read.text.length > 300, read.text.length < 900]).toEqual([true, true, true]);
+  });
+  it('is counted in the record of the request, beside the engine of the plugin web', async () => {
+    const options = { searchEngines: [engineOf(pages)], records: { enabled: true }, ids: randomIds };
+    const { post, call, upstream, gateway } = fetchGateway(undefined, options);
+    upstream.answer({ body: calling('web_fetch', { url }, { url }) }, { body: completion() });
+    const { headers } = await post({ ...fetching(), plugins: [{ id: 'web' }] });
+    const { json } = await call('GET', `/generation?id=${headers.get('x-generation-id')}`);
+    expect(json.data).toMatchObject({ num_fetches: 2, web_search_engine: 'exa', num_search_results: 1 });
+    await gateway.close();
   });
   it('keeps to the domains and the uses of the request', async () => {
     const { post, upstream, asked } = fetchGateway();

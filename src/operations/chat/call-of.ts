@@ -1,3 +1,4 @@
+import { cleanName } from '../../base/clean-text.ts';
 import { generationId, type Ids } from '../../base/ids.ts';
 import type { Issue } from '../../base/refusal.ts';
 import type { StopSignal } from '../../base/stop.ts';
@@ -110,6 +111,19 @@ class CompletionCall implements Call {
   get traceparent(): string | null {
     const header = this.#headers.get('traceparent');
     return header !== null && traceparentForm.test(header) ? header : null;
+  }
+
+  /** Only records ask. */
+  get userAgent(): string | null {
+    const header = this.#headers.get('user-agent');
+    return header === null || header === '' ? null : cleanName(header);
+  }
+
+  /** Only records ask. The query of an address may hold what is nobody's business. */
+  get referer(): string | null {
+    const header = this.#headers.get('http-referer') ?? this.#headers.get('referer');
+    const address = header === null ? '' : /^[^?#]*/.exec(header)?.[0];
+    return address ? cleanName(address) : null;
   }
 
   /** Only one plugin asks. */

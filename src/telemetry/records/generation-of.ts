@@ -31,7 +31,7 @@ export function generationOf(record: RequestRecord): Generation {
     moderation_latency: null,
     generation_time: firstMs === null ? null : Math.max(0, totalMs - firstMs),
     finish_reason: record.finishReason,
-    service_tier: null,
+    service_tier: generations.at(-1)?.serviceTier ?? null,
     tokens_prompt: prompt,
     tokens_completion: completion,
     native_tokens_prompt: prompt,
@@ -39,13 +39,13 @@ export function generationOf(record: RequestRecord): Generation {
     native_tokens_completion_images: ofCompletion?.image_tokens ?? null,
     native_tokens_reasoning: ofCompletion?.reasoning_tokens ?? null,
     native_tokens_cached: ofPrompt?.cached_tokens ?? null,
-    num_media_prompt: null,
-    num_input_audio_prompt: null,
+    num_media_prompt: record.promptMedia.files,
+    num_input_audio_prompt: record.promptMedia.audio,
     num_media_completion: null,
     num_search_results: usage?.server_tool_use_details?.web_search_requests ?? null,
-    num_fetches: null,
-    web_search_engine: null,
-    origin: '',
+    num_fetches: fetchesOf(record.pipeline),
+    web_search_engine: searchEngineOf(record.pipeline),
+    origin: originOf(record.referer),
     usage: costUsd,
     is_byok: usage?.is_byok === true,
     native_finish_reason: record.nativeFinishReason,
@@ -60,8 +60,8 @@ export function generationOf(record: RequestRecord): Generation {
       is_byok: attempt.isByok,
       model_permaslug: attempt.model,
     })),
-    user_agent: null,
-    http_referer: null,
+    user_agent: record.userAgent,
+    http_referer: record.referer,
     data_region: 'global',
     session_id: record.sessionId,
     workspace_id: record.workspaceId,
@@ -92,4 +92,23 @@ export function generationOf(record: RequestRecord): Generation {
     pipeline: record.pipeline.slice(0, maxRows).map(({ name }) => name),
     trace: record.trace,
   };
+}
+
+/** Pages that the model had fetched; null: it was offered no tools of the gateway, or used none. */
+function fetchesOf(stages: RequestRecord['pipeline']): number | null {
+  const stage = stages.find(({ type }) => type === 'server_tools');
+  const { calls } = (stage?.data ?? {}) as { calls?: Record<string, number> };
+  return calls?.web_fetch ?? null;
+}
+
+/** The engine of the plugin `web`; null: it did not search. */
+function searchEngineOf(stages: RequestRecord['pipeline']): string | null {
+  const { engine } = stages.find(({ name }) => name === 'web-search')?.data ?? {};
+  return typeof engine === 'string' ? engine : null;
+}
+
+/** Of the page or app that asked; empty: it did not say. */
+function originOf(referer: string | null): string {
+  const url = referer === null ? null : URL.parse(referer);
+  return url === null || url.origin === 'null' ? '' : url.origin;
 }

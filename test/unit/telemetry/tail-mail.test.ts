@@ -14,7 +14,16 @@ import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 const settings = recordSettingsSchema().parse({});
 /** What it shows of a record is tested elsewhere. */
 const record = (id: string) =>
-  ({ id, receivedAtMs: 0, generations: [], attempts: [], pipeline: [], tags: [] }) as unknown as RequestRecord;
+  ({
+    id,
+    receivedAtMs: 0,
+    generations: [],
+    attempts: [],
+    pipeline: [],
+    tags: [],
+    referer: null,
+    promptMedia: { files: 0, audio: 0 },
+  }) as unknown as RequestRecord;
 
 /** Two instances on one store that can fail; the first is watched. */
 function bench() {

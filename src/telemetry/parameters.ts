@@ -1,0 +1,67 @@
+import type { ChatRequest } from '../schema/chat.ts';
+
+/** What a provider is asked for, without the client's text. A field that is absent was not sent. */
+export interface AttemptParameters {
+  /** The largest output, in tokens. */
+  maxTokens?: number;
+  /** Randomness of the choice of tokens. */
+  temperature?: number;
+  /** Share of probability that tokens are chosen from. */
+  topP?: number;
+  /** How many tokens are chosen from. */
+  topK?: number;
+  /** Penalty by how often a token has come. */
+  frequencyPenalty?: number;
+  /** Penalty for tokens that have come. */
+  presencePenalty?: number;
+  /** Seed of the randomness. */
+  seed?: number;
+  /** How many responses are asked for at once. */
+  choices?: number;
+  /** The form of the output, where one is asked for. */
+  output?: 'text' | 'json' | 'image' | 'speech';
+  /** How much the model is to think, such as `high`. */
+  reasoningEffort?: string;
+  /** Service tier, such as `flex`. */
+  serviceTier?: string;
+}
+
+const numbers = {
+  max_tokens: 'maxTokens',
+  max_completion_tokens: 'maxTokens',
+  temperature: 'temperature',
+  top_p: 'topP',
+  top_k: 'topK',
+  frequency_penalty: 'frequencyPenalty',
+  presence_penalty: 'presencePenalty',
+  seed: 'seed',
+  n: 'choices',
+} as const satisfies Partial<Record<keyof ChatRequest, keyof AttemptParameters>>;
+const numberFields = Object.keys(numbers) as (keyof typeof numbers)[];
+
+const effortFields = ['reasoning', 'reasoning.effort', 'reasoning_effort'];
+
+/** @param dropped  request fields that the provider does not get */
+export function parametersOf(request: ChatRequest, dropped: readonly string[]): AttemptParameters {
+  const found: AttemptParameters = {};
+  for (const field of numberFields) {
+    const value = request[field];
+    if (typeof value === 'number' && !dropped.includes(field)) found[numbers[field]] = value;
+  }
+  const output = outputOf(request, dropped);
+  if (output !== null) found.output = output;
+  const effort = request.reasoning?.effort ?? request.reasoning_effort;
+  if (effort && !effortFields.some((field) => dropped.includes(field))) found.reasoningEffort = effort;
+  if (request.service_tier && !dropped.includes('service_tier')) found.serviceTier = request.service_tier;
+  return found;
+}
+
+function outputOf(request: ChatRequest, dropped: readonly string[]): NonNullable<AttemptParameters['output']> | null {
+  if (!dropped.includes('modalities')) {
+    if (request.modalities?.includes('image')) return 'image';
+    if (request.modalities?.includes('audio')) return 'speech';
+  }
+  const type = dropped.includes('response_format') ? undefined : request.response_format?.type;
+  if (type === 'text') return 'text';
+  return type === 'json_object' || type === 'json_schema' ? 'json' : null;
+}
