@@ -1,9 +1,10 @@
 import { cleanName } from '../base/clean-text.ts';
 import type { Clock } from '../base/clock.ts';
+import { createCohort } from '../base/cohort.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { idHeader } from '../base/ids.ts';
 import { InFlight } from '../base/in-flight.ts';
-import { pendingOf } from '../base/pending.ts';
+import { type Pending, pendingOf } from '../base/pending.ts';
 import { refusal } from '../base/refusal.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
@@ -80,6 +81,8 @@ export function createEdge(deps: EdgeDeps): Edge {
   const timeoutHeaders = [...new Set([`x-${brand}-timeout-ms`, 'x-service-timeout-ms'])];
   /** The requests that are in flight. */
   const open = new InFlight<Watch>();
+  /** Requests whose body is there. */
+  const inStep = createCohort();
   const shedLoad = loadShedder({ ...deps.overload, clock, inFlight: () => open.size });
   let closing = false;
 
@@ -191,13 +194,19 @@ export function createEdge(deps: EdgeDeps): Edge {
     }
   }
 
-  /** The body, read by the host or here. */
-  function bodyOf(request: Request, operation: Operation, context: HandleContext, watch: Watch): unknown {
+  /** The body, read by the host or here; in step with those of other requests. */
+  function bodyOf(request: Request, operation: Operation, context: HandleContext, watch: Watch): Promise<unknown> {
     const { body, bodyFailure } = context;
     if (bodyFailure !== undefined) throw bodyFailed(bodyFailure);
     checkContentType(request, operation, body !== undefined && !isText(body) && !(body instanceof ArrayBuffer));
-    if (body !== undefined) return body instanceof ArrayBuffer ? new Uint8Array(body) : body;
-    return watch.unlessStopped(readBody(request, deps.limits, context, deps.inflater), unreadable);
+    const read: Pending<unknown> =
+      body === undefined
+        ? readBody(request, deps.limits, context, deps.inflater)
+        : (done) => done(body instanceof ArrayBuffer ? new Uint8Array(body) : body);
+    return watch.unlessStopped(
+      (done, failed) => read((value) => inStep(() => done(value), failed), failed),
+      unreadable,
+    );
   }
 
   /** The caller may ask for less time than the gateway gives. @throws GatewayError invalid_request (400) for no time */

@@ -1,4 +1,5 @@
 import { type ByteSource, joinBytes } from '../base/bytes.ts';
+import { createCohort } from '../base/cohort.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { toUpstreamError } from './network-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
@@ -16,39 +17,48 @@ export function send(
   maxBodyBytes: number,
 ): Promise<TransportResponse> {
   const { signal } = request;
-  const failed = (error: unknown): never => {
-    throw signal.aborted ? signal.reason : toUpstreamError(error);
-  };
+  const failureOf = (error: unknown) => (signal.aborted ? signal.reason : toUpstreamError(error));
   if (signal.aborted) return Promise.reject(signal.reason);
-  let sent: Promise<TransportResponse>;
+  return new Promise((resolve, reject) => {
+    const failed = (error: unknown) => reject(failureOf(error));
+    const started = ({ status, headers, body }: TransportResponse) => {
+      if (signal.aborted) {
+        body.cancel();
+        throw signal.reason;
+      }
+      resolve({ status, headers, body: new Counted(body, maxBodyBytes, failureOf) });
+    };
+    sentBy(transport, request).then((response) => inStep(() => started(response), failed), failed);
+  });
+}
+
+/** Requests whose response has begun. */
+const inStep = createCohort();
+
+function sentBy(transport: Transport, request: TransportRequest): Promise<TransportResponse> {
   try {
-    sent = transport.send(request);
+    return transport.send(request);
   } catch (error) {
     // A host app's transport may throw at once.
-    sent = Promise.reject(error);
+    return Promise.reject(error);
   }
-  return sent.then((response) => {
-    if (signal.aborted) {
-      response.body.cancel();
-      throw signal.reason;
-    }
-    const { status, headers, body } = response;
-    return { status, headers, body: new Counted(body, maxBodyBytes, failed) };
-  }, failed);
 }
 
 /** A body that fails once it is longer than allowed. Turns the errors of its source into our own. */
 class Counted implements ByteSource {
   readonly #source: ByteSource;
   readonly #limitBytes: number;
-  readonly #failed: (error: unknown) => never;
+  readonly #failureOf: (error: unknown) => unknown;
   readonly #onBuffer = (buffer: Uint8Array | null) => this.#count(buffer);
+  readonly #fail = (error: unknown): never => {
+    throw this.#failureOf(error);
+  };
   #bytes = 0;
 
-  constructor(source: ByteSource, limitBytes: number, failed: (error: unknown) => never) {
+  constructor(source: ByteSource, limitBytes: number, failureOf: (error: unknown) => unknown) {
     this.#source = source;
     this.#limitBytes = limitBytes;
-    this.#failed = failed;
+    this.#failureOf = failureOf;
   }
 
   get isOver(): boolean {
@@ -56,7 +66,7 @@ class Counted implements ByteSource {
   }
 
   read(): Promise<Uint8Array | null> {
-    return this.#source.read().then(this.#onBuffer, this.#failed);
+    return this.#source.read().then(this.#onBuffer, this.#fail);
   }
 
   rest(): Uint8Array | null {
@@ -64,7 +74,7 @@ class Counted implements ByteSource {
     try {
       remainder = this.#source.rest?.() ?? null;
     } catch (error) {
-      return this.#failed(error);
+      return this.#fail(error);
     }
     return this.#count(remainder);
   }

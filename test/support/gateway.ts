@@ -95,7 +95,7 @@ export function testGateway(options: Partial<GatewayOptions> = {}): TestGateway 
     onRecord: (record) => records.push(record),
     ...options,
   });
-  const run = <T>(promise: Promise<T>) => drive(clock, promise);
+  const run = <T>(promise: Promise<T>) => drive(clock, promise, () => upstream.sent.length);
   const send: TestGateway['send'] = (body, headers, signal) => gateway.fetch(chatRequest(body, headers, signal));
   return {
     gateway,
@@ -148,16 +148,23 @@ export function countedIds(): Ids {
 /**
  * Moves the clock, timer by timer, until the promise settles. Unlike `clock.until` it first lets everything happen that
  * needs no time, timers of length 0 included, so that a time-out never fires while the work goes on.
+ * @param progress  changes while the work goes on, such as the number of requests that were sent
  * @throws Error when nothing is left that time could bring about
  */
-export async function drive<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
+export async function drive<T>(clock: ManualClock, promise: Promise<T>, progress = () => 0): Promise<T> {
   let isSettled = false;
   const note = () => {
     isSettled = true;
   };
   promise.then(note, note);
   for (;;) {
-    for (let turn = 0; (turn < 6 || cryptoWork.pending > 0) && !isSettled; turn++) await nextTurn();
+    let latest = progress();
+    for (let turn = 0; (turn < 8 || cryptoWork.pending > 0) && !isSettled; turn++) {
+      await nextTurn();
+      if (progress() === latest) continue;
+      latest = progress();
+      turn = 0;
+    }
     if (isSettled) return promise;
     if (clock.nextMs === null) throw new Error('The promise waits for something other than the clock');
     await clock.advance(clock.nextMs - clock.now());

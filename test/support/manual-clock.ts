@@ -79,9 +79,9 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   };
 }
 
-/** Lets promises settle: a turn of the event loop runs all that is ready, and what that makes ready. */
+/** Lets promises settle. A request waits for two turns by itself: once its body is there, and once its response begins. */
 export function settle(): Promise<void> {
-  return turns(3);
+  return turns(6);
 }
 
 /** Lets so many turns of the event loop pass. */
