@@ -2,8 +2,10 @@
  * Runs the same step of many requests one after the other: of those that ask for it within one turn of the event loop.
  * From the second request on, the processor has the code of the step in its caches. See "Requests in step" in
  * docs/performance.md. Where the runtime has no `setImmediate`, as in browsers, a step runs at once.
+ * @param failed   gets what `run` throws
+ * @param isAlone  true: no other request is there to wait for, and the step runs at once
  */
-export type Cohort = (run: () => void, failed: (error: unknown) => void) => void;
+export type Cohort = (run: () => void, failed: (error: unknown) => void, isAlone: boolean) => void;
 
 /** One for each kind of step: what runs together should be alike. */
 export function createCohort(): Cohort {
@@ -22,9 +24,9 @@ export function createCohort(): Cohort {
       step.take();
     }
   };
-  return (run, failed) => {
+  return (run, failed, isAlone) => {
     const step = new Step(run, failed);
-    if (globalThis.setImmediate === undefined) return step.take();
+    if ((isAlone && count === 0) || globalThis.setImmediate === undefined) return step.take();
     waiting[count++] = step;
     if (count === 1) setImmediate(runAll);
   };

@@ -194,7 +194,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     }
   }
 
-  /** The body, read by the host or here; in step with those of other requests. */
+  /** The body, read by the host or here; in step with those of other requests that are in flight. */
   function bodyOf(request: Request, operation: Operation, context: HandleContext, watch: Watch): Promise<unknown> {
     const { body, bodyFailure } = context;
     if (bodyFailure !== undefined) throw bodyFailed(bodyFailure);
@@ -204,7 +204,7 @@ export function createEdge(deps: EdgeDeps): Edge {
         ? readBody(request, deps.limits, context, deps.inflater)
         : (done) => done(body instanceof ArrayBuffer ? new Uint8Array(body) : body);
     return watch.unlessStopped(
-      (done, failed) => read((value) => inStep(() => done(value), failed), failed),
+      (done, failed) => read((value) => inStep(() => done(value), failed, open.size === 1), failed),
       unreadable,
     );
   }

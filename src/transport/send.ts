@@ -20,6 +20,7 @@ export function send(
   const failureOf = (error: unknown) => (signal.aborted ? signal.reason : toUpstreamError(error));
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
+    waiting++;
     const failed = (error: unknown) => reject(failureOf(error));
     const started = ({ status, headers, body }: TransportResponse) => {
       if (signal.aborted) {
@@ -28,11 +29,22 @@ export function send(
       }
       resolve({ status, headers, body: new Counted(body, maxBodyBytes, failureOf) });
     };
-    sentBy(transport, request).then((response) => inStep(() => started(response), failed), failed);
+    sentBy(transport, request).then(
+      (response) => {
+        waiting--;
+        inStep(() => started(response), failed, waiting === 0);
+      },
+      (error: unknown) => {
+        waiting--;
+        failed(error);
+      },
+    );
   });
 }
 
-/** Requests whose response has begun. */
+/** Requests that wait for their response to begin. */
+let waiting = 0;
+/** Those whose response has begun. */
 const inStep = createCohort();
 
 function sentBy(transport: Transport, request: TransportRequest): Promise<TransportResponse> {

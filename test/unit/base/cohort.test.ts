@@ -8,8 +8,8 @@ describe('a cohort', () => {
   it('takes the steps of one turn of the event loop in their order, in the next turn', async () => {
     const inStep = createCohort();
     const taken: string[] = [];
-    inStep(() => taken.push('a'), never);
-    inStep(() => taken.push('b'), never);
+    inStep(() => taken.push('a'), never, false);
+    inStep(() => taken.push('b'), never, false);
     await Promise.resolve();
     expect(taken).toEqual([]);
     await turn();
@@ -19,7 +19,7 @@ describe('a cohort', () => {
     const inStep = createCohort();
     const taken: string[] = [];
     const stages = async (name: string) => {
-      await new Promise<void>((resolve) => inStep(resolve, never));
+      await new Promise<void>((resolve) => inStep(resolve, never, false));
       taken.push(`${name} first`);
       await null;
       taken.push(`${name} second`);
@@ -32,10 +32,10 @@ describe('a cohort', () => {
     const taken: string[] = [];
     const again = (left: number) => {
       taken.push(`${left}`);
-      if (left > 0) inStep(() => again(left - 1), never);
+      if (left > 0) inStep(() => again(left - 1), never, false);
     };
-    inStep(() => again(2), never);
-    inStep(() => taken.push('beside'), never);
+    inStep(() => again(2), never, false);
+    inStep(() => taken.push('beside'), never, false);
     await turn();
     expect(taken).toEqual(['2', 'beside']);
     await turn();
@@ -47,19 +47,34 @@ describe('a cohort', () => {
     const failure = new Error('of one');
     const failed = vi.fn();
     const other = vi.fn();
-    inStep(() => {
-      throw failure;
-    }, failed);
-    inStep(other, never);
+    inStep(
+      () => {
+        throw failure;
+      },
+      failed,
+      false,
+    );
+    inStep(other, never, false);
     await turn();
     expect(failed).toHaveBeenCalledExactlyOnceWith(failure);
     expect(other).toHaveBeenCalledOnce();
+  });
+  it('takes a step at once where no other request is there, unless steps wait already', async () => {
+    const inStep = createCohort();
+    const taken: string[] = [];
+    inStep(() => taken.push('alone'), never, true);
+    expect(taken).toEqual(['alone']);
+    inStep(() => taken.push('one of two'), never, false);
+    inStep(() => taken.push('the other'), never, true);
+    expect(taken).toEqual(['alone']);
+    await turn();
+    expect(taken).toEqual(['alone', 'one of two', 'the other']);
   });
   it('takes a step at once where the runtime has no setImmediate', () => {
     vi.stubGlobal('setImmediate', undefined);
     try {
       const step = vi.fn();
-      createCohort()(step, never);
+      createCohort()(step, never, false);
       expect(step).toHaveBeenCalledOnce();
     } finally {
       vi.unstubAllGlobals();
