@@ -85,7 +85,7 @@ function notSent(cause: unknown): NotSentError {
 }
 
 /** Steps wait for others for so many turns of the event loop at most. */
-const maxTurns = 16;
+const maxTurns = 32;
 
 /**
  * Where more steps wait than this, further ones are likely. They may come a few turns later: in the first, the event
@@ -94,7 +94,7 @@ const maxTurns = 16;
 const busyFrom = 3;
 
 /** So many turns in a row may bring no step before the steps that wait are sent. */
-const maxEmptyTurns = 3;
+const maxEmptyTurns = 6;
 
 /**
  * Waits for a turn of the event loop, and for further turns as long as they bring steps: most of what a call costs the

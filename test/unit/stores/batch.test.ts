@@ -32,7 +32,7 @@ it('steps with one id go one after the other', async () => {
   const { sent, outcome } = bench();
   const outcomes = Promise.all(['a', 'b', 'b', 'c'].map(outcome));
   for (let call = 0; call < 2; call++) {
-    await turns(5);
+    await turns(8);
     sent[call]?.resolve(sent[call]!.steps.map((step) => `${step} done`));
   }
   await settle();
@@ -56,12 +56,12 @@ it('one or two steps wait for a turn that brings no others', async () => {
   expect(await Promise.all(outcomes)).toEqual(['a done', 'b done', 'c done']);
 });
 
-it('three steps and more wait for four turns in a row that bring no others', async () => {
+it('three steps and more wait for seven turns in a row that bring no others', async () => {
   const { sent, outcome } = bench();
   const outcomes = ['a', 'b', 'c'].map(outcome);
   await turns(3);
   outcomes.push(outcome('d'));
-  await turns(4);
+  await turns(7);
   expect(sent).toHaveLength(0);
   await turns(1);
   expect(sent[0]?.steps).toEqual(['a', 'b', 'c', 'd']);
@@ -69,19 +69,19 @@ it('three steps and more wait for four turns in a row that bring no others', asy
   expect(await Promise.all(outcomes)).toHaveLength(4);
 });
 
-it('steps wait for sixteen turns at most, and until there are as many as go together', async () => {
-  const { sent, outcome } = bench(20);
+it('steps wait for thirty-two turns at most, and until there are as many as go together', async () => {
+  const { sent, outcome } = bench(36);
   const outcomes = [outcome('0')];
-  for (let step = 1; step < 18; step++) {
+  for (let step = 1; step < 34; step++) {
     outcomes.push(outcome(String(step)));
     await turns(1);
   }
-  expect(sent.map(({ steps }) => steps.length)).toEqual([17]);
-  for (let step = 18; step < 40; step++) outcomes.push(outcome(String(step)));
-  for (const [call, count] of [17, 20, 3].entries()) {
-    await turns(5);
+  expect(sent.map(({ steps }) => steps.length)).toEqual([33]);
+  for (let step = 34; step < 72; step++) outcomes.push(outcome(String(step)));
+  for (const [call, count] of [33, 36, 3].entries()) {
+    await turns(8);
     expect(sent[call]?.steps).toHaveLength(count);
     sent[call]?.resolve(sent[call]!.steps.map((step) => `${step} done`));
   }
-  expect(await Promise.all(outcomes)).toHaveLength(40);
+  expect(await Promise.all(outcomes)).toHaveLength(72);
 });

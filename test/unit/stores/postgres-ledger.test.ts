@@ -42,7 +42,7 @@ function bench() {
     await settle();
     for (const id of others) release(id);
     // Steps wait a few turns for each other.
-    await turns(5);
+    await turns(8);
   };
   return { calls, outcomes, release, releaseAll };
 }
@@ -109,7 +109,7 @@ describe('steps in the money of a workspace', () => {
     const { calls, outcomes, releaseAll } = bench();
     await releaseAll('a', 'b', 'bad', 'c');
     calls[0]?.answer();
-    await turns(5);
+    await turns(8);
     await releaseAll('d', 'e');
     calls[1]?.fail(sqlError('22P02'));
     await settle();
