@@ -2,6 +2,7 @@ import type { GenerationRecord, Recorder, RequestRecord } from '../src/index.ts'
 import type { OtelAttributes, OtelMeter } from './otel-api.ts';
 import { type AttemptTrace, billedOf, errorOf } from './otel-attributes.ts';
 import { type ConventionVersion, names, providerNameOf, tokenCounters } from './otel-names.ts';
+import { PatientMeter } from './otel-patient-meter.ts';
 
 /** Buckets of the conventions, for durations in seconds. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -13,10 +14,12 @@ const secondsOfToken = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5,
 const tokens = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
 /** Measures finished records. No label names a key, a user or a session: their number has no bound. */
-export function createMetrics(meter: OtelMeter, version: ConventionVersion): Recorder {
+export function createMetrics(given: OtelMeter, version: ConventionVersion): Recorder {
+  const meter = new PatientMeter(given);
   const measureRequest = requestMeasures(meter);
   const measureCall = callMeasures(meter, version);
   return (record) => {
+    meter.requests++;
     measureRequest(record);
     for (const generation of record.generations)
       for (const attempt of generation.attempts) measureCall(record, generation, attempt);
@@ -24,7 +27,7 @@ export function createMetrics(meter: OtelMeter, version: ConventionVersion): Rec
 }
 
 /** As the gateway's own clients see it: once for each of their calls. */
-function requestMeasures(meter: OtelMeter): Recorder {
+function requestMeasures(meter: PatientMeter): Recorder {
   const histogram = (name: string, description: string, buckets: number[]) =>
     meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries: buckets } });
   const duration = histogram('gen_ai.server.request.duration', 'Time of a request', seconds);
@@ -58,7 +61,7 @@ function requestLabels({ outcome, model, error, attempts }: RequestRecord): Otel
 
 /** As a client of providers sees it: once for each attempt. */
 function callMeasures(
-  meter: OtelMeter,
+  meter: PatientMeter,
   version: ConventionVersion,
 ): (record: RequestRecord, generation: GenerationRecord, attempt: AttemptTrace) => void {
   const histogram = (name: string, description: string) =>
@@ -88,7 +91,7 @@ function callLabels({ providerSlug, model }: AttemptTrace, error: string | null)
 }
 
 function tokenCounter(
-  meter: OtelMeter,
+  meter: PatientMeter,
   version: ConventionVersion,
 ): (billed: GenerationRecord, labels: OtelAttributes) => void {
   const advice = { explicitBucketBoundaries: tokens };

@@ -29,8 +29,8 @@ export interface SpanSettings {
   version: ConventionVersion;
   /** Most characters of a prompt or a response; null: neither is on a span. */
   contentChars: number | null;
-  /** Records of requests whose spans have ended. */
-  ended: WeakSet<RequestRecord>;
+  /** Records of requests whose spans have ended, and that the recorder has not been given yet. */
+  ended: EndedRecords;
   /** Whether a provider is told of the trace. */
   propagatesTo: (providerSlug: string) => boolean;
 }
@@ -39,6 +39,32 @@ export interface SpanSettings {
 const internal = 0;
 const client = 2;
 const failed = 2;
+
+/** A span of an attempt that has not ended. */
+interface OpenAttempt {
+  readonly span: OtelSpan;
+  /** null: not decided. */
+  attempt: AttemptTrace | null;
+}
+
+/** So many records are remembered at most: a recorder is given each at once. */
+const mostEnded = 100;
+
+/** Records whose spans have ended. A list: of a WeakSet, the engine's collector looks at each entry. */
+export class EndedRecords {
+  readonly #records: RequestRecord[] = [];
+
+  add(record: RequestRecord): void {
+    if (this.#records.push(record) > mostEnded) this.#records.shift();
+  }
+
+  /** @returns true: it was there, and is forgotten */
+  take(record: RequestRecord): boolean {
+    const at = this.#records.lastIndexOf(record);
+    if (at >= 0) this.#records.splice(at, 1);
+    return at >= 0;
+  }
+}
 
 /** The spans of one request: its own, and below it those of plans, attempts, plugins and tools. */
 export class RequestSpans implements CallFollower {
@@ -50,8 +76,8 @@ export class RequestSpans implements CallFollower {
   readonly #span: OtelSpan;
   /** That of the span. */
   readonly #context: unknown;
-  /** Attempts that have not failed; null: not decided. */
-  readonly #open = new Map<OtelSpan, AttemptTrace | null>();
+  /** Attempts that have not failed. */
+  #open: OpenAttempt[] = [];
 
   /** @param parent  context of the span above */
   constructor(settings: SpanSettings, begun: BegunCall, parent: unknown) {
@@ -70,8 +96,9 @@ export class RequestSpans implements CallFollower {
     const attributes = attemptAttributes(this.#begun, begun, version);
     const options = { kind: client, startTime: new Date(begun.startedAtMs), attributes };
     const span = tracer.startSpan(`chat ${begun.model}`, options, this.#context);
-    this.#open.set(span, null);
-    const decided = (attempt: AttemptTrace) => this.#decided(span, attempt);
+    const open: OpenAttempt = { span, attempt: null };
+    this.#open.push(open);
+    const decided = (attempt: AttemptTrace) => this.#decided(open, attempt);
     return propagatesTo(begun.providerSlug) ? { headers: headersOf(span), decided } : { decided };
   }
 
@@ -81,8 +108,13 @@ export class RequestSpans implements CallFollower {
   }
 
   ended(record: RequestRecord, content: CallContent | null): void {
-    const span = this.#span;
     this.#settings.ended.add(record);
+    this.finish(record, content);
+  }
+
+  /** Ends all spans. */
+  finish(record: RequestRecord, content: CallContent | null): void {
+    const span = this.#span;
     const endedAtMs = record.receivedAtMs + record.totalMs;
     try {
       if (this.isRecording) {
@@ -100,22 +132,25 @@ export class RequestSpans implements CallFollower {
     }
   }
 
-  #decided(span: OtelSpan, attempt: AttemptTrace): void {
+  #decided(open: OpenAttempt, attempt: AttemptTrace): void {
+    const { span } = open;
     span.setAttribute('gateway.attempt.status', attempt.status);
     if (attempt.costNanoUsd > 0) span.setAttribute('gateway.cost_nano_usd', attempt.costNanoUsd);
-    this.#open.set(span, attempt);
-    if (attempt.errorType !== null) this.#endAttempt(span, attempt.decidedAtMs, errorOf(attempt, null));
+    open.attempt = attempt;
+    if (attempt.errorType === null) return;
+    this.#open = this.#open.filter((one) => one !== open);
+    endAttempt(span, attempt.decidedAtMs, errorOf(attempt, null));
   }
 
   /** The attempts that are still open: one for each generation was billed. */
   #endAttempts(record: RequestRecord, content: CallContent | null, endedAtMs: number): void {
     const { version, contentChars } = this.#settings;
     const last = record.generations.at(-1);
-    for (const [span, attempt] of this.#open) {
+    for (const { span, attempt } of this.#open) {
       const generation = attempt && generationOf(record, attempt);
       // It succeeded as another did, which was taken; or nobody learnt how it went.
       if (attempt === null || generation === null) {
-        this.#endAttempt(span, attempt?.decidedAtMs ?? endedAtMs, 'cancelled');
+        endAttempt(span, attempt?.decidedAtMs ?? endedAtMs, 'cancelled');
         continue;
       }
       const billed = billedOf(generation, attempt);
@@ -124,17 +159,8 @@ export class RequestSpans implements CallFollower {
         if (content !== null && contentChars !== null && generation === last)
           span.setAttributes(contentAttributes(content, billed.finishReason, contentChars));
       }
-      this.#endAttempt(span, billed?.times.endedAtMs ?? attempt.decidedAtMs, errorOf(attempt, billed));
+      endAttempt(span, billed?.times.endedAtMs ?? attempt.decidedAtMs, errorOf(attempt, billed));
     }
-  }
-
-  #endAttempt(span: OtelSpan, atMs: number, error: string | null): void {
-    this.#open.delete(span);
-    if (error !== null) {
-      span.setAttribute('error.type', error);
-      span.setStatus({ code: failed });
-    }
-    span.end(new Date(atMs));
   }
 
   #below(name: string, startMs: number, endMs: number, attributes: OtelAttributes, hasFailed: boolean): void {
@@ -143,6 +169,14 @@ export class RequestSpans implements CallFollower {
     if (hasFailed) span.setStatus({ code: failed });
     span.end(new Date(Math.max(startMs, endMs)));
   }
+}
+
+function endAttempt(span: OtelSpan, atMs: number, error: string | null): void {
+  if (error !== null) {
+    span.setAttribute('error.type', error);
+    span.setStatus({ code: failed });
+  }
+  span.end(new Date(atMs));
 }
 
 /** The spans of a request that nobody has followed, from its record. */
@@ -160,7 +194,7 @@ export function spansOfRecord(settings: SpanSettings, record: RequestRecord, par
     });
     followed.decided?.(attempt);
   }
-  spans.ended(record, null);
+  spans.finish(record, null);
 }
 
 /** The generation that an attempt has served; null: none. */

@@ -1,8 +1,9 @@
 import type { BegunCall, CallFollower, Recorder, RequestRecord } from '../src/index.ts';
 import type { OtelContextApi, OtelMeter, OtelSpanContext, OtelTracer } from './otel-api.ts';
+import { LaterSpans, SpanQueue } from './otel-later-spans.ts';
 import { createMetrics } from './otel-metrics.ts';
 import type { ConventionVersion } from './otel-names.ts';
-import { RequestSpans, type SpanSettings, spansOfRecord } from './otel-spans.ts';
+import { EndedRecords, RequestSpans, type SpanSettings, spansOfRecord } from './otel-spans.ts';
 
 export type { ConventionVersion } from './otel-names.ts';
 export { type ObserveStateOptions, observeState } from './otel-state.ts';
@@ -47,8 +48,8 @@ const defaultContentChars = 65_536;
 
 /**
  * Makes spans and metrics of client calls: `createGateway({ onRecord: openTelemetry(api) })`. Where the gateway is given
- * the result itself, spans begin and end with what they are of. Where another function calls it with finished records,
- * they are made in one go, with the times of the record.
+ * the result itself, it follows calls while they run: spans know servers, parameters, plugins and tools. Where another
+ * function calls it with finished records, they are made of these alone.
  */
 export function openTelemetry(api: OpenTelemetryApi, options: OpenTelemetryOptions = {}): Recorder {
   const { propagate = false, content = false, broadcast, conventions: version = '1.41' } = options;
@@ -58,20 +59,25 @@ export function openTelemetry(api: OpenTelemetryApi, options: OpenTelemetryOptio
     trace: api.trace,
     version,
     contentChars: content === false ? null : content === true ? defaultContentChars : content,
-    ended: new WeakSet(),
+    ended: new EndedRecords(),
     propagatesTo: typeof propagate === 'boolean' ? () => propagate : (slug) => propagate.includes(slug),
   };
 
+  // A provider needs to know its span before it is called, and content is only kept where a sampler wants the request.
+  const isLive = propagate !== false || content !== false;
+  const queue = new SpanQueue();
+
   function begin(begun: BegunCall): CallFollower {
-    const spans = new RequestSpans(settings, begun, parentOf(api, begun, api.context.active()));
+    const parent = parentOf(api, begun, api.context.active());
+    if (!isLive) return new LaterSpans(queue, settings, begun, parent);
+    const spans = new RequestSpans(settings, begun, parent);
     // What a sampler has left out has no spans below it; a provider that is told so needs one all the same.
-    if (!spans.isRecording && propagate === false) return { ended: (record) => void settings.ended.add(record) };
-    return spans;
+    return spans.isRecording || propagate !== false ? spans : { ended: (ended) => settings.ended.add(ended) };
   }
 
   function record(ended: RequestRecord): void {
     try {
-      if (!settings.ended.has(ended)) spansOfRecord(settings, ended, parentOf(api, ended, api.context.active()));
+      if (!settings.ended.take(ended)) spansOfRecord(settings, ended, parentOf(api, ended, api.context.active()));
     } finally {
       try {
         measure(ended);

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import * as api from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
+import { openTelemetry } from '../../adapters/otel.ts';
 import { definePlugin, defineServerTool, type Plugin } from '../../src/index.ts';
 import { hello, managementKey, nextTurn, testGateway } from '../support/gateway.ts';
 import { keptSpans, traced } from '../support/traced.ts';
@@ -271,6 +272,37 @@ describe('a workspace that wants to be told of its requests', () => {
     upstream.always({ body: completion() });
     await call('PATCH', '/workspaces/default', { is_observability_broadcast_enabled: true });
     expect((await post(ask)).status).toBe(200);
+  });
+});
+
+describe('spans of requests that end together', () => {
+  it('are those of each, also where the tracer fails for one of them', async () => {
+    const kept = keptSpans();
+    let begun = 0;
+    const startSpan: typeof kept.tracer.startSpan = (name, ...more) => {
+      if (name === 'gateway.request' && ++begun === 2) throw new Error('broken');
+      return kept.tracer.startSpan(name, ...more);
+    };
+    const recorder = openTelemetry({
+      trace: { getTracer: () => ({ startSpan }), setSpan: api.trace.setSpan, setSpanContext: api.trace.setSpanContext },
+      metrics: api.metrics,
+      context: api.context,
+    } as never);
+    const { run, send, upstream } = testGateway({ onRecord: recorder });
+    upstream.always({ body: completion() });
+    await run(Promise.all([send(ask), send(ask), send(ask)]));
+    await nextTurn();
+    const named = (name: string) => kept.spans().filter((one) => one.name.startsWith(name));
+    expect(named('gateway.request')).toHaveLength(2);
+    expect(
+      named('chat')
+        .map(({ parentSpanContext }) => parentSpanContext?.spanId)
+        .sort(),
+    ).toEqual(
+      named('gateway.request')
+        .map((one) => one.spanContext().spanId)
+        .sort(),
+    );
   });
 });
 

@@ -135,6 +135,7 @@ describe('metrics', () => {
       '1.41',
       [
         'gateway.cost',
+        'gateway.requests',
         'gen_ai.client.operation.duration',
         'gen_ai.client.operation.time_to_first_chunk',
         'gen_ai.client.token.usage',
@@ -147,6 +148,7 @@ describe('metrics', () => {
       'latest',
       [
         'gateway.cost',
+        'gateway.requests',
         'gen_ai.client.inference.duration',
         'gen_ai.client.inference.operation.input_tokens',
         'gen_ai.client.inference.operation.output_tokens',
@@ -165,6 +167,17 @@ describe('metrics', () => {
     const found = await measured();
     expect(found.map(({ descriptor }) => descriptor.name).sort()).toEqual(expected);
     expect(JSON.stringify(found)).not.toMatch(/a-session|a-user|sk-test/);
+  });
+
+  it('count every request, also where more values wait than are kept back', async () => {
+    const { post, upstream, measured } = tracedWith();
+    upstream.always({ body: completion() });
+    for (let request = 0; request < 150; request++) await post(ask);
+    const found = await measured();
+    const pointOf = (name: string) => found.find(({ descriptor }) => descriptor.name === name)?.dataPoints[0]?.value;
+    expect(pointOf('gateway.requests')).toBe(150);
+    expect(pointOf('gen_ai.server.request.duration')).toMatchObject({ count: 150 });
+    expect(pointOf('gen_ai.client.operation.duration')).toMatchObject({ count: 150 });
   });
 
   it('of a complete response have no time of a first or a further token', async () => {
