@@ -96,8 +96,10 @@ export function judge(findings: Findings): Verdict[] {
   if (importMs) atMost('import', median(importMs), 60, ' ms');
   if (tenants) {
     for (const [store, least] of [
-      ['memory', 0.5],
-      ['redis', 0.3],
+      ['memory', 0.53],
+      ['sqlite', 0.35],
+      ['redis', 0.36],
+      ['postgres', 0.3],
     ] as const) {
       const rounds = tenants[store];
       if (!rounds) continue;
