@@ -2,6 +2,7 @@ import type { Step } from '../call/hooks.ts';
 import type { ChatChunk } from '../schema/chunk.ts';
 import type { ActiveHook } from './active-hooks.ts';
 import type { CallRun } from './call-run.ts';
+import { followedSteps } from './followed-steps.ts';
 import { HookOfCall } from './hook-context.ts';
 import { StepChain } from './step-chain.ts';
 
@@ -19,7 +20,8 @@ export function guardedSteps(run: CallRun, hook: ActiveHook): readonly Step[] {
     return none;
   }
   const timed = steps.map((step) => (step.isAsync === true ? inTime(run, step, asked) : step));
-  return asked.maySkip && timed.length > 0 ? [skippable(new StepChain(timed), asked)] : timed;
+  const followed = followedSteps(run, hook, timed);
+  return asked.maySkip && followed.length > 0 ? [skippable(new StepChain(followed), asked)] : followed;
 }
 
 function inTime({ call }: CallRun, step: Step, asked: HookOfCall): Step {

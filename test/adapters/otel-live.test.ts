@@ -147,6 +147,36 @@ describe('spans of plugins, guardrails and tools', () => {
     expect(slowly?.parentSpanContext?.spanId).toBe(span('gateway.request')?.spanContext().spanId);
   });
 
+  it('that see the response chunk by chunk have one span, from its first chunk to its end', async () => {
+    const seeing = slow('seeing', { steps: () => [{ push: (chunk) => [chunk] }, { push: (chunk) => [chunk] }] });
+    const { post, upstream, spans } = traced({ gateway: { plugins: [seeing] } });
+    const events = textStream('Hello ', 'there');
+    upstream.always({ body: [...events.slice(0, 2), { waitMs: 200 }, ...events.slice(2)] });
+    const { text } = await post({ ...ask, stream: true, plugins: [{ id: 'seeing' }] });
+    expect(text).toContain('there');
+    const found = spans().filter(({ name }) => name === 'gateway.plugin seeing');
+    expect(found.map(({ attributes, status, duration }) => [attributes, status.code, duration])).toEqual([
+      [{ 'gateway.plugin': 'seeing', 'gateway.hook': 'steps' }, api.SpanStatusCode.UNSET, [0, 200_000_000]],
+    ]);
+  });
+
+  it.each([
+    ['at once', undefined],
+    ['in a promise', true],
+  ])('that fail at a chunk, %s, say so', async (_, isAsync) => {
+    const push = () => {
+      const error = new Error('broken');
+      if (isAsync) return Promise.reject(error);
+      throw error;
+    };
+    const failing = slow('failing', { steps: () => [{ push, ...(isAsync && { isAsync }) }] });
+    const { post, upstream, spans } = traced({ gateway: { plugins: [failing] } });
+    upstream.always({ body: completion() });
+    expect((await post({ ...ask, plugins: [{ id: 'failing' }] })).status).toBe(500);
+    const found = spans().filter(({ name }) => name === 'gateway.plugin failing');
+    expect(found.map(({ status }) => status.code)).toEqual([api.SpanStatusCode.ERROR]);
+  });
+
   it('of tools have their name and the id of the call', async () => {
     const run = () => '4';
     const dice = defineServerTool({ name: 'dice', description: 'Rolls.', parameters: {}, run });
