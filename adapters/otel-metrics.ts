@@ -19,12 +19,13 @@ export function createMetrics(given: OtelMeter, version: ConventionVersion): Rec
   const measureRequest = requestMeasures(meter);
   const measureCall = callMeasures(meter, version);
   return (record) => {
-    meter.requests++;
     measureRequest(record);
     for (const generation of record.generations)
       for (const attempt of generation.attempts) measureCall(record, generation, attempt);
   };
 }
+
+const noLabels: OtelAttributes = {};
 
 /** As the gateway's own clients see it: once for each of their calls. */
 function requestMeasures(meter: PatientMeter): Recorder {
@@ -33,11 +34,16 @@ function requestMeasures(meter: PatientMeter): Recorder {
   const duration = histogram('gen_ai.server.request.duration', 'Time of a request', seconds);
   const firstToken = histogram('gen_ai.server.time_to_first_token', 'Time to the first token', secondsOfFirst);
   const perToken = histogram('gen_ai.server.time_per_output_token', 'Time of each further token', secondsOfToken);
+  const requests = meter.createCounter('gateway.requests', {
+    unit: '{request}',
+    description: 'Requests that have ended',
+  });
   const cost = meter.createCounter('gateway.cost', { unit: 'nUSD', description: 'What was booked' });
 
   return (record) => {
     const { firstMs, totalMs, streamed, usage, costNanoUsd } = record;
     const labels = requestLabels(record);
+    requests.add(1, noLabels);
     duration.record(totalMs / 1000, labels);
     if (costNanoUsd) cost.add(costNanoUsd, labels);
     if (!streamed || firstMs === null) return;

@@ -11,8 +11,6 @@ type Take = (value: number, labels: OtelAttributes) => void;
  * other. So the SDK takes a third of the time that it takes for values between which the gateway does other work.
  */
 export class PatientMeter {
-  /** Requests that were measured. */
-  requests = 0;
   readonly #meter: OtelMeter;
   /** Takers, values and labels at the same places: an object for each value would be garbage. */
   readonly #takers: (Take | null)[] = [];
@@ -22,18 +20,10 @@ export class PatientMeter {
 
   constructor(meter: OtelMeter) {
     this.#meter = meter;
-    const counted = meter.createObservableCounter('gateway.requests', {
-      unit: '{request}',
-      description: 'Requests that have ended',
-    });
-    meter.addBatchObservableCallback(
-      (result) => {
-        // The SDK asks for what is observed before it collects what was recorded.
-        this.flush();
-        result.observe(counted, this.requests);
-      },
-      [counted],
-    );
+    // The SDK asks for what is observed before it collects what was recorded. This one is never observed, and so never
+    // exported.
+    const asked = meter.createObservableGauge('gateway.collecting', {});
+    meter.addBatchObservableCallback(() => this.flush(), [asked]);
   }
 
   createHistogram(name: string, options: OtelInstrumentOptions): { record: Take } {

@@ -49,6 +49,7 @@ import { writeLog } from './stores/storage/logger.ts';
 import { following } from './telemetry/follow.ts';
 import { type Logger, logCompletion, operationLog, recorderOf } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
+import { openExchanges } from './transport/send.ts';
 import type { Transport } from './transport/transport.ts';
 
 /** What an adapter needs of a gateway. */
@@ -214,6 +215,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       writeLog(logger, 'warn', { provider, reason }, 'The auth of a provider failed'),
     reportPluginFailure: (plugin, hook, error) =>
       writeLog(logger, 'warn', { plugin, hook, error }, 'A plugin failed and was skipped'),
+    exchanges: openExchanges(),
     transportOf: (provider) => scripted?.(provider) ?? inProcess.get(provider.slug) ?? network(),
     limits: {
       bodyBytes: limits.upstreamBodyBytes,

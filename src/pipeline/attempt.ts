@@ -103,7 +103,7 @@ export async function attempt(
     const mayRepeat = !target.ceilingNanoUsd;
     const sent = new Sent(request, signal, deps.limits, mayRepeat, transport.reportsSending !== true);
     observer.sends?.(sent);
-    const response = await send(transport, sent, deps.limits.streamBytes);
+    const response = await send(transport, sent, deps.limits.streamBytes, deps.exchanges);
     observer.responded(response.headers, context.redactor);
     if (response.status < 200 || response.status > 299) throw await readError(context, response);
     const read = readResponse(context, response, isStream, release);

@@ -29,6 +29,7 @@ import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
 import type { Sticky } from '../stores/sticky.ts';
 import type { BegunCall, CallContent, Recorder, SafeFollower } from '../telemetry/follow.ts';
 import type { RequestRecord } from '../telemetry/record.ts';
+import type { OpenExchanges } from '../transport/send.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { RateDeps } from './admission.ts';
 import type { ReportAuthFailure } from './attempt/authenticate.ts';
@@ -124,6 +125,8 @@ export interface AttemptDeps {
    */
   openCredential: (ref: CredentialRef) => Credential | Promise<Credential>;
   transportOf: (provider: Provider) => Transport;
+  /** Those of this gateway. */
+  exchanges: OpenExchanges;
   /** Is told why the `auth` of a provider failed; the client is not. */
   reportAuthFailure?: ReportAuthFailure | undefined;
   limits: UpstreamLimitSettings;

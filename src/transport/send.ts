@@ -1,13 +1,26 @@
 import { type ByteSource, joinBytes } from '../base/bytes.ts';
-import { createCohort } from '../base/cohort.ts';
+import { type Cohort, createCohort } from '../base/cohort.ts';
 import { UpstreamError } from '../base/upstream-error.ts';
 import { toUpstreamError } from './network-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+
+/** The exchanges of a gateway whose response has not begun. */
+export interface OpenExchanges {
+  count: number;
+  /** Takes those whose response begins in step. */
+  readonly inStep: Cohort;
+}
+
+/** None yet. */
+export function openExchanges(): OpenExchanges {
+  return { count: 0, inStep: createCohort() };
+}
 
 /**
  * One exchange over any transport, also a host app's own. Any error of the transport becomes an UpstreamError. An abort
  * rejects with the reason of the signal. The bytes of the body are counted while they are read.
  * @param maxBodyBytes  of the body, decompressed
+ * @param open  the exchanges that this one is in step with. Default: with none
  * @throws UpstreamError, also from `body.read()`: `bad_response` once the body is longer than `maxBodyBytes`; after an
  *         abort, the signal's reason, unchanged
  */
@@ -15,12 +28,12 @@ export function send(
   transport: Transport,
   request: TransportRequest,
   maxBodyBytes: number,
+  open: OpenExchanges = openExchanges(),
 ): Promise<TransportResponse> {
   const { signal } = request;
   const failureOf = (error: unknown) => (signal.aborted ? signal.reason : toUpstreamError(error));
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
-    waiting++;
     const failed = (error: unknown) => reject(failureOf(error));
     const started = ({ status, headers, body }: TransportResponse) => {
       if (signal.aborted) {
@@ -29,23 +42,19 @@ export function send(
       }
       resolve({ status, headers, body: new Counted(body, maxBodyBytes, failureOf) });
     };
+    open.count++;
     sentBy(transport, request).then(
       (response) => {
-        waiting--;
-        inStep(() => started(response), failed, waiting === 0);
+        open.count--;
+        open.inStep(() => started(response), failed, open.count === 0);
       },
       (error: unknown) => {
-        waiting--;
+        open.count--;
         failed(error);
       },
     );
   });
 }
-
-/** Requests that wait for their response to begin. */
-let waiting = 0;
-/** Those whose response has begun. */
-const inStep = createCohort();
 
 function sentBy(transport: Transport, request: TransportRequest): Promise<TransportResponse> {
   try {
