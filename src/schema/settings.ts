@@ -211,7 +211,7 @@ export const timeoutSettingsSchema = lazily(() =>
      * The same for JSON: many providers send no header before their response is complete, and reasoning models take
      * minutes.
      */
-    jsonHeadersMs: milliseconds().default(540_000),
+    jsonHeadersMs: milliseconds().default(300_000),
     /**
      * From the headers to the first token of a stream, or to the first byte of a JSON body; reasoning models think
      * for minutes.
