@@ -65,7 +65,7 @@ export class SpanQueue {
   add(make: () => void): void {
     const count = this.#waiting.push(make);
     if (globalThis.setImmediate === undefined || count === mostWaiting) this.#run();
-    else if (count === 1) setImmediate(() => this.#run());
+    else if (count === 1) globalThis.setImmediate(() => this.#run());
   }
 
   #run(): void {

@@ -28,7 +28,7 @@ export function createCohort(): Cohort {
     const step = new Step(run, failed);
     if ((isAlone && count === 0) || globalThis.setImmediate === undefined) return step.take();
     waiting[count++] = step;
-    if (count === 1) setImmediate(runAll);
+    if (count === 1) globalThis.setImmediate(runAll);
   };
 }
 
