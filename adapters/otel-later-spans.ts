@@ -11,7 +11,7 @@ import { RequestSpans, type SpanSettings } from './otel-spans.ts';
 /**
  * Follows a request and makes its spans once it has ended, together with those of other requests that end in the same
  * turn of the event loop. The SDK's code then runs from the processor's caches, and leaves them to the gateway while a
- * request is served: half the time. Times and attributes are those of live spans.
+ * request is served. Times and attributes are those of live spans.
  */
 export class LaterSpans implements CallFollower {
   readonly #queue: SpanQueue;
@@ -42,7 +42,7 @@ export class LaterSpans implements CallFollower {
   }
 
   ended(record: RequestRecord): void {
-    this.#settings.ended.add(record);
+    this.#settings.followed = record;
     this.#queue.add(() => this.#make(record));
   }
 

@@ -25,8 +25,6 @@ export function createMetrics(given: OtelMeter, version: ConventionVersion): Rec
   };
 }
 
-const noLabels: OtelAttributes = {};
-
 /** As the gateway's own clients see it: once for each of their calls. */
 function requestMeasures(meter: PatientMeter): Recorder {
   const histogram = (name: string, description: string, buckets: number[]) =>
@@ -34,16 +32,11 @@ function requestMeasures(meter: PatientMeter): Recorder {
   const duration = histogram('gen_ai.server.request.duration', 'Time of a request', seconds);
   const firstToken = histogram('gen_ai.server.time_to_first_token', 'Time to the first token', secondsOfFirst);
   const perToken = histogram('gen_ai.server.time_per_output_token', 'Time of each further token', secondsOfToken);
-  const requests = meter.createCounter('gateway.requests', {
-    unit: '{request}',
-    description: 'Requests that have ended',
-  });
   const cost = meter.createCounter('gateway.cost', { unit: 'nUSD', description: 'What was booked' });
 
   return (record) => {
     const { firstMs, totalMs, streamed, usage, costNanoUsd } = record;
     const labels = requestLabels(record);
-    requests.add(1, noLabels);
     duration.record(totalMs / 1000, labels);
     if (costNanoUsd) cost.add(costNanoUsd, labels);
     if (!streamed || firstMs === null) return;

@@ -1,6 +1,6 @@
 import type { OtelAttributes, OtelInstrumentOptions, OtelMeter } from './otel-api.ts';
 
-/** So many values wait at most: those of some 80 requests. */
+/** So many values wait at most: those of some 100 requests. */
 const mostWaiting = 512;
 
 /** Takes values. */
@@ -8,7 +8,7 @@ type Take = (value: number, labels: OtelAttributes) => void;
 
 /**
  * Keeps values back until metrics are collected, or until they are many, and then gives them to the SDK one after the
- * other. So the SDK takes a third of the time that it takes for values between which the gateway does other work.
+ * other, so that the SDK's code runs from the processor's caches.
  */
 export class PatientMeter {
   readonly #meter: OtelMeter;

@@ -29,8 +29,8 @@ export interface SpanSettings {
   version: ConventionVersion;
   /** Most characters of a prompt or a response; null: neither is on a span. */
   contentChars: number | null;
-  /** Records of requests whose spans have ended, and that the recorder has not been given yet. */
-  ended: EndedRecords;
+  /** The latest record whose call was followed. The recorder is given it next, and makes no spans of it. */
+  followed: RequestRecord | null;
   /** Whether a provider is told of the trace. */
   propagatesTo: (providerSlug: string) => boolean;
 }
@@ -45,25 +45,6 @@ interface OpenAttempt {
   readonly span: OtelSpan;
   /** null: not decided. */
   attempt: AttemptTrace | null;
-}
-
-/** So many records are remembered at most: a recorder is given each at once. */
-const mostEnded = 100;
-
-/** Records whose spans have ended. A list: of a WeakSet, the engine's collector looks at each entry. */
-export class EndedRecords {
-  readonly #records: RequestRecord[] = [];
-
-  add(record: RequestRecord): void {
-    if (this.#records.push(record) > mostEnded) this.#records.shift();
-  }
-
-  /** @returns true: it was there, and is forgotten */
-  take(record: RequestRecord): boolean {
-    const at = this.#records.lastIndexOf(record);
-    if (at >= 0) this.#records.splice(at, 1);
-    return at >= 0;
-  }
 }
 
 /** The spans of one request: its own, and below it those of plans, attempts, plugins and tools. */
@@ -108,7 +89,7 @@ export class RequestSpans implements CallFollower {
   }
 
   ended(record: RequestRecord, content: CallContent | null): void {
-    this.#settings.ended.add(record);
+    this.#settings.followed = record;
     this.finish(record, content);
   }
 

@@ -3,7 +3,7 @@ import type { OtelContextApi, OtelMeter, OtelSpanContext, OtelTracer } from './o
 import { LaterSpans, SpanQueue } from './otel-later-spans.ts';
 import { createMetrics } from './otel-metrics.ts';
 import type { ConventionVersion } from './otel-names.ts';
-import { EndedRecords, RequestSpans, type SpanSettings, spansOfRecord } from './otel-spans.ts';
+import { RequestSpans, type SpanSettings, spansOfRecord } from './otel-spans.ts';
 
 export type { ConventionVersion } from './otel-names.ts';
 export { type ObserveStateOptions, observeState } from './otel-state.ts';
@@ -59,7 +59,7 @@ export function openTelemetry(api: OpenTelemetryApi, options: OpenTelemetryOptio
     trace: api.trace,
     version,
     contentChars: content === false ? null : content === true ? defaultContentChars : content,
-    ended: new EndedRecords(),
+    followed: null,
     propagatesTo: typeof propagate === 'boolean' ? () => propagate : (slug) => propagate.includes(slug),
   };
 
@@ -72,12 +72,17 @@ export function openTelemetry(api: OpenTelemetryApi, options: OpenTelemetryOptio
     if (!isLive) return new LaterSpans(queue, settings, begun, parent);
     const spans = new RequestSpans(settings, begun, parent);
     // What a sampler has left out has no spans below it; a provider that is told so needs one all the same.
-    return spans.isRecording || propagate !== false ? spans : { ended: (ended) => settings.ended.add(ended) };
+    if (spans.isRecording || propagate !== false) return spans;
+    return {
+      ended(ended) {
+        settings.followed = ended;
+      },
+    };
   }
 
   function record(ended: RequestRecord): void {
     try {
-      if (!settings.ended.take(ended)) spansOfRecord(settings, ended, parentOf(api, ended, api.context.active()));
+      if (settings.followed !== ended) spansOfRecord(settings, ended, parentOf(api, ended, api.context.active()));
     } finally {
       try {
         measure(ended);
