@@ -18,19 +18,21 @@ export function startAttributes({ id, operation, workspaceId }: BegunCall): Otel
 
 /** What is known of a request at its end. */
 export function requestAttributes(record: RequestRecord): OtelAttributes {
-  return {
+  const found: OtelAttributes = {
     'gateway.requested': record.requested,
-    ...(record.router !== null && { 'gateway.router': record.router }),
-    ...Object.fromEntries(Object.entries(record.trace ?? {}).map(([name, value]) => [`gateway.${name}`, value])),
     'gateway.outcome': record.outcome,
     'gateway.attempts': record.attempts.length,
     'gateway.generations': record.generations.length,
     'gateway.stages': record.pipeline.length,
     'gateway.held_nano_usd': record.heldNanoUsd,
     'http.response.status_code': record.status,
-    ...(record.costNanoUsd !== null && { 'gateway.cost_nano_usd': record.costNanoUsd }),
-    ...(record.error !== null && { 'error.type': record.error.type }),
   };
+  if (record.router !== null) found['gateway.router'] = record.router;
+  if (record.costNanoUsd !== null) found['gateway.cost_nano_usd'] = record.costNanoUsd;
+  if (record.error !== null) found['error.type'] = record.error.type;
+  if (record.trace !== null)
+    for (const [name, value] of Object.entries(record.trace)) found[`gateway.${name}`] ??= value;
+  return found;
 }
 
 /** What samplers read: all that is known before an attempt is sent. */
@@ -113,13 +115,14 @@ export function resultAttributes(
   const written = usage?.prompt_tokens_details?.cache_write_tokens;
   const reasoning = usage?.completion_tokens_details?.reasoning_tokens;
   const { audioInput, audioOutput, imageOutput, cacheWrite } = names[version];
-  const reasons = [...(finishReason === null ? [] : [finishReason]), ...(outcome === 'cut' ? ['error'] : [])];
+  const reasons = finishReason === null ? [] : [finishReason];
+  if (outcome === 'cut' && finishReason !== 'error') reasons.push('error');
   const result: OtelAttributes = {
     'gen_ai.response.id': responseId,
     'gen_ai.response.model': attempt.model,
     'gen_ai.usage.input_tokens': usage?.prompt_tokens ?? 0,
     'gen_ai.usage.output_tokens': usage?.completion_tokens ?? 0,
-    'gen_ai.response.finish_reasons': [...new Set(reasons)],
+    'gen_ai.response.finish_reasons': reasons,
   };
   if (times.firstTokenAtMs !== null) {
     result['gen_ai.response.time_to_first_chunk'] = (times.firstTokenAtMs - attempt.startedAtMs) / 1000;

@@ -6,6 +6,7 @@ import type {
   FollowedWork,
   RequestRecord,
 } from '../src/index.ts';
+import type { AttemptTrace } from './otel-attributes.ts';
 import { RequestSpans, type SpanSettings } from './otel-spans.ts';
 
 /**
@@ -18,8 +19,10 @@ export class LaterSpans implements CallFollower {
   readonly #settings: SpanSettings;
   readonly #begun: BegunCall;
   readonly #parent: unknown;
-  /** What a live span would have been told, in order. */
-  readonly #told: ((spans: RequestSpans) => void)[] = [];
+  /** What live spans would have been told, in order. */
+  readonly #told: (LaterAttempt | FollowedWork)[] = [];
+
+  #record: RequestRecord | null = null;
 
   /** @param parent  context of the span above */
   constructor(queue: SpanQueue, settings: SpanSettings, begun: BegunCall, parent: unknown) {
@@ -30,40 +33,62 @@ export class LaterSpans implements CallFollower {
   }
 
   attempt(begun: BegunAttempt): FollowedAttempt {
-    let followed: FollowedAttempt | undefined;
-    this.#told.push((spans) => {
-      followed = spans.attempt(begun);
-    });
-    return { decided: (attempt) => void this.#told.push(() => followed?.decided?.(attempt)) };
+    const attempt = new LaterAttempt(begun);
+    this.#told.push(attempt);
+    return attempt;
   }
 
   worked(work: FollowedWork): void {
-    this.#told.push((spans) => spans.worked(work));
+    this.#told.push(work);
   }
 
   ended(record: RequestRecord): void {
     this.#settings.followed = record;
-    this.#queue.add(() => this.#make(record));
+    this.#record = record;
+    this.#queue.add(this);
   }
 
-  #make(record: RequestRecord): void {
+  /** Makes the spans of a request that has ended. */
+  make(): void {
+    if (this.#record === null) return;
     const spans = new RequestSpans(this.#settings, this.#begun, this.#parent);
     // What a sampler has left out has no spans below it.
     if (!spans.isRecording) return;
-    for (const tell of this.#told) tell(spans);
-    spans.finish(record, null);
+    for (const told of this.#told) {
+      if (told instanceof LaterAttempt) told.tell(spans);
+      else spans.worked(told);
+    }
+    spans.finish(this.#record, null);
+  }
+}
+
+class LaterAttempt implements FollowedAttempt {
+  readonly #begun: BegunAttempt;
+  #decided: AttemptTrace | null = null;
+
+  constructor(begun: BegunAttempt) {
+    this.#begun = begun;
+  }
+
+  decided(attempt: AttemptTrace): void {
+    this.#decided = attempt;
+  }
+
+  tell(spans: RequestSpans): void {
+    const followed = spans.attempt(this.#begun);
+    if (this.#decided !== null) followed.decided?.(this.#decided);
   }
 }
 
 /** So many requests wait for their spans at most. */
 const mostWaiting = 256;
 
-/** What is to be made at the end of the turn. */
+/** Requests whose spans are made at the end of the turn. */
 export class SpanQueue {
-  #waiting: (() => void)[] = [];
+  #waiting: LaterSpans[] = [];
 
-  add(make: () => void): void {
-    const count = this.#waiting.push(make);
+  add(spans: LaterSpans): void {
+    const count = this.#waiting.push(spans);
     if (globalThis.setImmediate === undefined || count === mostWaiting) this.#run();
     else if (count === 1) globalThis.setImmediate(() => this.#run());
   }
@@ -71,9 +96,9 @@ export class SpanQueue {
   #run(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const make of waiting) {
+    for (const spans of waiting) {
       try {
-        make();
+        spans.make();
       } catch {
         // Telemetry fails open: the spans of the other requests are made.
       }

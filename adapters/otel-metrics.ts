@@ -2,7 +2,6 @@ import type { GenerationRecord, Recorder, RequestRecord } from '../src/index.ts'
 import type { OtelAttributes, OtelMeter } from './otel-api.ts';
 import { type AttemptTrace, billedOf, errorOf } from './otel-attributes.ts';
 import { type ConventionVersion, names, providerNameOf, tokenCounters } from './otel-names.ts';
-import { PatientMeter } from './otel-patient-meter.ts';
 
 /** Buckets of the conventions, for durations in seconds. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -13,20 +12,43 @@ const secondsOfToken = [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5,
 /** Buckets of the conventions, for tokens. */
 const tokens = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
-/** Measures finished records. No label names a key, a user or a session: their number has no bound. */
-export function createMetrics(given: OtelMeter, version: ConventionVersion): Recorder {
-  const meter = new PatientMeter(given);
+/** So many records wait at most. */
+const mostWaiting = 32;
+
+/**
+ * Measures finished records. No label names a key, a user or a session: their number has no bound. Records wait until
+ * metrics are collected, or until they are many, and are then measured one after the other, so that the SDK's code runs
+ * from the processor's caches.
+ */
+export function createMetrics(meter: OtelMeter, version: ConventionVersion): Recorder {
   const measureRequest = requestMeasures(meter);
   const measureCall = callMeasures(meter, version);
+  let waiting: RequestRecord[] = [];
+
+  function measureWaiting(): void {
+    const records = waiting;
+    waiting = [];
+    for (const record of records) {
+      try {
+        measureRequest(record);
+        for (const generation of record.generations)
+          for (const attempt of generation.attempts) measureCall(record, generation, attempt);
+      } catch {
+        // Telemetry fails open: the other records are measured.
+      }
+    }
+  }
+
+  // The SDK asks for what is observed before it collects what was recorded. This gauge is never observed, and so never
+  // exported.
+  meter.addBatchObservableCallback(measureWaiting, [meter.createObservableGauge('gateway.collecting', {})]);
   return (record) => {
-    measureRequest(record);
-    for (const generation of record.generations)
-      for (const attempt of generation.attempts) measureCall(record, generation, attempt);
+    if (waiting.push(record) === mostWaiting) measureWaiting();
   };
 }
 
 /** As the gateway's own clients see it: once for each of their calls. */
-function requestMeasures(meter: PatientMeter): Recorder {
+function requestMeasures(meter: OtelMeter): Recorder {
   const histogram = (name: string, description: string, buckets: number[]) =>
     meter.createHistogram(name, { unit: 's', description, advice: { explicitBucketBoundaries: buckets } });
   const duration = histogram('gen_ai.server.request.duration', 'Time of a request', seconds);
@@ -48,19 +70,17 @@ function requestMeasures(meter: PatientMeter): Recorder {
 
 /** The client's slug is no label: it may be any text. The model that served is one of the catalogue. */
 function requestLabels({ outcome, model, error, attempts }: RequestRecord): OtelAttributes {
+  const labels: OtelAttributes = { 'gateway.outcome': outcome, 'gen_ai.operation.name': 'chat' };
   const slug = attempts.at(-1)?.providerSlug;
-  return {
-    'gateway.outcome': outcome,
-    'gen_ai.operation.name': 'chat',
-    ...(slug !== undefined && { 'gen_ai.provider.name': providerNameOf(slug) }),
-    ...(model !== null && { 'gen_ai.response.model': model }),
-    ...(error !== null && { 'error.type': error.type }),
-  };
+  if (slug !== undefined) labels['gen_ai.provider.name'] = providerNameOf(slug);
+  if (model !== null) labels['gen_ai.response.model'] = model;
+  if (error !== null) labels['error.type'] = error.type;
+  return labels;
 }
 
 /** As a client of providers sees it: once for each attempt. */
 function callMeasures(
-  meter: PatientMeter,
+  meter: OtelMeter,
   version: ConventionVersion,
 ): (record: RequestRecord, generation: GenerationRecord, attempt: AttemptTrace) => void {
   const histogram = (name: string, description: string) =>
@@ -81,16 +101,17 @@ function callMeasures(
 }
 
 function callLabels({ providerSlug, model }: AttemptTrace, error: string | null): OtelAttributes {
-  return {
+  const labels: OtelAttributes = {
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': providerNameOf(providerSlug),
     'gen_ai.request.model': model,
-    ...(error !== null && { 'error.type': error }),
   };
+  if (error !== null) labels['error.type'] = error;
+  return labels;
 }
 
 function tokenCounter(
-  meter: PatientMeter,
+  meter: OtelMeter,
   version: ConventionVersion,
 ): (billed: GenerationRecord, labels: OtelAttributes) => void {
   const advice = { explicitBucketBoundaries: tokens };

@@ -74,13 +74,16 @@ class Observer implements AttemptObserver {
     const { follower } = this.#input;
     const { providerSlug, modelSlug: model } = this.#target.endpoint;
     const streamed = planned.stream === true;
-    const parameters = parametersOf(planned, this.#dropped);
+    const dropped = this.#dropped;
     this.#followed = follower?.attempt({
       providerSlug,
       model,
       url,
       streamed,
-      parameters,
+      // Computed when read: a sampler leaves most requests out.
+      get parameters() {
+        return parametersOf(planned, dropped);
+      },
       startedAtMs: this.#startedAtMs,
     });
     return this.#followed?.headers;
