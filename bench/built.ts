@@ -1,5 +1,6 @@
 type Core = typeof import('../src/index.ts');
 type NodeAdapter = typeof import('../adapters/node.ts');
+type OtelAdapter = typeof import('../adapters/otel.ts');
 type SqliteAdapter = typeof import('../adapters/sqlite.ts');
 
 /** Loads the built package, as users get it. The types come from the sources, because they exist before a build. */
@@ -13,6 +14,12 @@ export async function loadBuilt(): Promise<Pick<Core, 'createGateway'> & Pick<No
 export async function loadBuiltSqlite(): Promise<SqliteAdapter['sqliteStore']> {
   const sqlite: SqliteAdapter = await import(new URL('../dist/sqlite.js', import.meta.url).href);
   return sqlite.sqliteStore;
+}
+
+/** Loads the telemetry of the built package. */
+export async function loadBuiltOtel(): Promise<OtelAdapter['openTelemetry']> {
+  const otel: OtelAdapter = await import(new URL('../dist/otel.js', import.meta.url).href);
+  return otel.openTelemetry;
 }
 
 /** Builds the package unless the build is up to date. @throws Error when the build fails */

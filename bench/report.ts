@@ -13,6 +13,7 @@ import type { ResponsesCosts } from './responses.ts';
 import { crowdSize } from './routing/crowd.ts';
 import { median, medianDifference, medianRatio, percentile } from './statistics.ts';
 import { type StoreName, storeTitles } from './stores.ts';
+import { type TelemetryRounds, telemetries } from './telemetry.ts';
 import type { TenantRounds } from './tenants.ts';
 import type { Contestant, Rounds } from './throughput.ts';
 import type { WorkerRounds } from './workers.ts';
@@ -35,6 +36,8 @@ export interface Findings {
   /** With budgets and sealed credentials. */
   tenants?: TenantRounds;
   workers?: WorkerRounds;
+  /** With spans and metrics. */
+  telemetry?: Record<'json' | 'stream', TelemetryRounds>;
   /** Holds and settlements alone. */
   ledger?: LedgerFindings;
   /** One line for each store that was not found. */
@@ -67,7 +70,7 @@ const eventsPerStream = chunksPerStream + 1;
 
 /** Compares the measured values with the targets. */
 export function judge(findings: Findings): Verdict[] {
-  const { json, stream, latency, plan, dialects, responses, memory, importMs, tenants } = findings;
+  const { json, stream, latency, plan, dialects, responses, memory, importMs, tenants, telemetry } = findings;
   const verdicts: Verdict[] = [];
   const atLeast = (what: string, value: number, least: number, unit: string) =>
     verdicts.push(verdict(what, value, `at least ${least.toFixed(2)}${unit}`, value >= least, unit));
@@ -107,7 +110,18 @@ export function judge(findings: Findings): Verdict[] {
       atLeast(`JSON with budget and credential, ${storeTitles[store]}, of the floor`, value, least, '');
     }
   }
+  if (telemetry) {
+    const { json: ofJson, stream: ofStreams } = telemetry;
+    atMost('CPU of JSON, metrics and every tenth request traced, of none', cpuOfNone(ofJson, 'sampled'), 1.1, '');
+    atMost('CPU of JSON, metrics and every request traced, of none', cpuOfNone(ofJson, 'all'), 1.1, '');
+    atMost('CPU of streams, metrics and every request traced, of none', cpuOfNone(ofStreams, 'all'), 1.1, '');
+  }
   return verdicts;
+}
+
+/** CPU of the server with telemetry, as a multiple of that without. */
+function cpuOfNone(rounds: TelemetryRounds, name: keyof TelemetryRounds): number {
+  return medianRatio(rounds[name].cpuUs, rounds.none.cpuUs);
 }
 
 function verdict(what: string, value: number, target: string, passed: boolean, unit: string): Verdict {
@@ -154,6 +168,7 @@ export function report(findings: Findings, machine: Machine): string {
     importMs,
     tenants,
     workers,
+    telemetry,
     ledger,
     missing = [],
   } = findings;
@@ -247,6 +262,13 @@ export function report(findings: Findings, machine: Machine): string {
     const head = ['', 'per second', 'best round', 'of one worker', 'CPU µs of all processes'];
     sections.push(section('`model-gateway serve --workers`, JSON, 64 connections, one SQLite file', head, rows));
   }
+  if (telemetry) {
+    const head = ['', 'per second', 'CPU µs', 'of none'];
+    sections.push(
+      section('Spans and metrics, JSON, 64 connections', head, telemetryRows(telemetry.json)),
+      section(`Spans and metrics, streams of ${chunksPerStream} events`, head, telemetryRows(telemetry.stream)),
+    );
+  }
   if (ledger) {
     const head = ['', 'per second', 'best round', 'our CPU µs'];
     sections.push([section('Hold and settle alone, 64 at once', head, ledgerRows(ledger)), ...missing].join('\n\n'));
@@ -262,6 +284,21 @@ function workerRow(name: string, { perSecond, cpuUs }: Rounds, one: Rounds): str
     medianRatio(perSecond, one.perSecond).toFixed(2),
     median(cpuUs).toFixed(0),
   ];
+}
+
+const telemetryNames = {
+  none: 'no telemetry',
+  sampled: 'metrics, and spans of every tenth request',
+  all: 'metrics, and spans of every request',
+} satisfies Record<keyof TelemetryRounds, string>;
+
+function telemetryRows(rounds: TelemetryRounds): string[][] {
+  return telemetries.map((name) => [
+    telemetryNames[name],
+    median(rounds[name].perSecond).toFixed(0),
+    median(rounds[name].cpuUs).toFixed(0),
+    cpuOfNone(rounds, name).toFixed(2),
+  ]);
 }
 
 function verdictRow({ what, measured, target, passed }: Verdict): string[] {

@@ -1,5 +1,5 @@
 // `npm run bench` measures how fast the gateway is, compared with the least that such a server has to do. Takes about
-// six minutes.
+// eight minutes.
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import process from 'node:process';
@@ -18,6 +18,7 @@ import type { PlanCosts } from './plan.ts';
 import { cores, killWorkers, startWorker, type Worker } from './processes.ts';
 import { byCpu, type Findings, headline, judge, report } from './report.ts';
 import type { ResponsesCosts } from './responses.ts';
+import { compareTelemetry } from './telemetry.ts';
 import { compareTenants } from './tenants.ts';
 import { type Contest, compare, type Field, gatewaySigns } from './throughput.ts';
 import { compareWorkers } from './workers.ts';
@@ -46,6 +47,7 @@ const parts = [
   'tenants',
   'ledger',
   'workers',
+  'telemetry',
 ];
 if (values.only !== undefined && !parts.includes(values.only)) {
   process.stderr.write(`There is no part ${values.only}. There are: ${parts.join(', ')}.\n`);
@@ -91,6 +93,10 @@ const contests = {
     enoughMs: 15_000,
     ...warm(20_000, 20_000),
   },
+} satisfies Record<string, Contest>;
+const telemetryContests = {
+  json: { ...contests.json, rounds: rounds(24), enoughMs: 40_000 },
+  stream: { ...contests.stream, rounds: rounds(12), enoughMs: 19_000 },
 } satisfies Record<string, Contest>;
 const pairs = { atOnce: 64, durationMs: 350, rounds: rounds(6) } satisfies LedgerContest;
 const idleStreams = 2000;
@@ -144,6 +150,8 @@ async function measure(): Promise<Findings> {
       if (wants('stream')) found.stream = await step('streams', () => compare(field, contests.stream));
     }
     if (wants('workers')) found.workers = await step('workers', () => compareWorkers({ peer }, contests.workers));
+    if (wants('telemetry'))
+      found.telemetry = await step('telemetry', () => compareTelemetry({ peer }, telemetryContests));
     if (wants('memory')) {
       found.memory = {
         streams: idleStreams,

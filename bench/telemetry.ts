@@ -1,38 +1,26 @@
-import * as api from '@opentelemetry/api';
-import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { BatchSpanProcessor, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
-import { openTelemetry } from '../adapters/otel.ts';
-import type { Recorder } from '../src/index.ts';
+import { startWorker } from './processes.ts';
+import { type Contest, compare, type Field, gatewaySigns, type Rounds, type Server } from './throughput.ts';
 
-const dropped = { export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }) };
-const tracersOf = (share: number) =>
-  new TracerProvider({
-    sampler: new TraceIdRatioBasedSampler(share),
-    spanProcessors: [
-      new BatchSpanProcessor({
-        exporter: { ...dropped, shutdown: async () => undefined } as never,
-        maxQueueSize: 100_000,
-      }),
-    ],
+/** The gateway without telemetry; with metrics and spans of one request of ten; with metrics and spans of all. */
+export const telemetries = ['none', 'sampled', 'all'] as const;
+/** Results by what is traced. */
+export type TelemetryRounds = Record<(typeof telemetries)[number], Rounds>;
+
+/** Measures what spans and metrics cost in each of the contests. */
+export async function compareTelemetry<Name extends string>(
+  { peer }: Pick<Field, 'peer'>,
+  contests: Record<Name, Contest>,
+): Promise<Record<Name, TelemetryRounds>> {
+  const start = async (...share: string[]): Promise<Server> => ({
+    ...(await startWorker('serve-traced.ts', 'under-test', [String(peer.port), ...share])),
+    signs: gatewaySigns,
   });
-const meters = new MeterProvider({
-  readers: [
-    new PeriodicExportingMetricReader({
-      exporter: { ...dropped, shutdown: async () => undefined, forceFlush: async () => undefined } as never,
-      exportIntervalMillis: 10_000,
-    }),
-  ],
-});
-/** Spans of a share of the requests, and metrics of all, with the real SDK; the exporters drop what they get. */
-export function telemetryOf(share: number): Recorder {
-  const tracers = tracersOf(share);
-  return openTelemetry({
-    trace: {
-      getTracer: (name: string) => tracers.getTracer(name),
-      setSpan: api.trace.setSpan,
-      setSpanContext: api.trace.setSpanContext,
-    },
-    metrics: { getMeter: (name: string) => meters.getMeter(name) },
-    context: api.context,
-  } as never);
+  const servers = { none: await start(), sampled: await start('0.1'), all: await start('1') };
+  try {
+    const found: Partial<Record<Name, TelemetryRounds>> = {};
+    for (const name of Object.keys(contests) as Name[]) found[name] = await compare({ peer, servers }, contests[name]);
+    return found as Record<Name, TelemetryRounds>;
+  } finally {
+    for (const server of Object.values(servers)) await server.stop();
+  }
 }
