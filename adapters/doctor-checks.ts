@@ -147,6 +147,27 @@ export async function checkProviders({ gateway, options }: Checking): Promise<Fi
   return findings;
 }
 
+/** Switches of workspaces that have no effect, as the options lack what they need. */
+export async function checkSwitches({ gateway, options: { records, onRecord } }: Checking): Promise<Finding[]> {
+  const needs = {
+    is_observability_io_logging_enabled:
+      records?.enabled === true ? null : 'Set `records.enabled`; see docs/records.md.',
+    is_observability_broadcast_enabled:
+      onRecord === undefined || onRecord.broadcasts === false
+        ? 'Give `openTelemetry` the option `broadcast`; see docs/telemetry.md.'
+        : null,
+  } as const;
+  const findings: Finding[] = [];
+  const { data: workspaces } = await gateway.workspaces.list({ limit: 100 });
+  for (const name of Object.keys(needs) as (keyof typeof needs)[]) {
+    const advice = needs[name];
+    const turnedOn = workspaces.filter((workspace) => workspace[name]).map(({ slug }) => slug);
+    if (advice !== null && turnedOn.length > 0)
+      findings.push(warning('switches', `${name} has no effect for: ${named(turnedOn)}.`, advice));
+  }
+  return findings.length > 0 ? findings : [ok('switches', 'All switches of workspaces have an effect.')];
+}
+
 function named(list: readonly string[]): string {
   return list.length > 5 ? `${list.slice(0, 5).join(', ')} and ${list.length - 5} more` : list.join(', ');
 }

@@ -9,6 +9,7 @@ import {
   checkProviders,
   checkSecret,
   checkStore,
+  checkSwitches,
   type Finding,
 } from './doctor-checks.ts';
 import { openGateway } from './open-gateway.ts';
@@ -57,6 +58,7 @@ export async function doctor(terminal: Terminal, flags: DoctorFlags): Promise<vo
       // Each of the others asks the store as well.
       if (findings.every(({ level, check }) => check !== 'store' || level !== 'problem')) {
         findings.push(...(await checkSecret(checking)), ...(await checkProviders(checking)));
+        findings.push(...(await checkSwitches(checking)));
         findings.push(...(await checkClock(checking, isLive)));
         if (isLive) findings.push(...(await checkLive(checking)));
       }

@@ -95,7 +95,7 @@ export function openTelemetry(api: OpenTelemetryApi, options: OpenTelemetryOptio
     }
   }
 
-  return Object.assign(record, { begin });
+  return Object.assign(record, { begin, broadcasts: broadcast !== undefined });
 }
 
 const sampled = 1;

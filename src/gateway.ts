@@ -36,7 +36,7 @@ import { imposing } from './setup/imposed.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
 import { missingKeys } from './setup/missing-keys.ts';
 import { configureModels } from './setup/models.ts';
-import { type Configured, configureProviders, type Environment, SettingsError } from './setup/providers.ts';
+import { type Configured, configureProviders, environment, SettingsError } from './setup/providers.ts';
 import { rateDeps } from './setup/rate-limits.ts';
 import { createReadiness, type Readiness } from './setup/readiness.ts';
 import { instanceNames, openRecords } from './setup/records.ts';
@@ -47,6 +47,7 @@ import type { Rotation } from './stores/credentials/rotate.ts';
 import { createSticky } from './stores/sticky.ts';
 import { writeLog } from './stores/storage/logger.ts';
 import { following } from './telemetry/follow.ts';
+import { switchNotes } from './telemetry/idle-switches.ts';
 import { type Logger, logCompletion, operationLog, recorderOf } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
 import { openExchanges } from './transport/send.ts';
@@ -256,6 +257,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     presentation: presentationOf(resolved.compat),
     ...stores,
     records,
+    noteSwitches: switchNotes(resolved),
     byokProviders: new Map([...configured].filter(([, { provider }]) => provider.isSandbox !== true)),
     pipeline,
     ...audit,
@@ -333,11 +335,6 @@ function asOptions<T>(configure: () => T): T {
     if (error instanceof SettingsError) throw new OptionsError([{ path: error.path, message: error.message }]);
     throw error;
   }
-}
-
-/** The variables of the process, where there is one. */
-function environment(): Environment {
-  return (globalThis as { process?: { env?: Environment } }).process?.env ?? {};
 }
 
 /** `*` of `cors` is without cookies, and says nothing of who may act for a user. */

@@ -8,16 +8,19 @@ import {
   workspaceSchema,
 } from '../schema/workspace.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
+import type { NotesSwitches } from '../telemetry/idle-switches.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 import { creatorOf, showWorkspace } from './tenants/workspace-response.ts';
 
 export interface CreateWorkspaceDeps {
   workspaces: Workspaces;
+  noteSwitches: NotesSwitches;
 }
 
 /** @see interface document, "POST /workspaces" */
 export function createWorkspace({
   workspaces,
+  noteSwitches,
 }: CreateWorkspaceDeps): ApiOperation<'workspaces.create', WorkspaceFields, { data: Workspace }, WorkspaceSettings> {
   return {
     name: 'createWorkspace',
@@ -31,7 +34,9 @@ export function createWorkspace({
       if (!caller.managesAll) {
         throw new GatewayError('permission_denied', 'An API key of one workspace cannot make another');
       }
-      return jsonReply({ data: showWorkspace(await workspaces.create(body, creatorOf(caller))) }, 201);
+      const made = await workspaces.create(body, creatorOf(caller));
+      noteSwitches(made.id, made.settings);
+      return jsonReply({ data: showWorkspace(made) }, 201);
     },
   };
 }

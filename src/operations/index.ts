@@ -6,6 +6,7 @@ import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Guardrails } from '../stores/guardrails.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
+import type { NotesSwitches } from '../telemetry/idle-switches.ts';
 import { assignGuardrailKeys } from './assign-guardrail-keys.ts';
 import { assignGuardrailWorkspaces } from './assign-guardrail-workspaces.ts';
 import { type AuditedDeps, audited } from './audit/audited.ts';
@@ -62,6 +63,7 @@ import { updateWorkspace } from './update-workspace.ts';
 
 export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps, GenerationDeps, AuditedDeps {
   workspaces: Workspaces;
+  noteSwitches: NotesSwitches;
   budgets: BudgetsOf;
   apiKeys: ApiKeyStore;
   guardrails: (workspaceId: WorkspaceId) => Guardrails;

@@ -4,11 +4,13 @@ import { refusal } from '../base/refusal.ts';
 import { type UpdateWorkspace, updateWorkspaceSchema, type Workspace, workspaceSchema } from '../schema/workspace.ts';
 import { reachWorkspace } from '../stores/access.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
+import type { NotesSwitches } from '../telemetry/idle-switches.ts';
 import { type ApiOperation, jsonReply } from './operation.ts';
 import { showWorkspace } from './tenants/workspace-response.ts';
 
 export interface UpdateWorkspaceDeps {
   workspaces: Workspaces;
+  noteSwitches: NotesSwitches;
 }
 
 /**
@@ -18,6 +20,7 @@ export interface UpdateWorkspaceDeps {
  */
 export function updateWorkspace({
   workspaces,
+  noteSwitches,
 }: UpdateWorkspaceDeps): ApiOperation<
   'workspaces.update',
   { id: string } & UpdateWorkspace,
@@ -39,7 +42,9 @@ export function updateWorkspace({
         if (body.is_byok_only !== undefined && body.is_byok_only !== settings.is_byok_only)
           throw isFixed('is_byok_only', String(settings.is_byok_only));
       }
-      return jsonReply({ data: showWorkspace(await workspaces.update(id, body)) });
+      const updated = await workspaces.update(id, body);
+      noteSwitches(id, body);
+      return jsonReply({ data: showWorkspace(updated) });
     },
   };
 }

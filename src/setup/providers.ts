@@ -59,6 +59,11 @@ export class SettingsError extends Error {
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The variables of the process, where there is one. */
+export function environment(): Environment {
+  return (globalThis as { process?: { env?: Environment } }).process?.env ?? {};
+}
+
 /**
  * All providers by slug: those set up by the operator, and the built-in others, which callers may use with credentials
  * of their own.

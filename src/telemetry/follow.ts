@@ -95,6 +95,8 @@ export interface Recorder {
   (record: RequestRecord): void;
   /** Of a recorder that also follows client calls while they run: is told of each that begins. */
   readonly begin?: BeginFollowing;
+  /** Whether it tells workspaces of their requests, where `broadcast` of a record asks for it; absent: not known. */
+  readonly broadcasts?: boolean;
 }
 
 /** A follower that never throws. */

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Keyv } from 'keyv';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkClock, checkStore, type Finding } from '../../adapters/doctor-checks.ts';
-import { createGateway } from '../../src/index.ts';
+import { type Checking, checkClock, checkStore, checkSwitches, type Finding } from '../../adapters/doctor-checks.ts';
+import { createGateway, type GatewayOptions } from '../../src/index.ts';
 import { newNamespace, newSchema, openStore, type Place } from '../support/race/stores.ts';
 import { describeWithPostgres, describeWithRedis } from '../support/services.ts';
 import { start } from './cli-start.ts';
@@ -40,7 +40,7 @@ describe('model-gateway doctor', () => {
   it('finds nothing wrong without a config file, and says that nothing was sent', async () => {
     const { exit, findings } = await examined([]);
     expect([exit, findings.filter(({ level }) => level === 'problem')]).toEqual([0, []]);
-    const checks = ['config', 'store', 'store', 'secret', 'providers', 'prices', 'clock'];
+    const checks = ['config', 'store', 'store', 'secret', 'providers', 'prices', 'switches', 'clock'];
     expect(findings.map(({ check }) => check)).toEqual(checks);
     const { printed, code } = start(['doctor']);
     expect(await code).toBe(0);
@@ -67,6 +67,21 @@ describe('model-gateway doctor', () => {
     expect(findings.find(({ check }) => check === 'providers')?.found).toBe('With a key: openai.');
     expect(findings.find(({ check }) => check === 'prices')?.found).toBe('Without a price: acme/x.');
     expect(levelOf('secret')).toEqual(['warning']);
+  });
+  it('finds switches of workspaces that have no effect, and says what they need', async () => {
+    const gateway = createGateway({ authenticate: 'host', providers: { sandbox: {} } });
+    const { id } = (await gateway.workspaces.create({ name: 'Told', slug: 'told' })).data;
+    await gateway.workspaces.update({ id, is_observability_broadcast_enabled: true });
+    const examine = (options: GatewayOptions) => checkSwitches({ gateway, options } as Checking);
+    const [found, ...more] = await examine({});
+    expect(more).toEqual([]);
+    expect(found).toMatchObject({
+      level: 'warning',
+      found: 'is_observability_broadcast_enabled has no effect for: told.',
+    });
+    const broadcasts = Object.assign(() => undefined, { broadcasts: true });
+    expect(await examine({ onRecord: broadcasts })).toMatchObject([{ level: 'ok' }]);
+    await gateway.close();
   });
   it('asks each provider for a few tokens with --live alone, and says what came of it', async () => {
     const asked: string[] = [];
