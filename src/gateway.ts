@@ -169,7 +169,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const takesByok = (slug: string) => configured.get(slug)?.takesByok === true;
   const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes, readKey, takesByok }));
   const instance = instanceNames(randomBytes);
-  const records = openRecords(stores.recordStorage, resolved, clock, instance);
+  const records = openRecords(stores, resolved, clock, instance);
   const health = createHealth({
     clock,
     cooldown: resolved.health,

@@ -147,9 +147,9 @@ export const optionsSchema = lazily(() =>
       ).optional(),
       /** How budgets are held. */
       budgets: sectionDefault(budgetSettingsSchema()),
-      /** Encrypts BYOK credentials; without it none can be stored (503). */
+      /** Encrypts BYOK credentials (none without it: 503), and prompts and responses that are kept. */
       secrets: masterSecretsSchema().optional(),
-      /** Encrypts BYOK credentials with a key service (KMS) instead; wins over `secrets`. */
+      /** Encrypts them with a key service (KMS) instead; wins over `secrets`. */
       sealer: objectWith<Sealer>(['seal', 'open'], 'a sealer with seal and open').optional(),
       /** How safe a Redis must be set up. */
       redis: sectionDefault(redisSettingsSchema()),

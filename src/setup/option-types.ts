@@ -36,7 +36,7 @@ export interface DataPolicyOptions extends z.input<ReturnType<typeof dataPolicyO
 /** Where further models and their prices come from. */
 export interface CatalogOptions extends z.input<ReturnType<typeof catalogOptions>> {}
 
-/** The secrets that encrypt stored provider keys. */
+/** The secrets that encrypt stored provider keys, prompts and responses. */
 export interface SecretOptions extends z.input<ReturnType<typeof masterSecretsSchema>> {}
 
 /** The rate limits of one key or workspace. */

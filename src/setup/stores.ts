@@ -36,7 +36,7 @@ import { guardStorage } from '../stores/storage/guard.ts';
 import type { Storage } from '../stores/storage/storage.ts';
 import { keyRing } from '../stores/vault/key-ring.ts';
 import { limitSealer } from '../stores/vault/limit-sealer.ts';
-import { createVault, type Sealer } from '../stores/vault.ts';
+import { createVault, type Sealer, type Vault } from '../stores/vault.ts';
 import { createWorkspaces, type WorkspaceRecord, type Workspaces } from '../stores/workspaces.ts';
 import type { Logger } from '../telemetry/record.ts';
 import { deleteRecords } from '../telemetry/records/records.ts';
@@ -102,6 +102,8 @@ export interface Stores {
   rotateCredentials(further?: readonly string[]): Promise<Rotation>;
   /** For telemetry: the same store, with a circuit of its own, so that what fails there stops no request. */
   recordStorage: Storage;
+  /** Seals provider keys, prompts and responses. */
+  vault: Vault;
   close(): Promise<void>;
 }
 
@@ -214,6 +216,7 @@ export function openStores(settings: StoreSettings): Stores {
       return found instanceof Promise ? found.then(forAuthentication) : forAuthentication(found);
     },
     healthRecords: healthRecords(storage),
+    vault,
     recordStorage: guardStorage(bare, { clock, timeoutMs, logger }),
     async ping() {
       const at = { partition: defaultWorkspaceId, kind: 'probe', id: 'probe' };

@@ -26,15 +26,23 @@ export interface SealedKey {
   sealed: string;
 }
 
-/** The owner of a secret: a secret that was sealed for one credential opens for no other. */
-export interface SecretOwner {
+/** The owner of a secret: what was sealed for one credential, or for one generation, opens for no other. */
+export type SecretOwner = CredentialOwner | GenerationOwner;
+
+export interface CredentialOwner {
   credentialId: string;
   workspaceId: string;
   provider: string;
 }
 
+/** Of the prompt and the response of a request. */
+export interface GenerationOwner {
+  generationId: string;
+  workspaceId: string;
+}
+
 /**
- * Seals the provider keys of workspaces. Each gets a data key of its own, which a master key seals. Both are bound to
+ * Seals the provider keys of workspaces, and the prompts and responses that they keep. Each gets a data key of its own, which a master key seals. Both are bound to
  * the owner, so that a record that was moved or swapped does not open.
  */
 export interface Vault {
@@ -108,8 +116,10 @@ export function createVault({ sealer, randomBytes }: VaultDeps): Vault {
 }
 
 /** No two owners give the same text. */
-function contextOf({ workspaceId, provider, credentialId }: SecretOwner): string {
-  return JSON.stringify(['model-gateway credential', workspaceId, provider, credentialId]);
+function contextOf(owner: SecretOwner): string {
+  return 'generationId' in owner
+    ? JSON.stringify(['model-gateway generation', owner.workspaceId, owner.generationId])
+    : JSON.stringify(['model-gateway credential', owner.workspaceId, owner.provider, owner.credentialId]);
 }
 
 async function reaching<T>(ask: () => Promise<T>): Promise<T> {

@@ -14,7 +14,7 @@ const built: Record<string, RegExp> = {
   'adapters/sqlite-database.ts':
     /journal_mode = WAL'[\s\S]*synchronous = NORMAL'[\s\S]*getBuiltinModule\?\.\('node:sqlite'\)/,
   'tsup.config.ts': /bundled = \['zod', 'yaml'\]/,
-  'src/stores/vault.ts': /function contextOf\(\{ workspaceId, provider, credentialId \}/,
+  'src/stores/vault.ts': /'model-gateway credential', owner\.workspaceId, owner\.provider, owner\.credentialId/,
 };
 
 /** The links of a row: `[title of the test](../path of its file)`; of a source file, its path is the title. */

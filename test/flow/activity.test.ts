@@ -10,9 +10,11 @@ import type { Activity } from '../../src/schema/activity.ts';
 import { recordSettingsSchema } from '../../src/schema/record-settings.ts';
 import { memoryLedger } from '../../src/stores/ledger/memory.ts';
 import { memoryStorage } from '../../src/stores/storage/memory.ts';
+import { createVault } from '../../src/stores/vault.ts';
 import { createRecords } from '../../src/telemetry/records/records.ts';
 import { segmentsOf } from '../../src/telemetry/records/sums.ts';
 import { brittleStore } from '../support/brittle-store.ts';
+import { randomBytes } from '../support/credentials.ts';
 import { hello, type TestGateway, testGateway } from '../support/gateway.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { completion } from '../support/upstream.ts';
@@ -137,7 +139,8 @@ describe('sums', () => {
         },
       };
       const settings = recordSettingsSchema().parse({ queueLength: 100_000 });
-      const records = createRecords({ storage: counted, clock, logger: null, settings, instance: () => 'one' });
+      const vault = createVault({ sealer: null, randomBytes });
+      const records = createRecords({ storage: counted, vault, clock, logger: null, settings, instance: () => 'one' });
       const { records: made, ...tested } = open();
       await tested.post(ask);
       const [sample] = made;

@@ -1,8 +1,14 @@
+import * as z from 'zod';
+import { GatewayError, isGatewayError } from '../../base/errors.ts';
 import { tryParseJson } from '../../base/json.ts';
+import { lazily } from '../../base/lazily.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
+import { sealedSchema } from '../../schema/credential.ts';
 import { type GenerationContent, generationContentSchema } from '../../schema/generation-content.ts';
 import { damagedRecord } from '../../stores/damaged.ts';
+import { unlessDeleted } from '../../stores/deletion.ts';
 import type { Address, Storage } from '../../stores/storage/storage.ts';
+import type { Vault } from '../../stores/vault.ts';
 import type { CallContent } from '../follow.ts';
 
 const kind = 'generation-content';
@@ -25,15 +31,57 @@ export function contentText({ messages, completion, reasoning, toolCalls }: Call
   },"is_truncated":${isInputTooLong || isOutputTooLong}}`;
 }
 
-/** @returns null: none was kept. @throws GatewayError unavailable (503); internal (500) for a damaged one */
+/** What opens and seals the contents that are kept. */
+export type ContentVault = Pick<Vault, 'isOpen' | 'seal' | 'open'>;
+
+/**
+ * Stores a content, sealed where there is a master key.
+ * @throws GatewayError unavailable (503): the store or the key service is out of reach
+ */
+export async function writeContent(
+  { storage, vault }: { storage: Storage; vault: ContentVault },
+  workspaceId: WorkspaceId,
+  id: string,
+  text: string,
+): Promise<void> {
+  const owner = { workspaceId, generationId: id };
+  const value = vault.isOpen ? JSON.stringify({ sealed: await vault.seal(text, owner) }) : text;
+  await storage.commit([{ at: contentAt(workspaceId, id), value }, unlessDeleted(workspaceId)]);
+}
+
+const storedSchema = lazily(() => z.union([z.strictObject({ sealed: sealedSchema() }), generationContentSchema()]));
+
+/**
+ * @returns null: none was kept
+ * @throws GatewayError unavailable (503); not_found (404): a secret sealed it that is not configured any more; internal
+ *         (500) for a damaged one
+ */
 export async function readContent(
-  storage: Storage,
+  { storage, vault }: { storage: Storage; vault: ContentVault },
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<GenerationContent | null> {
   const text = await storage.get(contentAt(workspaceId, id));
   if (text === null) return null;
-  const parsed = generationContentSchema().safeParse(tryParseJson(text));
-  if (!parsed.success) throw damagedRecord(kind);
-  return parsed.data;
+  const stored = storedSchema().safeParse(tryParseJson(text));
+  if (!stored.success) throw damagedRecord(kind);
+  const { data } = stored;
+  if (!('sealed' in data)) return data;
+  const opened = await opening(() => vault.open(data.sealed, { workspaceId, generationId: id }));
+  const content = generationContentSchema().safeParse(tryParseJson(opened));
+  if (!content.success) throw damagedRecord(kind);
+  return content.data;
+}
+
+async function opening(open: () => Promise<string>): Promise<string> {
+  try {
+    return await open();
+  } catch (error) {
+    if (!isGatewayError(error) || error.kind !== 'internal') throw error;
+    throw new GatewayError(
+      'not_found',
+      'The prompt and the response of this request cannot be read: they were sealed with a secret that is not configured any more, or were altered',
+      { cause: error },
+    );
+  }
 }

@@ -6,7 +6,7 @@ import type { RecordSettings } from '../../schema/record-settings.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
 import type { CallContent } from '../follow.ts';
 import type { Logger, RequestRecord } from '../record.ts';
-import { readContent } from './content.ts';
+import { type ContentVault, readContent } from './content.ts';
 import { generationOf } from './generation-of.ts';
 import { createLiveTail, type Watched } from './live-tail.ts';
 import { activeAt, grains, indexAt, recordKind, removal, rowKind } from './places.ts';
@@ -40,6 +40,8 @@ export interface Records extends RecordReader {
 export interface RecordsDeps {
   /** With a circuit of its own: what fails here must not stop requests. */
   storage: Storage;
+  /** Seals prompts and responses, where it can. */
+  vault: ContentVault;
   clock: Clock;
   logger: Logger | null;
   settings: RecordSettings;
@@ -70,7 +72,7 @@ export function createRecords(deps: RecordsDeps): Records {
       writer.write(record);
     },
     keepContent: writer.keepContent,
-    content: flushed((workspaceId, id) => readContent(storage, workspaceId, id)),
+    content: flushed((workspaceId, id) => readContent(deps, workspaceId, id)),
     watch(wanted) {
       const stream = tail.watch(wanted);
       receiver?.watching();

@@ -8,7 +8,7 @@ import { writeLog } from '../../stores/storage/logger.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
 import type { CallContent } from '../follow.ts';
 import type { Logger, RequestRecord } from '../record.ts';
-import { contentAt, contentText } from './content.ts';
+import { type ContentVault, contentText, writeContent } from './content.ts';
 import { generationOf } from './generation-of.ts';
 import { activeAt, indexAt, ownerText, recordAt, storableId } from './places.ts';
 import type { Rollups } from './rollups.ts';
@@ -33,6 +33,7 @@ export interface RecordWriter {
 
 export interface RecordWriterDeps {
   storage: Storage;
+  vault: ContentVault;
   clock: Clock;
   logger: Logger | null;
   settings: RecordSettings;
@@ -134,7 +135,8 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
       })),
     );
     sweeper.wrote(workspaceId);
-    for (const record of records) await writeContent(workspaceId, record);
+    // At once: each may ask a key service.
+    await Promise.all(records.map((record) => keep(workspaceId, record)));
     await sender?.send(workspaceId, records);
   }
 
@@ -147,11 +149,11 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
   }
 
   /** After the record, so that nothing stays that no record leads to. */
-  async function writeContent(workspaceId: WorkspaceId, record: RequestRecord): Promise<void> {
+  async function keep(workspaceId: WorkspaceId, record: RequestRecord): Promise<void> {
     const text = takeContent(record);
     if (text === undefined) return;
     try {
-      await storage.commit([{ at: contentAt(workspaceId, record.id), value: text }, unlessDeleted(workspaceId)]);
+      await writeContent(deps, workspaceId, record.id, text);
     } catch (error) {
       writeLog(logger, 'warn', { error, id: record.id }, 'The content of a request could not be kept');
     }
