@@ -6,8 +6,8 @@ import { originOf } from '../call/responses-origin.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { EncodedRequest } from '../dialects/dialect.ts';
 import type { ChatRequest } from '../schema/chat.ts';
-import type { FollowedAttempt } from '../telemetry/follow.ts';
-import { parametersOf } from '../telemetry/parameters.ts';
+import type { BegunAttempt, FollowedAttempt } from '../telemetry/follow.ts';
+import { type AttemptParameters, parametersOf } from '../telemetry/parameters.ts';
 import type { Sent } from './attempt/outgoing.ts';
 import { type Attempted, type AttemptInput, type AttemptObserver, type AttemptWatcher, attempt } from './attempt.ts';
 import { costOfFailure } from './cost.ts';
@@ -74,18 +74,9 @@ class Observer implements AttemptObserver {
     const { follower } = this.#input;
     const { providerSlug, modelSlug: model } = this.#target.endpoint;
     const streamed = planned.stream === true;
-    const dropped = this.#dropped;
-    this.#followed = follower?.attempt({
-      providerSlug,
-      model,
-      url,
-      streamed,
-      // Computed when read: a sampler leaves most requests out.
-      get parameters() {
-        return parametersOf(planned, dropped);
-      },
-      startedAtMs: this.#startedAtMs,
-    });
+    this.#followed = follower?.attempt(
+      new BegunNow({ providerSlug, model, url, streamed, startedAtMs: this.#startedAtMs }, planned, this.#dropped),
+    );
     return this.#followed?.headers;
   }
 
@@ -137,6 +128,34 @@ class Observer implements AttemptObserver {
     };
     this.#log.push(attempt);
     if (this.#followed !== undefined) this.#input.follower?.decided(this.#followed, attempt);
+  }
+}
+
+/**
+ * An attempt whose parameters are made when they are read: a sampler leaves most requests out. A class, because V8 keeps
+ * the getter of an object literal, and the request that it refers to, until a full collection.
+ */
+class BegunNow implements BegunAttempt {
+  readonly providerSlug: string;
+  readonly model: string;
+  readonly url: string;
+  readonly streamed: boolean;
+  readonly startedAtMs: number;
+  readonly #planned: ChatRequest;
+  readonly #dropped: readonly string[];
+
+  constructor(begun: Omit<BegunAttempt, 'parameters'>, planned: ChatRequest, dropped: readonly string[]) {
+    this.providerSlug = begun.providerSlug;
+    this.model = begun.model;
+    this.url = begun.url;
+    this.streamed = begun.streamed;
+    this.startedAtMs = begun.startedAtMs;
+    this.#planned = planned;
+    this.#dropped = dropped;
+  }
+
+  get parameters(): AttemptParameters {
+    return parametersOf(this.#planned, this.#dropped);
   }
 }
 

@@ -190,6 +190,10 @@ describe('the report', () => {
     ledger: { memory: { perSecond: [80_000], cpuUs: [12] }, sqlite: { perSecond: [3000, 1000], cpuUs: [300, 310] } },
     missing: ['PostgreSQL is left out: it is not there'],
   };
+  const telemetry = {
+    json: { none: rounds(1000, 80), sampled: rounds(950, 84), all: rounds(800, 100) },
+    stream: { none: rounds(100, 700), sampled: rounds(99, 707), all: rounds(98, 721) },
+  };
   const machine = {
     date: '2026-01-02',
     node: '26.0.0',
@@ -220,6 +224,11 @@ describe('the report', () => {
     const tenants = { floor: rounds(10, 1), sqlite: rounds(1, 10) };
     expect(judge({ tenants }).map(({ line }) => line)).toEqual([
       'FAIL  JSON with budget and credential, SQLite, of the floor: 0.10 (at least 0.35)',
+    ]);
+    expect(judge({ telemetry }).map(({ line }) => line)).toEqual([
+      'pass  CPU of JSON, metrics and every tenth request traced, of none: 1.05 (at most 1.1)',
+      'FAIL  CPU of JSON, metrics and every request traced, of none: 1.25 (at most 1.1)',
+      'pass  CPU of streams, metrics and every request traced, of none: 1.03 (at most 1.1)',
     ]);
     expect(judge({ importMs: [90] }).map(({ line }) => line)).toEqual(['FAIL  import: 90.00 ms (at most 60 ms)']);
   });
@@ -257,6 +266,11 @@ describe('the report', () => {
     expect(text).toMatch(/\| memory +\| +368 \| +490 \| +0\.49 \| +100 \| +0\.50 \|/);
     expect(text).toMatch(/\| SQLite +\| +2000 \| +3000 \| +305\.0 \|/);
     expect(text).not.toMatch(/NaN|undefined/);
+  });
+  it('shows what telemetry costs, beside none', () => {
+    const text = report({ telemetry }, machine);
+    expect(text).toMatch(/\| metrics, and spans of every request +\| +600 \| +100 \| +1\.25 \|/);
+    expect(text).toMatch(/\| metrics, and spans of every tenth request +\| +74 \| +707 \| +1\.01 \|/);
   });
   it('says which stores are not there, where they would be', () => {
     const { tenants, ledger, missing } = findings;
