@@ -143,7 +143,9 @@ function examinesWell(newPlace: (url: string) => Place): (url: () => Promise<str
     it('is found atomic, with its clock, and nothing stays in it', async () => {
       const place = newPlace(await url());
       const { store, close } = openStore(place.at);
-      const options = { store, authenticate: 'host' as const, secrets: { current: secret } };
+      // How fast a server of the tests is, is not looked at here.
+      const patient = { storeTimeoutMs: 20_000 };
+      const options = { store, authenticate: 'host' as const, secrets: { current: secret }, ...patient };
       const gateway = createGateway(options);
       const another = () => createGateway(options);
       const checking = { options, gateway, another, now: Date.now, uniqueName: () => 'doctor-test', fetch };

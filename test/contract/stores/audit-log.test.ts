@@ -13,7 +13,15 @@ async function onStore<Result>(
 ): Promise<Result> {
   const stores = [openStore(place.at), openStore(place.at)];
   const gateways = stores.map(({ store }) =>
-    createGateway({ store, secrets, authenticate: 'host', audit: { enabled: true }, ...options }),
+    createGateway({
+      store,
+      secrets,
+      authenticate: 'host',
+      audit: { enabled: true },
+      // How fast a server of the tests is, is not looked at here.
+      storeTimeoutMs: 20_000,
+      ...options,
+    }),
   );
   try {
     const [one, other] = gateways as [ReturnType<typeof createGateway>, ReturnType<typeof createGateway>];
