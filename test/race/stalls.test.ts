@@ -67,7 +67,8 @@ const responsesAttacks: [string, () => object][] = [
   ],
 ];
 
-describe('while one tenant sends what is slow to read, another waits no longer than 100 ms', () => {
+// Time on a machine that others use as well: what is slow by itself is slow three times.
+describe('while one tenant sends what is slow to read, another waits no longer than 100 ms', { retry: 2 }, () => {
   let gateway: Gateway;
   const keys = { attacker: 'sk-of-the-attacker', victim: 'sk-of-the-victim', operator: 'sk-of-the-operator' };
   const send = async (key: string, path: string, body: string) => {
