@@ -1,4 +1,11 @@
-import { builtInProviders, createGateway, type Gateway, type GatewayOptions, isGatewayError } from '../src/index.ts';
+import {
+  builtInProviders,
+  createGateway,
+  type Gateway,
+  type GatewayOptions,
+  idleSwitches,
+  isGatewayError,
+} from '../src/index.ts';
 
 /** What a check has found. Holds no key and no secret. */
 export interface Finding {
@@ -148,22 +155,19 @@ export async function checkProviders({ gateway, options }: Checking): Promise<Fi
 }
 
 /** Switches of workspaces that have no effect, as the options lack what they need. */
-export async function checkSwitches({ gateway, options: { records, onRecord } }: Checking): Promise<Finding[]> {
-  const needs = {
-    is_observability_io_logging_enabled:
-      records?.enabled === true ? null : 'Set `records.enabled`; see docs/records.md.',
-    is_observability_broadcast_enabled:
-      onRecord === undefined || onRecord.broadcasts === false
-        ? 'Give `openTelemetry` the option `broadcast`; see docs/telemetry.md.'
-        : null,
-  } as const;
-  const findings: Finding[] = [];
+export async function checkSwitches({ gateway, options }: Checking): Promise<Finding[]> {
   const { data: workspaces } = await gateway.workspaces.list({ limit: 100 });
-  for (const name of Object.keys(needs) as (keyof typeof needs)[]) {
-    const advice = needs[name];
+  const findings: Finding[] = [];
+  for (const [name, needs] of idleSwitches(options)) {
     const turnedOn = workspaces.filter((workspace) => workspace[name]).map(({ slug }) => slug);
-    if (advice !== null && turnedOn.length > 0)
-      findings.push(warning('switches', `${name} has no effect for: ${named(turnedOn)}.`, advice));
+    if (turnedOn.length > 0)
+      findings.push(
+        warning(
+          'switches',
+          `${name} has no effect for: ${named(turnedOn)}.`,
+          `For an effect, ${needs}; see docs/workspaces.md.`,
+        ),
+      );
   }
   return findings.length > 0 ? findings : [ok('switches', 'All switches of workspaces have an effect.')];
 }

@@ -160,6 +160,7 @@ export type {
   FollowedWork,
   Recorder,
 } from './telemetry/follow.ts';
+export { idleSwitches, type PartSwitch, type SwitchSettings } from './telemetry/idle-switches.ts';
 export type { AttemptParameters } from './telemetry/parameters.ts';
 export type {
   GenerationRecord,

@@ -144,8 +144,8 @@ function examinesWell(newPlace: (url: string) => Place): (url: () => Promise<str
       const place = newPlace(await url());
       const { store, close } = openStore(place.at);
       // How fast a server of the tests is, is not looked at here.
-      const patient = { storeTimeoutMs: 20_000 };
-      const options = { store, authenticate: 'host' as const, secrets: { current: secret }, ...patient };
+      const storeTimeoutMs = 20_000;
+      const options = { store, authenticate: 'host' as const, secrets: { current: secret }, storeTimeoutMs };
       const gateway = createGateway(options);
       const another = () => createGateway(options);
       const checking = { options, gateway, another, now: Date.now, uniqueName: () => 'doctor-test', fetch };

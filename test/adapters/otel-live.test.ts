@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { openTelemetry } from '../../adapters/otel.ts';
 import { definePlugin, defineServerTool, type Plugin } from '../../src/index.ts';
 import { hello, managementKey, nextTurn, testGateway } from '../support/gateway.ts';
-import { keptSpans, traced, withSpans } from '../support/traced.ts';
+import { keptSpans, traced } from '../support/traced.ts';
 import { completion, errorBody, textStream } from '../support/upstream.ts';
 
 const ask = { model: 'acme/fast', messages: hello };
@@ -91,7 +91,7 @@ describe('the span of a request', () => {
     const handler = tracer.startSpan('handler');
     const sending = storage.run(api.trace.setSpan(api.ROOT_CONTEXT, handler), () => send({ ...ask, stream: true }));
     const response = await run(sending);
-    await withSpans(run(storage.exit(() => response.text())));
+    await run(storage.exit(() => response.text()));
     const request = spans().find(({ name }) => name === 'gateway.request');
     expect(request?.parentSpanContext?.spanId).toBe(handler.spanContext().spanId);
   });
@@ -320,7 +320,8 @@ describe('spans of requests that end together', () => {
     } as never);
     const { run, send, upstream } = testGateway({ onRecord: recorder });
     upstream.always({ body: completion() });
-    await withSpans(run(Promise.all([send(ask), send(ask), send(ask)])));
+    await run(Promise.all([send(ask), send(ask), send(ask)]));
+    await nextTurn();
     const named = (name: string) => kept.spans().filter((one) => one.name.startsWith(name));
     expect(named('gateway.request')).toHaveLength(2);
     expect(

@@ -27,8 +27,8 @@ describe('a switch that needs what the gateway lacks', () => {
     const changed = await call('PATCH', '/workspaces/default', both);
     expect(changed.json.data).toMatchObject(both);
     expect(warnings).toEqual([
-      'is_observability_io_logging_enabled has no effect here: prompts and responses are kept where records.enabled is true',
-      'is_observability_broadcast_enabled has no effect here: spans are sent where openTelemetry is given broadcast',
+      'is_observability_io_logging_enabled has no effect here: it needs records.enabled',
+      'is_observability_broadcast_enabled has no effect here: it needs the option broadcast of openTelemetry',
     ]);
     warnings.length = 0;
     await call('POST', '/workspaces', { name: 'New', slug: 'new', is_observability_io_logging_enabled: true });

@@ -8,7 +8,7 @@ import {
 import { InMemorySpanExporter, type Sampler, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { type OpenTelemetryOptions, openTelemetry } from '../../adapters/otel.ts';
 import type { GatewayOptions, RequestRecord } from '../../src/index.ts';
-import { nextTurn, testGateway } from './gateway.ts';
+import { testGateway } from './gateway.ts';
 
 /** Spans that the real SDK keeps. */
 export function keptSpans(sampler?: Sampler) {
@@ -51,8 +51,6 @@ export function traced({ telemetry, gateway, isLive = true, sampler }: TracedSet
   });
   return {
     ...tested,
-    post: (...args: Parameters<typeof tested.post>) => withSpans(tested.post(...args)),
-    run: <T>(promise: Promise<T>) => withSpans(tested.run(promise)),
     used,
     records,
     spans,
@@ -67,11 +65,4 @@ export function traced({ telemetry, gateway, isLive = true, sampler }: TracedSet
       return metrics.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
     },
   };
-}
-
-/** Spans are made in the turn of the event loop after the end of their request. */
-export async function withSpans<T>(ended: Promise<T>): Promise<T> {
-  const result = await ended;
-  for (let turn = 0; turn < 3; turn++) await nextTurn();
-  return result;
 }
