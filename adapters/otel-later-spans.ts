@@ -22,8 +22,6 @@ export class LaterSpans implements CallFollower {
   /** What live spans would have been told, in order. */
   readonly #told: (LaterAttempt | FollowedWork)[] = [];
 
-  #record: RequestRecord | null = null;
-
   /** @param parent  context of the span above */
   constructor(queue: SpanQueue, settings: SpanSettings, begun: BegunCall, parent: unknown) {
     this.#queue = queue;
@@ -44,13 +42,10 @@ export class LaterSpans implements CallFollower {
 
   ended(record: RequestRecord): void {
     this.#settings.followed = record;
-    this.#record = record;
-    this.#queue.add(this);
+    this.#queue.add(() => this.#make(record));
   }
 
-  /** Makes the spans of a request that has ended. */
-  make(): void {
-    if (this.#record === null) return;
+  #make(record: RequestRecord): void {
     const spans = new RequestSpans(this.#settings, this.#begun, this.#parent);
     // What a sampler has left out has no spans below it.
     if (!spans.isRecording) return;
@@ -58,7 +53,7 @@ export class LaterSpans implements CallFollower {
       if (told instanceof LaterAttempt) told.tell(spans);
       else spans.worked(told);
     }
-    spans.finish(this.#record, null);
+    spans.finish(record, null);
   }
 }
 
@@ -83,12 +78,12 @@ class LaterAttempt implements FollowedAttempt {
 /** So many requests wait for their spans at most. */
 const mostWaiting = 256;
 
-/** Requests whose spans are made at the end of the turn. */
+/** What is to be made at the end of the turn. */
 export class SpanQueue {
-  #waiting: LaterSpans[] = [];
+  #waiting: (() => void)[] = [];
 
-  add(spans: LaterSpans): void {
-    const count = this.#waiting.push(spans);
+  add(make: () => void): void {
+    const count = this.#waiting.push(make);
     if (globalThis.setImmediate === undefined || count === mostWaiting) this.#run();
     else if (count === 1) globalThis.setImmediate(() => this.#run());
   }
@@ -96,9 +91,9 @@ export class SpanQueue {
   #run(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const spans of waiting) {
+    for (const make of waiting) {
       try {
-        spans.make();
+        make();
       } catch {
         // Telemetry fails open: the spans of the other requests are made.
       }

@@ -72,10 +72,8 @@ class Observer implements AttemptObserver {
 
   begins(url: string, planned: ChatRequest): Readonly<Record<string, string>> | undefined {
     const { follower } = this.#input;
-    const { providerSlug, modelSlug: model } = this.#target.endpoint;
-    const streamed = planned.stream === true;
     this.#followed = follower?.attempt(
-      new BegunNow({ providerSlug, model, url, streamed, startedAtMs: this.#startedAtMs }, planned, this.#dropped),
+      new LazyBegunAttempt(this.#target, url, this.#startedAtMs, planned, this.#dropped),
     );
     return this.#followed?.headers;
   }
@@ -135,7 +133,7 @@ class Observer implements AttemptObserver {
  * An attempt whose parameters are made when they are read: a sampler leaves most requests out. A class, because V8 keeps
  * the getter of an object literal, and the request that it refers to, until a full collection.
  */
-class BegunNow implements BegunAttempt {
+class LazyBegunAttempt implements BegunAttempt {
   readonly providerSlug: string;
   readonly model: string;
   readonly url: string;
@@ -144,12 +142,18 @@ class BegunNow implements BegunAttempt {
   readonly #planned: ChatRequest;
   readonly #dropped: readonly string[];
 
-  constructor(begun: Omit<BegunAttempt, 'parameters'>, planned: ChatRequest, dropped: readonly string[]) {
-    this.providerSlug = begun.providerSlug;
-    this.model = begun.model;
-    this.url = begun.url;
-    this.streamed = begun.streamed;
-    this.startedAtMs = begun.startedAtMs;
+  constructor(
+    { endpoint }: Target,
+    url: string,
+    startedAtMs: number,
+    planned: ChatRequest,
+    dropped: readonly string[],
+  ) {
+    this.providerSlug = endpoint.providerSlug;
+    this.model = endpoint.modelSlug;
+    this.url = url;
+    this.streamed = planned.stream === true;
+    this.startedAtMs = startedAtMs;
     this.#planned = planned;
     this.#dropped = dropped;
   }
