@@ -42,8 +42,8 @@ export interface GenerationOwner {
 }
 
 /**
- * Seals the provider keys of workspaces, and the prompts and responses that they keep. Each gets a data key of its own, which a master key seals. Both are bound to
- * the owner, so that a record that was moved or swapped does not open.
+ * Seals the provider keys of workspaces, and the prompts and responses that they keep. Each gets a data key of its own,
+ * which a master key seals. Both are bound to the owner, so that a record that was moved or swapped does not open.
  */
 export interface Vault {
   /** false: there is no master key, so nothing can be sealed. */

@@ -1,5 +1,6 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
+import { randomIds } from '../../src/base/ids.ts';
 import type { GatewayOptions, Sealer } from '../../src/index.ts';
 import { masterSecrets } from '../support/credentials.ts';
 import { checkError, type TestGateway, testGateway } from '../support/gateway.ts';
@@ -19,14 +20,12 @@ interface Kept extends TestGateway {
   content(id: string): ReturnType<TestGateway['call']>;
 }
 
-let gateways = 0;
-
 /** A gateway on these bytes, whose default workspace keeps prompts and responses. */
 async function keeping(bytes: Map<string, unknown>, options: Partial<GatewayOptions>): Promise<Kept> {
   const test = testGateway({
     records: { enabled: true },
     store: new Keyv({ store: bytes }),
-    ids: idsOf(++gateways),
+    ids: randomIds,
     ...options,
   });
   test.upstream.always({ body: completion({}, { content: 'On its way' }) });
@@ -36,12 +35,6 @@ async function keeping(bytes: Map<string, unknown>, options: Partial<GatewayOpti
     ask: async () => (await test.post(ask)).headers.get('x-generation-id') as string,
     content: (id) => test.call('GET', `/generation/content?id=${id}`),
   };
-}
-
-/** Ids that no other gateway makes. */
-function idsOf(gateway: number) {
-  let count = 0;
-  return { uuid: () => `00000000-0000-4000-8000-${String(gateway * 10_000 + ++count).padStart(12, '0')}` };
 }
 
 const textOf = (bytes: Map<string, unknown>) => JSON.stringify([...bytes]);

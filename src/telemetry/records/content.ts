@@ -49,7 +49,7 @@ export async function writeContent(
   await storage.commit([{ at: contentAt(workspaceId, id), value }, unlessDeleted(workspaceId)]);
 }
 
-const storedSchema = lazily(() => z.union([z.strictObject({ sealed: sealedSchema() }), generationContentSchema()]));
+const sealedContentSchema = lazily(() => z.strictObject({ sealed: sealedSchema() }));
 
 /**
  * @returns null: none was kept
@@ -63,12 +63,12 @@ export async function readContent(
 ): Promise<GenerationContent | null> {
   const text = await storage.get(contentAt(workspaceId, id));
   if (text === null) return null;
-  const stored = storedSchema().safeParse(tryParseJson(text));
-  if (!stored.success) throw damagedRecord(kind);
-  const { data } = stored;
-  if (!('sealed' in data)) return data;
-  const opened = await opening(() => vault.open(data.sealed, { workspaceId, generationId: id }));
-  const content = generationContentSchema().safeParse(tryParseJson(opened));
+  const stored = tryParseJson(text);
+  const { data } = sealedContentSchema().safeParse(stored);
+  const clear = data
+    ? tryParseJson(await opening(() => vault.open(data.sealed, { workspaceId, generationId: id })))
+    : stored;
+  const content = generationContentSchema().safeParse(clear);
   if (!content.success) throw damagedRecord(kind);
   return content.data;
 }
